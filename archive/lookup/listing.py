@@ -79,6 +79,12 @@ class Wanted:
     """Results of these runs alone; None: of all runs."""
     question: Question | None = None
     """Results that answer it alone; None: all results."""
+    asks: frozenset[str] | None = None
+    """Results of these asks alone, as `str(ask)` writes them; None: of all."""
+    jobs: frozenset[str] | None = None
+    """Results of these jobs alone; None: of all."""
+    puzzles: frozenset[str] | None = None
+    """Results of these puzzles alone, by id; None: of all."""
 
     def ended(self, status: str) -> Wanted:
         """Want the results of one status."""
@@ -139,6 +145,10 @@ def _results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
     condition = pc.field("game").isin(games) & pc.field("status").isin(sorted(wanted.statuses))
     if wanted.runs is not None:
         condition &= pc.field("run_id").isin(sorted(wanted.runs))
+    among = {"ask": wanted.asks, "job_id": wanted.jobs, "puzzle_id": wanted.puzzles}
+    for name, values in among.items():
+        if values is not None:
+            condition &= pc.field(name).isin(sorted(values))
     if wanted.question is not None:
         condition &= answers_to(wanted.question)
     for batch in stream_where(lake, RESULT_FILES, condition, BATCH_ROWS):

@@ -13,6 +13,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http import health, problems
 from nightgrid.service.http.guard.access import Access, check_exposure
 from nightgrid.service.http.guard.layer import Guard
+from nightgrid.service.http.lake import games, pictures, puzzles, results, runs
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.state import Service
 
@@ -20,7 +21,13 @@ API = "/v1"
 """What the paths of the API begin with."""
 ROUTERS = (health.router,)
 """Routes outside of the API."""
-API_ROUTERS = ()
+API_ROUTERS = (
+    games.router,
+    puzzles.router,
+    pictures.router,
+    results.router,
+    runs.router,
+)
 """Routes of the API."""
 
 

@@ -16,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from nightgrid.service.http.field_faults import fault_of
 from nightgrid.solvers.errors import InvalidPuzzleError, NightgridError, PermanentError
 from nightgrid.workers.logs import get_logger
 
@@ -151,7 +152,7 @@ def _of_validation(error: RequestValidationError) -> Problem:
         pointer = "".join(f"/{part}" for part in path)
         if where != "body":
             pointer = ("?" if where == "query" else "") + ".".join(map(str, path))
-        errors.append(FieldError(pointer=pointer, detail=found["msg"]))
+        errors.append(FieldError(pointer=pointer, detail=fault_of(found)))
     first = errors[0]
     named = f"{first['pointer']}: " if first["pointer"] else ""
     detail = f"{named}{first['detail']}"

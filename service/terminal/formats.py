@@ -6,9 +6,6 @@ million rows take no more memory than some thousands.
 
 from __future__ import annotations
 
-import csv
-import datetime as dt
-import io
 import itertools
 import os
 import sys
@@ -19,7 +16,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from nightgrid.service.terminal.console import duration, json_line, say, say_records, say_table
+from nightgrid.service.terminal.console import duration, say, say_records, say_table
+from nightgrid.service.terminal.encoded import (
+    csv_pieces,
+    json_pieces,
+    parquet_pieces,
+    rows_of,
+)
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
@@ -76,17 +79,24 @@ def write_table(
     """
     if form is Format.TABLE:
         return _draw(tables, schema, shown)
-    with _sink(output) as sink:
-        if form is Format.PARQUET:
-            return _write_parquet(tables, schema, sink)
-        rows, headed = 0, False
+    rows = 0
+
+    def counted() -> Iterator[pa.Table]:
+        nonlocal rows
         for table in tables:
             rows += len(table)
-            sink.write(_csv(table, header=not headed) if form is Format.CSV else _json(table))
-            headed = True
-        if form is Format.CSV and not headed:
-            sink.write(_csv(schema.empty_table(), header=True))
-        return rows
+            yield table
+
+    if form is Format.PARQUET:
+        pieces = parquet_pieces(counted(), schema)
+    elif form is Format.CSV:
+        pieces = csv_pieces(counted(), schema)
+    else:
+        pieces = json_pieces(counted())
+    with _sink(output) as sink:
+        for piece in pieces:
+            sink.write(piece)
+    return rows
 
 
 def write_rows(
@@ -119,7 +129,7 @@ def _draw(tables: Iterable[pa.Table], schema: pa.Schema, shown: Mapping[str, str
         for name, kind in kinds.items()
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     ]
-    cells = ([_shown(row, key) for key in headings] for row in _rows(tables, names))
+    cells = ([_shown(row, key) for key in headings] for row in rows_of(tables, names))
     first = list(itertools.islice(cells, TABLE_ROWS))
     if not first:
         return 0
@@ -153,12 +163,6 @@ def _first_said(row: Mapping[str, Any], key: str) -> Any:
     return next((value for value in values if value not in (None, "")), values[0])
 
 
-def _rows(tables: Iterable[pa.Table], names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    for table in tables:
-        for batch in table.select(list(names)).to_batches(max_chunksize=TABLE_ROWS):
-            yield from batch.to_pylist()
-
-
 def _cell(value: Any) -> str:
     if value is None:
         return ""
@@ -169,44 +173,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.3f}"
     return " ".join(str(value).split())
-
-
-def _json(table: pa.Table) -> bytes:
-    rows = _rows([table], table.column_names)
-    return "".join(f"{json_line(_plain(row))}\n" for row in rows).encode()
-
-
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a row in the values that JSON has: a count is a whole number, a date a text."""
-    plain: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, Decimal):
-            plain[name] = int(value)
-        elif isinstance(value, dt.date | dt.datetime):
-            plain[name] = value.isoformat()
-        else:
-            plain[name] = value
-    return plain
-
-
-def _csv(table: pa.Table, *, header: bool) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    if header:
-        writer.writerow(table.column_names)
-    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
-    return text.getvalue().encode("utf-8", "replace")
-
-
-def _write_parquet(tables: Iterable[pa.Table], schema: pa.Schema, sink: IO[bytes]) -> int:
-    import pyarrow.parquet as pq
-
-    rows = 0
-    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
-        for table in tables:
-            rows += len(table)
-            writer.write_table(table)
-    return rows
 
 
 @contextmanager

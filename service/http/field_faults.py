@@ -1,0 +1,54 @@
+"""What is wrong with a field, in the words of all other sentences instead of the library's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Found = Mapping[str, Any]
+
+_FIXED = {
+    "missing": "is missing",
+    "extra_forbidden": "is unknown here",
+    "bool_type": "expected true or false",
+    "bool_parsing": "expected true or false",
+    "int_type": "expected a whole number",
+    "int_parsing": "expected a whole number",
+    "int_parsing_size": "expected a smaller number",
+    "int_from_float": "expected a whole number",
+    "float_type": "expected a number",
+    "float_parsing": "expected a number",
+    "finite_number": "expected a finite number",
+    "string_type": "expected a text",
+    "string_unicode": "expected a text in UTF-8",
+    "list_type": "expected a list",
+    "dict_type": "expected an object",
+    "model_type": "expected an object",
+    "model_attributes_type": "expected an object",
+}
+_BOUNDED: dict[str, Callable[[Found], str]] = {
+    "greater_than": lambda told: f"expected more than {told['gt']}",
+    "greater_than_equal": lambda told: f"expected at least {told['ge']}",
+    "less_than": lambda told: f"expected less than {told['lt']}",
+    "less_than_equal": lambda told: f"expected at most {told['le']}",
+    "literal_error": lambda told: f"expected one of {told['expected']}",
+    "enum": lambda told: f"expected one of {told['expected']}",
+    "string_too_long": lambda told: f"expected at most {told['max_length']} characters",
+    "string_too_short": lambda told: f"expected at least {told['min_length']} characters",
+    "too_long": lambda told: f"expected at most {told['max_length']} items",
+    "too_short": lambda told: f"expected at least {told['min_length']} items",
+    "string_pattern_mismatch": lambda told: f"expected a text like {told['pattern']}",
+    "value_error": lambda told: str(told["error"]),
+}
+HEX_ID = "^[0-9a-f]{32}$"
+"""The pattern of ids, which has words of its own."""
+
+
+def fault_of(error: Found) -> str:
+    """Say what is wrong with a field, as pydantic found it."""
+    kind, told = error["type"], error.get("ctx", {})
+    if kind == "string_pattern_mismatch" and told["pattern"] == HEX_ID:
+        return "expected 32 hexadecimal digits"
+    if kind in _BOUNDED:
+        return _BOUNDED[kind](told)
+    return _FIXED.get(kind) or str(error["msg"])

@@ -1,0 +1,119 @@
+"""GET /v1/games: the games, what may be asked of them, their rules, and an example of each."""
+
+from __future__ import annotations
+
+import datetime as dt
+from functools import lru_cache
+from typing import Any, get_args
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from nightgrid.archive.games import has_plug, reader
+from nightgrid.archive.payloads.published import Published
+from nightgrid.service.games import ALL, service_plug
+from nightgrid.service.games.plug import GameOption
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES, game, game_plug
+from nightgrid.solvers.rule_line import RuleLine
+
+router = APIRouter(tags=["games"])
+
+ASKS = ("first", "best", "all", "count")
+_TYPES = {bool: "bool", int: "int", float: "float", str: "str"}
+_SAMPLE_DATE = dt.date(2026, 1, 1)
+
+
+class Rule(BaseModel):
+    """A rule that can be switched."""
+
+    name: str = Field(description="Its key in `rules` of POST /v1/solves.")
+    type: str = Field(description="bool, int, float, str or choice.")
+    default: bool | int | float | str | None = Field(
+        description="What holds where nothing is said; null where `help` says it in words."
+    )
+    choices: list[str] | None = Field(description="The values of a choice.")
+    help: str
+
+
+class GameAbout(BaseModel):
+    """One game."""
+
+    game: str = Field(description="Its name in the API.")
+    title: str = Field(description="What people call it.")
+    levels: list[str] = Field(description="The levels that every published payload has.")
+    asks: list[str] = Field(description="What may be asked of a board: first, best, all, count.")
+    best_max: int | None = Field(description="The largest K of best(K); null for any.")
+    usual_ask: str = Field(description="What is asked where a request does not say.")
+    rules: list[Rule]
+    accepts_words: bool = Field(description="Whether it is played with words.")
+    has_pictures: bool
+    example: dict[str, Any] | None = Field(description="A board in the game's own form.")
+
+
+class Games(BaseModel):
+    """All games."""
+
+    games: list[GameAbout]
+
+
+@router.get("/games", summary="List the games")
+def list_games() -> Games:
+    """List the games with what may be asked of them, their rules and an example of each."""
+    return Games(games=[about(name) for name in GAMES])
+
+
+@lru_cache(maxsize=64)
+def about(name: str) -> GameAbout:
+    """Say what there is to know of a game, from its plugs."""
+    plug = game_plug(name)
+    doors = ALL.get(name)
+    return GameAbout(
+        game=name,
+        title=plug.title,
+        levels=list(reader(name).LEVELS) if has_plug(name) else [],
+        asks=[kind for kind in ASKS if kind in plug.asks],
+        best_max=plug.best_max,
+        usual_ask=str(plug.usual_ask),
+        rules=[] if doors is None else [_rule(option, plug.rules) for option in doors.rule_options],
+        accepts_words=plug.words,
+        has_pictures=doors is not None and doors.draws_svg,
+        example=None if doors is None or not has_plug(name) else example(name),
+    )
+
+
+def _rule(option: GameOption, rules: type[RuleLine] | None) -> Rule:
+    choices = [str(choice) for choice in get_args(option.kind)] or None
+    said = None if rules is None else getattr(rules(), option.rule or option.name, None)
+    kind = str if choices else option.kind
+    # A rule that is kept in another unit than its option has says nothing to who reads the option.
+    is_plain = type(said) is kind and _is_kept(option, said)
+    return Rule(
+        name=option.name,
+        type="choice" if choices else _TYPES.get(option.kind, "str"),
+        default=said if is_plain else None,
+        choices=choices,
+        help=option.help,
+    )
+
+
+def _is_kept(option: GameOption, value: Any) -> bool:
+    try:
+        return bool(option.to_rule(value) == value)
+    except PermanentError:
+        return False
+
+
+def example(name: str) -> dict[str, Any] | None:
+    """Take a board from the bundled archive of a game, or make a random one."""
+    plug = service_plug(name)
+    if plug.sample is not None and plug.sample.is_dir():
+        data = min(plug.sample.glob("*.json")).read_bytes()
+    elif plug.sample_days is not None:
+        payloads, _ = plug.payloads({}, _SAMPLE_DATE, 1, plug.sample_seed)
+        data = next(payloads).text.encode()
+    else:
+        return None
+    found = reader(name).read_puzzles(data, name)
+    boards = [item.puzzle for item in found if isinstance(item, Published)]
+    return game(name).puzzle_to_json(boards[0]) if boards else None

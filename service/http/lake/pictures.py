@@ -1,0 +1,134 @@
+"""Pictures of boards: of a date, and of a board that is typed, which is the check while typing."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+
+from nightgrid.service.games import service_plug
+from nightgrid.service.http.guard.posted import posted_board
+from nightgrid.service.http.lake.parameters import IsoDate
+from nightgrid.service.http.lake.puzzles import find_on_date
+from nightgrid.service.http.problems import Problem
+from nightgrid.service.http.state import Here
+from nightgrid.solvers.errors import PermanentError
+
+router = APIRouter(tags=["pictures"])
+SVG = "image/svg+xml"
+TITLE_CHARS = 200
+EXAMPLE: dict[str, Any] = {
+    "puzzle": {
+        "dominoes": [[1, 2], [3, 4]],
+        "regions": [
+            {"indices": [[0, 0], [0, 1], [1, 0]], "type": "empty"},
+            {"indices": [[1, 1]], "type": "sum", "target": 4},
+        ],
+    }
+}
+PICTURE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The picture.",
+        "content": {SVG: {"schema": {"type": "string"}}},
+    }
+}
+
+
+Puzzle = Annotated[
+    Any, WithJsonSchema({"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "null"}]})
+]
+"""What a board may be before its reader looks at it, which says what is wrong."""
+
+
+class SvgResponse(Response):
+    """A picture."""
+
+    media_type = SVG
+
+
+class BoardBody(BaseModel):
+    """A board, and the rules that it is played by."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, json_schema_extra={"examples": [EXAMPLE]}
+    )
+
+    puzzle: Puzzle = Field(
+        default=None, description="A published payload, or a board in its game's own form."
+    )
+    id: str | None = Field(
+        default=None,
+        description="Instead of a puzzle: GAME/DATE/LEVEL, a puzzle id or its beginning.",
+    )
+    game: str | None = Field(default=None, description="Default: what the board tells.")
+    level: str | None = Field(default=None, description="Of a payload with several levels.")
+    ask: str | None = Field(
+        default=None, description="first, count, all, all(LIMIT) or best(K). Default: the usual."
+    )
+    rules: dict[str, Any] | None = Field(
+        default=None, description="Values of rules, by the names that GET /v1/games has."
+    )
+    words: list[str] | None = Field(
+        default=None, description="Words to play with instead of the default list."
+    )
+
+
+class PictureBody(BoardBody):
+    """A board that is to be drawn."""
+
+    title: str | None = Field(
+        default=None, max_length=TITLE_CHARS, description="What stands above the board."
+    )
+
+
+@router.get(
+    "/puzzles/{game}/{date}/{level}/picture.svg",
+    summary="Draw a board of a date",
+    response_class=SvgResponse,
+    responses={**PICTURE, 304: {"description": "The picture is what `If-None-Match` names."}},
+)
+def picture_of_date(
+    game: str,
+    date: IsoDate,
+    level: str,
+    service: Here,
+    if_none_match: Annotated[str | None, Header()] = None,
+) -> Response:
+    """Draw a board of the lake, without its solution."""
+    (board, *_) = find_on_date(service.lake, game, date, level)
+    text = drawn(game, board.published.puzzle, board.published.clue)
+    etag = f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+    headers = {"ETag": etag, "Cache-Control": "no-cache"}
+    if if_none_match == etag:
+        return Response(status_code=304, headers=headers)
+    return SvgResponse(text, headers=headers)
+
+
+@router.post(
+    "/boards/picture",
+    summary="Check and draw a board",
+    response_class=SvgResponse,
+    responses=PICTURE,
+)
+def picture_of_board(body: PictureBody, service: Here) -> Response:
+    """Draw a board that need not be in the lake.
+
+    This is how a board is checked while it is typed: what is wrong with it is a problem whose
+    pointers name the fields, down to the cell.
+    """
+    posted = posted_board(service.lake, body.model_dump(), service.settings.limits)
+    return SvgResponse(drawn(posted.game, posted.puzzle, body.title or posted.published.clue))
+
+
+def drawn(game: str, puzzle: Any, title: str | None, solution: Any = None) -> str:
+    """Draw a board as the text of an SVG file. Raises Problem for one that has no picture."""
+    plug = service_plug(game)
+    if not plug.draws_svg:
+        raise Problem(422, "no-picture", "There is no picture", f"boards of {game} are not drawn")
+    try:
+        return plug.view().svg(puzzle, solution, title)
+    except PermanentError as error:
+        raise Problem(422, "no-picture", "There is no picture", str(error)) from error

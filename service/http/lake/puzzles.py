@@ -1,0 +1,182 @@
+"""GET /v1/puzzles: the calendar of a game, and the boards of a date with what is known of them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+from typing import Annotated, Any
+
+import pyarrow.compute as pc
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from nightgrid.archive.games import has_plug, reader
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lookup.boards import Board, editions_where, find_boards
+from nightgrid.archive.lookup.reference import DateReference, reference_text
+from nightgrid.archive.words.binding import open_game
+from nightgrid.service.http.lake.answers import ShortAnswer, short_answers
+from nightgrid.service.http.lake.parameters import (
+    IsoDate,
+    Page,
+    check_range,
+    known_game,
+    not_here,
+)
+from nightgrid.service.http.state import Here
+from nightgrid.solvers.errors import PermanentError
+
+router = APIRouter(tags=["puzzles"])
+LEVEL_CHARS = 64
+
+
+class LevelOfDay(BaseModel):
+    """A board in the calendar."""
+
+    level: str
+    puzzle_id: str
+    reference: str = Field(description="The id by which POST /v1/solves takes it.")
+    draft: bool
+    status: str | None = Field(description="How its usual question ended; null: not asked.")
+    count: str | None = Field(description="Exact number of solutions, in decimal.")
+
+
+class Day(BaseModel):
+    """A date of the calendar."""
+
+    date: dt.date
+    levels: list[LevelOfDay]
+
+
+class Calendar(BaseModel):
+    """A page of the dates that the lake has of a game, the earliest first."""
+
+    game: str
+    total: int = Field(description="Dates from `from` to `to`.")
+    first: dt.date | None = Field(description="The first date of the lake, whatever is asked.")
+    last: dt.date | None
+    dates: list[Day]
+    next: str | None
+
+
+class CalendarPage(Page):
+    """Which dates are wanted."""
+
+    from_: IsoDate | None = Field(default=None, alias="from", description="First date.")
+    to: IsoDate | None = Field(default=None, description="Last date.")
+
+
+class BoardOfDay(BaseModel):
+    """A board of a date."""
+
+    level: str
+    puzzle_id: str
+    reference: str
+    puzzle: dict[str, Any] = Field(description="In the game's own form.")
+    clue: str | None
+    editor: str | None
+    constructors: str | None
+    results: list[ShortAnswer] = Field(description="What is known of it, the usual question first.")
+    picture: str = Field(description="Path of its picture.")
+
+
+class BoardsOfDay(BaseModel):
+    """The boards of a date."""
+
+    game: str
+    date: dt.date
+    boards: list[BoardOfDay]
+
+
+@router.get("/puzzles/{game}", summary="List the dates of a game")
+def calendar(game: str, asked: Annotated[CalendarPage, Query()], service: Here) -> Calendar:
+    """List the dates that the lake has of a game, with the boards of each and their counts."""
+    known_game(game)
+    check_range(asked.from_, asked.to)
+    rows = _editions(service.lake, game)
+    first, last = (rows[0]["date"], rows[-1]["date"]) if rows else (None, None)
+    wanted = [row for row in rows if _is_between(row["date"], asked.from_, asked.to)]
+    days = [(date, list(of)) for date, of in itertools.groupby(wanted, lambda row: row["date"])]
+    shown = days[asked.offset : asked.offset + asked.limit]
+    known = short_answers(service.lake, {row["puzzle_id"] for _, of in shown for row in of})
+    order = {level: i for i, level in enumerate(reader(game).LEVELS)} if shown else {}
+    return Calendar(
+        game=game,
+        total=len(days),
+        first=first,
+        last=last,
+        dates=[
+            Day(
+                date=date,
+                levels=[
+                    _level(row, known.get(row["puzzle_id"], ()))
+                    for row in sorted(of, key=lambda row: order.get(row["level"], len(order)))
+                ],
+            )
+            for date, of in shown
+        ],
+        next=asked.next(f"/v1/puzzles/{game}", len(days), **{"from": asked.from_, "to": asked.to}),
+    )
+
+
+def _editions(lake: Lake, game: str) -> list[dict[str, Any]]:
+    return editions_where(lake, game, pc.scalar(True)) if has_plug(game) else []
+
+
+def _is_between(date: dt.date, since: dt.date | None, until: dt.date | None) -> bool:
+    return (since is None or since <= date) and (until is None or date <= until)
+
+
+def _level(row: dict[str, Any], known: Any) -> LevelOfDay:
+    best: ShortAnswer | None = next(iter(known), None)
+    counted = best is not None and best.ask.startswith(("count", "best"))
+    return LevelOfDay(
+        level=row["level"],
+        puzzle_id=row["puzzle_id"],
+        reference=reference_text(row["game"], row["date"], row["level"]),
+        draft=bool(row["draft"]),
+        status=None if best is None else best.status,
+        count=best.count if best is not None and counted else None,
+    )
+
+
+@router.get("/puzzles/{game}/{date}", summary="Read the boards of a date")
+def boards_of_date(
+    game: str,
+    date: IsoDate,
+    service: Here,
+    level: Annotated[str | None, Query(max_length=LEVEL_CHARS, description="One level.")] = None,
+) -> BoardsOfDay:
+    """Read the boards of a date, in their game's own form, with what is known of each."""
+    boards = find_on_date(service.lake, game, date, level)
+    bound = open_game(service.lake, game)
+    ids = [bound.puzzle_id(board.published.puzzle) for board in boards]
+    known = short_answers(service.lake, set(ids))
+    return BoardsOfDay(
+        game=game,
+        date=date,
+        boards=[
+            BoardOfDay(
+                level=str(board.published.level),
+                puzzle_id=puzzle_id,
+                reference=board.name,
+                puzzle=bound.puzzle_to_json(board.published.puzzle),
+                clue=board.published.clue,
+                editor=board.published.editor,
+                constructors=board.published.constructors,
+                results=known.get(puzzle_id, []),
+                picture=f"/v1/puzzles/{board.name}/picture.svg",
+            )
+            for board, puzzle_id in zip(boards, ids, strict=True)
+        ],
+    )
+
+
+def find_on_date(lake: Lake, game: str, date: dt.date, level: str | None) -> list[Board]:
+    """Find the boards of a date. Raises Problem with 404 where the lake has none."""
+    known_game(game)
+    reference = DateReference(game=game, date=date, level=level and level.lower())
+    try:
+        return find_boards(lake, reference)
+    except PermanentError as error:
+        raise not_here(error, lake.url) from error

@@ -1,0 +1,255 @@
+"""GET /v1/results: rows of results with filters, as JSON pages, CSV, an Arrow stream or Parquet.
+
+The rows are those of `nightgrid list results`, by the same code. The streams hold some thousand
+rows at a time, whatever their length; a JSON page holds its own rows.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from fastapi import APIRouter, Header, Query
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from pydantic import BaseModel, Field
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lookup.listing import RESULT_ROWS, Wanted, list_results
+from nightgrid.service.http.field_faults import HEX_ID
+from nightgrid.service.http.lake.accepting import chosen_type
+from nightgrid.service.http.lake.parameters import (
+    PAGE_ROWS,
+    PAGE_ROWS_MAX,
+    IsoDate,
+    Strict,
+    check_range,
+)
+from nightgrid.service.http.problems import FieldError, Problem
+from nightgrid.service.http.state import Here
+from nightgrid.service.terminal.encoded import arrow_pieces, csv_pieces, parquet_pieces, plain_row
+from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES
+
+router = APIRouter(tags=["results"])
+
+JSON = "application/json"
+FORMATS: dict[str, str] = {
+    "json": JSON,
+    "csv": "text/csv",
+    "arrow": "application/vnd.apache.arrow.stream",
+    "parquet": "application/vnd.apache.parquet",
+}
+"""Media types by the names that `format` takes, the first unless a request says otherwise."""
+_WRITERS: dict[str, Callable[[Iterator[pa.Table], pa.Schema], Iterator[bytes]]] = {
+    "csv": csv_pieces,
+    "arrow": arrow_pieces,
+    "parquet": parquet_pieces,
+}
+LIST_CHARS = 200
+CURSOR_CHARS = 600
+_KEY = ("game", "date", "level", "ask", "job_id", "run_id")
+"""What pages are in the order of."""
+_BETWEEN, _LAST = "\x1f", "~"
+"""Stands between the parts of a row's key; and for a date or level that is not there."""
+
+
+class ResultRow(BaseModel):
+    """How a job ended, and where its puzzle stands today."""
+
+    puzzle: str = Field(description="Reference of the puzzle: GAME/DATE/LEVEL, or its id.")
+    game: str
+    date: str | None
+    level: str | None
+    ask: str
+    status: str
+    count: str | None = Field(description="Exact number of solutions, in decimal.")
+    value: int | None
+    seconds: float = Field(description="Inside kernels.")
+    reason_code: str | None
+    reason: str
+    hint: str
+    rules: str
+    lexicon_id: str
+    solver_version: str
+    puzzle_id: str
+    job_id: str
+    run_id: str
+
+
+class Results(BaseModel):
+    """A page of results, by game, date, level, ask and job."""
+
+    results: list[ResultRow]
+    next: str | None = Field(description="Path of the page after this one.")
+
+
+class Asked(Strict):
+    """Which results are wanted, and how."""
+
+    game: str | None = Field(
+        default=None, max_length=LIST_CHARS, description="A game, or several with commas."
+    )
+    from_: IsoDate | None = Field(
+        default=None, alias="from", description="First date; results without a date are left out."
+    )
+    to: IsoDate | None = Field(default=None, description="Last date.")
+    status: str | None = Field(
+        default=None,
+        max_length=LIST_CHARS,
+        description="solved, unsolvable, over_budget, invalid, poison, or several with commas.",
+    )
+    ask: str | None = Field(default=None, max_length=32, description="count, first, best(5), ...")
+    id: str | None = Field(default=None, pattern=HEX_ID, description="Of one job.")
+    puzzle_id: str | None = Field(default=None, pattern=HEX_ID, description="Of one puzzle.")
+    limit: int | None = Field(
+        default=None,
+        ge=1,
+        description=f"JSON: rows of the page, at most {PAGE_ROWS_MAX:,}, by default {PAGE_ROWS}. "
+        "Others: rows at most, by default all.",
+    )
+    cursor: str | None = Field(
+        default=None, max_length=CURSOR_CHARS, description="JSON: from `next` of the page before."
+    )
+    format: Literal["json", "csv", "arrow", "parquet"] | None = Field(
+        default=None, description="Goes before Accept, for links that cannot say it."
+    )
+
+    def wanted(self) -> Wanted:
+        """Say it to the list of results. Raises Problem for a value that is none."""
+        check_range(self.from_, self.to)
+        try:
+            asks = None if self.ask is None else frozenset({str(Ask.parse(self.ask))})
+        except PermanentError as error:
+            raise _wrong("ask", str(error)) from error
+        return Wanted(
+            games=tuple(_named("game", self.game, GAMES)),
+            statuses=frozenset(_named("status", self.status, [*map(str, Status)])),
+            since=self.from_,
+            until=self.to,
+            asks=asks,
+            jobs=None if self.id is None else frozenset({self.id}),
+            puzzles=None if self.puzzle_id is None else frozenset({self.puzzle_id}),
+        )
+
+
+def _named(name: str, text: str | None, known: Any) -> list[str]:
+    if text is None:
+        return list(known)
+    named = [part.strip() for part in text.split(",")]
+    if unknown := [part for part in named if part not in known]:
+        raise _wrong(name, f"{unknown[0]!r:.40} is none; expected some of {', '.join(known)}")
+    return named
+
+
+def _wrong(name: str, detail: str) -> Problem:
+    said = f"{name}: {detail}"
+    errors = [FieldError(pointer=f"?{name}", detail=detail)]
+    return Problem(422, "bad-value", "A value is wrong", said, errors=errors)
+
+
+@router.get(
+    "/results",
+    summary="List results",
+    response_model=Results,
+    responses={
+        200: {
+            "description": "The results.",
+            "content": {
+                kind: {"schema": {"type": "string", "format": "binary"}}
+                for kind in FORMATS.values()
+                if kind != JSON
+            },
+        }
+    },
+)
+def results(
+    asked: Annotated[Asked, Query()], service: Here, accept: Annotated[str, Header()] = ""
+) -> Response:
+    """List how jobs ended: a page as JSON, or all of them as CSV, an Arrow stream or Parquet."""
+    names = {kind: name for name, kind in FORMATS.items()}
+    form = asked.format or names[chosen_type(accept, list(names))]
+    wanted = asked.wanted()
+    if form == "json":
+        return JSONResponse(_page(service.lake, asked, wanted).model_dump())
+    if asked.cursor is not None:
+        raise _wrong("cursor", "expected only with JSON")
+    tables = _limited(list_results(service.lake, wanted), asked.limit)
+    # What is wrong with the lake is told before the answer begins.
+    first = list(itertools.islice(tables, 1))
+    pieces = _WRITERS[form](itertools.chain(first, tables), RESULT_ROWS)
+    return StreamingResponse(
+        pieces,
+        media_type=FORMATS[form],
+        headers={
+            "Content-Disposition": f'attachment; filename="results.{form}"',
+            "Vary": "Accept",
+        },
+    )
+
+
+def _limited(tables: Iterator[pa.Table], limit: int | None) -> Iterator[pa.Table]:
+    left = limit
+    for table in tables:
+        if left is None:
+            yield table
+            continue
+        yield table.slice(0, left)
+        left -= min(left, len(table))
+        if not left:
+            return
+
+
+def _page(lake: Lake, asked: Asked, wanted: Wanted) -> Results:
+    """Take the first rows after the cursor, in order, out of the list as it goes by.
+
+    The list itself may come in the order of the lake; what is held is a page and a batch.
+    """
+    limit = asked.limit or PAGE_ROWS
+    if limit > PAGE_ROWS_MAX:
+        raise _wrong("limit", f"is {limit}; expected at most {PAGE_ROWS_MAX:,} for JSON")
+    after = None if asked.cursor is None else _after(asked.cursor)
+    held = RESULT_ROWS.append(pa.field("key", pa.string())).empty_table()
+    for table in list_results(lake, wanted):
+        keyed = table.append_column(pa.field("key", pa.string()), _keys(table))
+        if after is not None:
+            keyed = keyed.filter(pc.greater(keyed.column("key"), after))
+        held = pa.concat_tables([held, keyed]).sort_by("key").slice(0, limit + 1)
+    page = held.slice(0, limit)
+    rows = page.drop_columns(["key"]).to_pylist()
+    more = None
+    if len(held) > limit:
+        given = asked.model_dump(mode="json", by_alias=True, exclude_none=True)
+        cursor = _cursor(page.column("key")[-1].as_py())
+        more = f"/v1/results?{urlencode({**given, 'limit': limit, 'cursor': cursor})}"
+    return Results(results=[ResultRow(**_row(row)) for row in rows], next=more)
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    plain = plain_row(row)
+    return plain | {"count": None if plain["count"] is None else str(plain["count"])}
+
+
+def _keys(table: pa.Table) -> pa.ChunkedArray:
+    parts = [pc.fill_null(table.column(name).cast(pa.string()), _LAST) for name in _KEY]
+    return pc.binary_join_element_wise(*parts, _BETWEEN)
+
+
+def _cursor(key: str) -> str:
+    return base64.urlsafe_b64encode(key.encode()).decode().rstrip("=")
+
+
+def _after(cursor: str) -> str:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        key = base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True).decode()
+        if key.count(_BETWEEN) == len(_KEY) - 1:
+            return key
+    except ValueError:
+        pass
+    raise _wrong("cursor", "expected what `next` of a page says")

@@ -1,0 +1,88 @@
+"""GET /v1/runs: the runs of nights, counts and large jobs that the lake has."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.lake.parameters import Page
+from nightgrid.service.http.state import Here
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.runs.manifest import done_places, open_run, read_done
+from nightgrid.workers.runs.notes import is_cancelled
+
+router = APIRouter(tags=["runs"])
+RUNS = "runs"
+_FOLDER = f"{RUNS}/run="
+
+
+class RunRow(BaseModel):
+    """A run."""
+
+    run_id: str
+    state: str = Field(description="open, done, cancelled or damaged.")
+    game: str | None
+    ask: str | None
+    rules: str | None
+    jobs: int | None = Field(description="Puzzles that it is about, known ones included.")
+    chunks_done: int | None
+    chunks_total: int | None
+    finished_at: str | None
+    statuses: dict[str, int] = Field(description="Jobs of a run that is done, by how they ended.")
+    reason: str = Field(description="What is wrong with a damaged one.")
+
+
+class Runs(BaseModel):
+    """A page of the runs, by id."""
+
+    total: int
+    runs: list[RunRow]
+    next: str | None
+
+
+@router.get("/runs", summary="List runs")
+def runs(asked: Annotated[Page, Query()], service: Here) -> Runs:
+    """List the runs that the lake has kept, with how far each is."""
+    folders = [path for path in service.lake.folders(RUNS) if path.startswith(_FOLDER)]
+    shown = folders[asked.offset : asked.offset + asked.limit]
+    return Runs(
+        total=len(folders),
+        runs=[_row(service.lake, path.removeprefix(_FOLDER)) for path in shown],
+        next=asked.next("/v1/runs", len(folders)),
+    )
+
+
+def _row(lake: Lake, run_id: str) -> RunRow:
+    row = RunRow(
+        run_id=run_id,
+        state="damaged",
+        game=None,
+        ask=None,
+        rules=None,
+        jobs=None,
+        chunks_done=None,
+        chunks_total=None,
+        finished_at=None,
+        statuses={},
+        reason="",
+    )
+    try:
+        run = open_run(lake, run_id)
+        done = read_done(lake, run_id)
+    except PermanentError as error:
+        return row.model_copy(update={"reason": str(error).replace(lake.url, "the lake")})
+    row.game, row.ask = run.question.game, str(run.question.ask)
+    row.rules, row.jobs = run.question.rules, run.job_count + run.answered_count
+    row.chunks_total = len(run.chunks())
+    if done is not None:
+        row.state, row.chunks_done = "done", row.chunks_total
+        with suppress(KeyError):
+            row.finished_at, row.statuses = done["finished_at"], done["statuses"]
+        return row
+    row.chunks_done = len(done_places(lake, run_id))
+    row.state = "cancelled" if is_cancelled(lake, run_id) else "open"
+    return row

@@ -1,0 +1,114 @@
+"""Tables as the bytes of CSV, JSON lines, Parquet or an Arrow stream, piece by piece.
+
+Tables of one schema come one after the other, and none is held longer than it takes to write it.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from nightgrid.service.terminal.console import json_line
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_ROWS = 1_000
+"""Rows that are Python objects at once."""
+
+
+def rows_of(tables: Iterable[pa.Table], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Give the rows of tables, some columns of them."""
+    for table in tables:
+        for batch in table.select(list(names)).to_batches(max_chunksize=BATCH_ROWS):
+            yield from batch.to_pylist()
+
+
+def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a row in the values that JSON has: a count is a whole number, a date a text."""
+    plain: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Decimal):
+            plain[name] = int(value)
+        elif isinstance(value, dt.date | dt.datetime):
+            plain[name] = value.isoformat()
+        else:
+            plain[name] = value
+    return plain
+
+
+def json_pieces(tables: Iterable[pa.Table]) -> Iterator[bytes]:
+    """Write one JSON object a line."""
+    for table in tables:
+        for batch in table.to_batches(max_chunksize=BATCH_ROWS):
+            rows = map(plain_row, batch.to_pylist())
+            yield "".join(f"{json_line(row)}\n" for row in rows).encode()
+
+
+def csv_pieces(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[bytes]:
+    """Write CSV, with the names of the columns in its first line."""
+    yield _csv([schema.names])
+    for table in tables:
+        for batch in table.to_batches(max_chunksize=BATCH_ROWS):
+            yield _csv(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+
+
+def _csv(rows: Iterable[Iterable[Any]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def parquet_pieces(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[bytes]:
+    """Write one Parquet file, a row group or more for each table."""
+    import pyarrow.parquet as pq
+
+    sink = _Pieces()
+    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table)
+            yield sink.taken()
+    yield sink.taken()
+
+
+def arrow_pieces(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[bytes]:
+    """Write a stream of Arrow's IPC format."""
+    import pyarrow as pa
+
+    sink = _Pieces()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        yield sink.taken()
+        for table in tables:
+            writer.write_table(table, max_chunksize=BATCH_ROWS)
+            yield sink.taken()
+    yield sink.taken()
+
+
+class _Pieces(io.RawIOBase):
+    """A file that keeps what was written to it until it is taken."""
+
+    def __init__(self) -> None:
+        self._held: list[bytes] = []
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        piece = bytes(data)
+        self._held.append(piece)
+        self._size += len(piece)
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._size
+
+    def taken(self) -> bytes:
+        """Take what was written since the last time."""
+        data = b"".join(self._held)
+        self._held.clear()
+        return data

@@ -1,0 +1,138 @@
+"""The board of a request: what is wrong with it has its place, down to the cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.service.scenes import BROKEN, PAIR, payload
+
+URL = "/v1/boards/picture"
+STRANDS = {"board": ["ABCD", "EFGH"]}
+
+
+def faults(answer: Any, status: int = 422) -> dict[str, str]:
+    assert answer.status_code == status, answer.text
+    return {each["pointer"]: each["detail"] for each in answer.json()["errors"]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"puzzle": PAIR},
+        {"puzzle": PAIR, "game": "pips", "ask": "all(5)", "rules": {}},
+        {"puzzle": payload(hard=PAIR)},
+        {"puzzle": payload(easy=BROKEN, hard=PAIR), "level": "hard"},
+        {"puzzle": payload(easy=PAIR, hard=PAIR), "level": "HARD"},
+        {"id": "pips/2026-01-01/hard"},
+        {"id": "PIPS/2026-01-01", "level": "Hard"},
+        {"puzzle": STRANDS, "words": ["ABCD", "Efgh"], "rules": {"spangram": "off"}},
+        {"puzzle": ["ABCD", "EFGH"], "game": "strands"},
+        {"puzzle": {"sides": ["ABC", "DEF"]}, "rules": {"words": "3", "min_length": 2}},
+        {"puzzle": {"tiles": [["a"], ["a"]]}, "ask": "first"},
+    ],
+)
+def test_a_board_is_drawn(body: dict[str, Any], sample: TestClient):
+    answer = sample.post(URL, json=body)
+    assert answer.status_code == 200, answer.text
+    assert answer.text.startswith("<svg ")
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "detail"),
+    [
+        ({}, "", "expected either puzzle or id"),
+        ({"puzzle": PAIR, "id": "pips/2026-01-01/hard"}, "", "expected either puzzle or id"),
+        ({"puzzle": {}}, "/puzzle", "expected a puzzle with dominoes and regions"),
+        ({"puzzle": "x"}, "/puzzle", "expected an object"),
+        ({"puzzle": {"game": "chess"}}, "/puzzle/game", "'chess' is no game"),
+        ({"puzzle": PAIR, "game": "chess"}, "/game", "'chess' is no game; expected one of pips"),
+        ({"puzzle": PAIR, "game": 5}, "/game", "expected a text"),
+        ({"puzzle": PAIR, "game": "strands"}, "/puzzle/startingBoard", "there is none"),
+        ({"puzzle": BROKEN}, "/puzzle/regions/0/indices/1", "cell [0, 0] stands twice"),
+        (
+            {"puzzle": payload(hard=BROKEN)},
+            "/puzzle/hard/regions/0/indices/1",
+            "cell [0, 0] stands twice",
+        ),
+        ({"puzzle": payload(easy=PAIR, hard=PAIR)}, "/level", "the payload has easy, hard"),
+        ({"puzzle": payload(hard=PAIR), "level": "easy"}, "/level", "there is no level 'easy'"),
+        ({"puzzle": PAIR, "ask": "best(2)"}, "/ask", "best(K) is for"),
+        ({"puzzle": PAIR, "ask": "every"}, "/ask", "unknown ask 'every'"),
+        ({"puzzle": PAIR, "ask": "all(0)"}, "/ask", "expected at least 1"),
+        ({"puzzle": PAIR, "words": ["A"]}, "/words", "Pips is not played with words"),
+        ({"puzzle": STRANDS, "words": []}, "/words", "has no words"),
+        ({"puzzle": STRANDS, "words": ["A", ""]}, "/words/1", "expected a word"),
+        ({"puzzle": STRANDS, "words": ["#A"]}, "/words/0", "expected a word"),
+        ({"puzzle": STRANDS, "words": ["A\nB"]}, "/words/0", "expected a word in one line"),
+        ({"puzzle": STRANDS, "words": ["ABC", "A.C"]}, "/words/1", "'A.C' has '.'"),
+        ({"puzzle": STRANDS, "rules": {"spangrams": "off"}}, "/rules/spangrams", "is no rule"),
+        ({"puzzle": STRANDS, "rules": {"lexicon": "/etc/passwd"}}, "/rules/lexicon", "is no rule"),
+        ({"puzzle": STRANDS, "rules": {"crossing": "yes"}}, "/rules/crossing", "true or false"),
+        ({"puzzle": STRANDS, "rules": {"min_length": True}}, "/rules/min_length", "a whole number"),
+        ({"puzzle": STRANDS, "rules": {"min_length": 99}}, "/rules/min_length", "1 to 64"),
+        ({"puzzle": STRANDS, "rules": {"spangram": []}}, "/rules/spangram", "one of required"),
+        ({"puzzle": STRANDS, "rules": {"a b/c": 1}}, "/rules", "'a b/c' is no rule"),
+        ({"puzzle": PAIR, "rules": {"spangram": "off"}}, "/rules/spangram", "for Strands"),
+        ({"puzzle": {"board": ["AB", "C"]}}, "/puzzle/board/1", "1 letter; expected 2"),
+        ({"puzzle": {"sides": ["AB", "C."]}}, "/puzzle/sides/1", "expected a letter"),
+        ({"puzzle": {"tiles": [["a"], "b"]}}, "/puzzle/tiles/1", "expected a list of features"),
+        ({"id": "pips/2026-01-01"}, "/level", "has easy, medium, hard"),
+        ({"id": "pips/2026-01-01/hard", "level": "easy"}, "/level", "is of level hard"),
+        ({"id": "pips/2026-01-01/hard", "game": "tiles"}, "/game", "is of pips"),
+        ({"id": "../../etc/passwd"}, "/id", "names no puzzle"),
+        ({"id": "abc"}, "/id", "3 digits; expected 4 to 32"),
+        ({"id": "pips/yesterday/hard"}, "/id", "expected a date as YYYY-MM-DD"),
+        ({"puzzle": PAIR, "title": "x" * 201}, "/title", "expected at most 200 characters"),
+        ({"puzzle": PAIR, "colour": "red"}, "/colour", "is unknown here"),
+    ],
+)
+def test_what_is_wrong_has_its_place(
+    body: dict[str, Any], pointer: str, detail: str, sample: TestClient
+):
+    found = faults(sample.post(URL, json=body))
+    assert list(found) == [pointer]
+    assert detail in found[pointer]
+    assert "--" not in found[pointer]
+
+
+@pytest.mark.parametrize("text", ["pips/2031-01-01/hard", "0" * 32, "pips/2026-01-01/wild"])
+def test_a_board_that_the_lake_lacks(text: str, sample: TestClient, sample_lake: Path):
+    answer = sample.post(URL, json={"id": text})
+    assert answer.status_code == 404
+    assert answer.json()["type"] == "/problems/no-such-board"
+    assert list(faults(answer, 404)) == ["/id"]
+    assert str(sample_lake) not in answer.text
+
+
+def test_a_title_is_text_and_never_markup(sample: TestClient):
+    title = "</title><script>alert(1)</script>&\"'"
+    text = sample.post(URL, json={"puzzle": PAIR, "title": title}).text
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_letters_that_are_markup_stay_letters(sample: TestClient):
+    answer = sample.post(URL, json={"puzzle": {"tiles": [["<script>"], ["<script>", "&x"]]}})
+    assert answer.status_code == 200
+    assert "<script" not in answer.text
+
+
+def test_large_boards_words_and_long_solves_are_refused(
+    open_client: Callable[..., TestClient], sample_lake: Path
+):
+    client = open_client(
+        sample_lake, http_board_size=2, http_words_bytes=8, http_expected_seconds=1e-9
+    )
+    assert "size is 8; expected at most 2" in faults(
+        client.post(URL, json={"puzzle": STRANDS, "words": ["ABCD"]})
+    ).get("/puzzle", "")
+    long = client.post(URL, json={"puzzle": STRANDS, "words": ["ABCD", "EFGH"]})
+    assert faults(long) == {"/words": "the words take 10 bytes; expected at most 8"}
+    slow = client.post(URL, json={"puzzle": PAIR})
+    assert slow.json()["type"] == "/problems/too-long"
+    assert "is expected to take" in faults(slow)["/puzzle"]

@@ -1,0 +1,171 @@
+"""GET /v1/results: the rows of `nightgrid list results`, in four representations."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from starlette.testclient import TestClient
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lookup import listing
+from nightgrid.archive.lookup.listing import RESULT_ROWS, Wanted, list_results
+from nightgrid.service.http.lake.accepting import chosen_type
+from nightgrid.service.http.lake.results import FORMATS
+from nightgrid.service.http.problems import Problem
+from tests.service.http.conftest import DAYS
+
+URL = "/v1/results"
+
+
+def pages(client: TestClient, url: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    while url:
+        told = client.get(url).json()
+        found += told["results"]
+        url = told["next"]
+    return found
+
+
+def accepting(client: TestClient, kind: str, url: str = URL) -> Any:
+    answer = client.get(url, headers={"accept": FORMATS[kind]})
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].partition(";")[0] == FORMATS[kind]
+    return answer
+
+
+def test_every_representation_has_the_rows_that_the_command_lists(
+    sample: TestClient, sample_lake: Path, invoke: Callable[..., tuple[int, str, str]]
+):
+    _, out, _ = invoke("list", "results", "--lake", str(sample_lake), "--json")
+    listed = [json.loads(line) for line in out.splitlines()]
+    assert len(listed) == 9
+    with pa.ipc.open_stream(accepting(sample, "arrow").content) as stream:
+        arrow = stream.read_all()
+    parquet = pq.read_table(io.BytesIO(accepting(sample, "parquet").content))
+    assert arrow.schema == parquet.schema == RESULT_ROWS
+    assert arrow.to_pylist() == parquet.to_pylist()
+    assert [row["job_id"] for row in arrow.to_pylist()] == [row["job_id"] for row in listed]
+    _, out, _ = invoke("list", "results", "--lake", str(sample_lake), "--format", "csv")
+    assert accepting(sample, "csv").text == out
+    paged = pages(sample, f"{URL}?limit=4")
+    texts = [row | {"count": str(row["count"])} for row in listed]
+    assert paged == texts
+
+
+def test_json_is_what_one_gets_without_a_wish(sample: TestClient):
+    for accept in ("", "*/*", "application/*", "text/html, */*;q=0.1"):
+        answer = sample.get(URL, headers={"accept": accept})
+        assert answer.headers["content-type"] == "application/json"
+    assert sample.get(f"{URL}?format=csv").headers["content-type"].startswith("text/csv")
+
+
+def test_a_wish_that_cannot_be_met(sample: TestClient):
+    answer = sample.get(URL, headers={"accept": "text/html, application/json;q=0"})
+    assert answer.status_code == 406
+    assert answer.json()["type"] == "/problems/not-acceptable"
+
+
+@pytest.mark.parametrize(
+    ("accept", "chosen"),
+    [
+        ("a/x", "a/x"),
+        ("b/*", "b/y"),
+        ("a/x;q=0.1, b/y;q=0.2", "b/y"),
+        ("*/*;q=0.5, a/x;q=0.1", "b/y"),
+        ("a/*, b/y;q=0.9", "a/x"),
+        ("b/y;q=nonsense, a/x;q=0.1", "a/x"),
+        ("b/y;level=1;q=0.7, a/x;q=2", "b/y"),
+    ],
+)
+def test_weights_choose_between_types(accept: str, chosen: str):
+    assert chosen_type(accept, ["a/x", "b/y"]) == chosen
+
+
+@pytest.mark.parametrize("accept", ["c/z", "a/x;q=0", ";;;,,,", "a", "*"])
+def test_no_type_is_forced_on_a_client(accept: str):
+    with pytest.raises(Problem, match="expected one of a/x, b/y"):
+        chosen_type(accept, ["a/x", "b/y"])
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("game=pips", 9),
+        ("game=strands,tiles", 0),
+        ("from=2026-01-02", 6),
+        ("from=2026-01-02&to=2026-01-02", 3),
+        ("status=solved", 9),
+        ("status=unsolvable,poison", 0),
+        ("ask=count", 9),
+        ("ask=all", 0),
+        (f"id={'0' * 32}", 0),
+        (f"puzzle_id={'0' * 32}", 0),
+        ("limit=1000", 9),
+    ],
+)
+def test_filters_choose_rows(query: str, rows: int, sample: TestClient):
+    assert len(sample.get(f"{URL}?{query}").json()["results"]) == rows
+    table = csv.reader(io.StringIO(accepting(sample, "csv", f"{URL}?{query}").text))
+    assert len(list(table)) == rows + 1
+
+
+def test_one_job_and_one_puzzle_are_found_by_id(sample: TestClient):
+    row = sample.get(f"{URL}?limit=1").json()["results"][0]
+    for query in (f"id={row['job_id']}", f"puzzle_id={row['puzzle_id']}"):
+        assert sample.get(f"{URL}?{query}").json() == {"results": [row], "next": None}
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("game=chess", "?game"),
+        ("game=", "?game"),
+        ("status=odd", "?status"),
+        ("ask=odd", "?ask"),
+        ("id=x", "?id"),
+        ("from=x", "?from"),
+        (f"from={DAYS[1]}&to={DAYS[0]}", "?from"),
+        ("limit=0", "?limit"),
+        ("limit=1001", "?limit"),
+        ("limit=many", "?limit"),
+        ("cursor=%00", "?cursor"),
+        ("cursor=" + "A" * 64, "?cursor"),
+        ("cursor=" + "A" * 601, "?cursor"),
+        ("format=xml", "?format"),
+        ("format=csv&cursor=AAAA", "?cursor"),
+        ("offset=3", "?offset"),
+    ],
+)
+def test_what_is_wrong_names_the_parameter(query: str, field: str, sample: TestClient):
+    answer = sample.get(f"{URL}?{query}")
+    assert answer.status_code == 422, answer.text
+    assert [each["pointer"] for each in answer.json()["errors"]] == [field]
+
+
+def test_pages_are_whole_though_rows_come_in_the_order_of_the_lake(
+    sample: TestClient, sample_lake: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Given a list too long to be sorted, in batches of two, Then pages are as they were."""
+    whole = pages(sample, f"{URL}?limit=1000")
+    monkeypatch.setattr(listing, "SORTED_ROWS", 0)
+    monkeypatch.setattr(listing, "BATCH_ROWS", 2)
+    tables = list(list_results(Lake.open(str(sample_lake)), Wanted()))
+    assert max(map(len, tables)) <= 2
+    assert pages(sample, f"{URL}?limit=2") == whole
+    assert accepting(sample, "csv", f"{URL}?limit=3").text.count("\n") == 4
+
+
+def test_a_page_survives_rows_that_come_between(sample: TestClient):
+    first = sample.get(f"{URL}?limit=4").json()
+    rest = sample.get(f"{URL}?limit=4&cursor={first['next'].rpartition('=')[2]}").json()
+    assert not {row["job_id"] for row in first["results"]} & {
+        row["job_id"] for row in rest["results"]
+    }

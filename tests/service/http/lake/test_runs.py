@@ -1,0 +1,47 @@
+"""GET /v1/runs: what each run is about, and how far it is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.workers.runs.notes import cancel_run
+
+
+def test_a_run_says_what_it_was_and_how_it_ended(sample: TestClient):
+    told = sample.get("/v1/runs").json()
+    assert (told["total"], told["next"]) == (1, None)
+    (run,) = told["runs"]
+    assert (run["state"], run["game"], run["ask"], run["jobs"]) == ("done", "pips", "count", 9)
+    assert run["chunks_done"] == run["chunks_total"] > 0
+    assert run["statuses"] == {"solved": 9}
+    assert run["finished_at"].endswith("+00:00")
+
+
+def test_open_cancelled_and_damaged_runs_are_told_apart(
+    sample_lake: Path, open_client: Callable[..., TestClient], tmp_path: Path
+):
+    shutil.copytree(sample_lake, tmp_path / "lake")
+    lake = Lake.open(str(tmp_path / "lake"))
+    client = open_client(tmp_path / "lake")
+    (path,) = (path for path in lake.folders("runs") if "run=" in path)
+    run_id = path.removeprefix("runs/run=")
+    lake.delete(f"{path}/DONE.json")
+    (run,) = client.get("/v1/runs").json()["runs"]
+    assert run["state"] == "open"
+    cancel_run(lake, run_id)
+    (run,) = client.get("/v1/runs").json()["runs"]
+    assert run["state"] == "cancelled"
+    lake.write_bytes(f"{path}/plan.json", b"{")
+    (run,) = client.get("/v1/runs").json()["runs"]
+    assert run["state"] == "damaged"
+    assert run["reason"]
+    assert str(tmp_path) not in run["reason"]
+
+
+def test_pages_end(sample: TestClient):
+    assert sample.get("/v1/runs?offset=1").json() == {"total": 1, "runs": [], "next": None}
