@@ -34,6 +34,11 @@ SUMMED_TABLES = ("parts", "results", "solutions")
 """Tables whose files carry the sums of their columns: answers, which no other file can tell."""
 ROW_SUMS = "nightgrid.row_sums"
 """Where the metadata of a file keep them."""
+GROUP_TABLES = ("results", "solutions")
+"""Tables among them that are read by row groups: where a file has several, it carries the sums of
+each, too."""
+GROUP_SUMS = "nightgrid.group_sums"
+"""Where the metadata keep those: {column: eight hexadecimal digits for each row group}."""
 _WITHOUT_SUMS = (b"1", b"2", b"3", b"4")
 """Schema versions that left no sums."""
 
@@ -73,7 +78,7 @@ def filled(
     check_declared(schema, path)
 
     def fill(sink: pa.NativeFile) -> None:
-        sums = RowSums(schema)
+        sums, groups = RowSums(schema), GroupSums(schema)
         with parquet_writer(sink, schema) as writer:
             for table in tables:
                 # An empty table still gets a row group, and with it a schema any reader agrees on.
@@ -81,7 +86,8 @@ def filled(
                 conformed = conform(table, schema)
                 writer.write_table(conformed, row_group_size=rows)
                 sums.add(conformed)
-            if added := {**metadata(), **sums.to_metadata()}:
+                groups.add(conformed, rows)
+            if added := {**metadata(), **sums.to_metadata(), **groups.to_metadata()}:
                 writer.add_key_value_metadata(added)
 
     return fill
@@ -170,6 +176,50 @@ class RowSums:
         }
 
 
+class GroupSums:
+    """Checksums of the columns of each row group of a file that is written."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._sums: list[dict[str, str]] = []
+        self.wanted = _metadata(schema, "nightgrid.table") in GROUP_TABLES
+
+    def add(self, table: pa.Table, group_rows: int) -> None:
+        """Go on with a table that is written as row groups of so many rows."""
+        for start in range(0, max(1, len(table)), group_rows) if self.wanted else ():
+            sums = RowSums(self._schema)
+            sums.add(table.slice(start, group_rows))
+            self._sums.append(sums.told)
+
+    def to_metadata(self) -> dict[str, str]:
+        """Write them as metadata of a file; of a single group the sums of the file tell."""
+        if len(self._sums) < 2:
+            return {}
+        told = {name: "".join(sums[name] for sums in self._sums) for name in self._schema.names}
+        return {GROUP_SUMS: json.dumps(told, separators=(",", ":"))}
+
+
+def check_group(table: pa.Table, metadata: pq.FileMetaData, number: int, path: str) -> None:
+    """Compare columns of one row group with the sums in a file's metadata.
+
+    Files of several groups that were written before groups had sums are not compared. Raises
+    DamagedFileError as `check_rows`.
+    """
+    told = metadata.metadata or {}
+    text = told.get(GROUP_SUMS.encode())
+    if text is None:
+        # Without any sums the file is an old one, or another program's.
+        if metadata.num_row_groups == 1 or ROW_SUMS.encode() not in told:
+            check_rows(table, told, path)
+        return
+    sums = RowSums(table.schema)
+    if not sums.wanted:
+        return
+    sums.add(table)
+    at = slice(8 * number, 8 * number + 8)
+    _compare(sums, text, path, lambda known: known[at])
+
+
 def check_rows(table: pa.Table, metadata: Mapping[bytes, bytes] | None, path: str) -> None:
     """Compare columns with the sums in a file's metadata; versions before 5 have left none.
 
@@ -191,8 +241,14 @@ def check_sums(sums: RowSums, metadata: Mapping[bytes, bytes] | None, path: str)
         if metadata.get(b"nightgrid.schema_version", b"") in _WITHOUT_SUMS:
             return
         raise DamagedFileError(f"{path} is foreign: another program wrote it")
+    _compare(sums, text, path)
+
+
+def _compare(
+    sums: RowSums, text: bytes, path: str, of: Callable[[str], str] = lambda known: known
+) -> None:
     try:
-        known = dict(json.loads(text))
+        known = {str(name): of(str(told)) for name, told in dict(json.loads(text)).items()}
     except (ValueError, TypeError) as error:
         raise DamagedFileError(f"{path} is damaged: its sums are no JSON") from error
     changed = [name for name, told in sums.told.items() if known.get(name, told) != told]

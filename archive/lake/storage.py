@@ -12,7 +12,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
-from nightgrid.archive.lake.encoding import check_file, check_rows, filled
+from nightgrid.archive.lake.encoding import check_file, check_group, check_rows, filled
 from nightgrid.archive.lake.faults import DamagedFileError, storage_errors
 from nightgrid.archive.lake.local_commit import STAGING, LocalFolder
 from nightgrid.archive.lake.place import check_path
@@ -320,18 +320,18 @@ class Lake:
         columns: Sequence[str],
         groups: Callable[[pq.FileMetaData], builtins.list[int]] | None = None,
     ) -> Iterator[pa.Table]:
-        """Read columns of one Parquet file as `read_table` does, batch by batch.
+        """Read columns of one Parquet file as `read_table` does, row group by row group.
 
-        `groups` chooses row groups. Raises MissingFileError when the file does not exist.
+        `groups` chooses row groups. Raises MissingFileError when the file does not exist,
+        DamagedFileError for rows that were changed since they were written.
         """
         wanted = select(schema, columns)
         with self.open_parquet(path) as file:
             there = columns_to_read(wanted.names, file.schema_arrow.names)
-            chosen = None if groups is None else groups(file.metadata)
-            if chosen == []:
-                return
-            for batch in file.iter_batches(ROW_GROUP_ROWS, row_groups=chosen, columns=there):
-                yield shaped(pa.Table.from_batches([batch]), wanted, path)
+            for number in range(file.num_row_groups) if groups is None else groups(file.metadata):
+                table = shaped(file.read_row_group(number, columns=there), wanted, path)
+                check_group(table, file.metadata, number, path)
+                yield table
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """List the files under a folder, at any depth, sorted; half-written files never show."""

@@ -200,7 +200,7 @@ def _replaced(lake: Lake) -> pa.Array:
 
 def _job_ids(lake: Lake, condition: pc.Expression) -> pa.Array:
     none = pa.table({"job_id": pa.array([], pa.string())})
-    found = rows_where(lake, RESULT_FILES, condition, ["job_id"])
+    found = rows_where(lake, RESULT_FILES, condition, ["job_id"], ["job_id", "status"])
     return _ids(pa.concat_tables([none, *(table.cast(none.schema) for table in found)]), "job_id")
 
 

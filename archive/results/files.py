@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.conforming import columns_to_read, shaped
+from nightgrid.archive.lake.encoding import check_group
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
@@ -116,8 +118,9 @@ def rows_of_jobs(
                 is_one = pc.is_in(keys, value_set=wanted)
                 if pc.any(is_one).as_py():
                     there = columns_to_read(folder.schema.names, file.schema_arrow.names)
-                    rows = file.read_row_group(number, columns=there)
-                    yield shaped(rows, folder.schema, path).filter(is_one)
+                    rows = shaped(file.read_row_group(number, columns=there), folder.schema, path)
+                    check_group(rows, file.metadata, number, path)
+                    yield rows.filter(is_one)
 
     def is_wanted(path: str) -> bool:
         if run_ids and digest_in(folder, path) is None:
@@ -128,13 +131,22 @@ def rows_of_jobs(
 
 
 def rows_where(
-    lake: Lake, folder: MergedFolder, condition: pc.Expression, columns: Sequence[str]
+    lake: Lake,
+    folder: MergedFolder,
+    condition: pc.Expression,
+    columns: Sequence[str],
+    named: Sequence[str],
+    groups: Callable[[pq.FileMetaData], list[int]] | None = None,
 ) -> Iterator[pa.Table]:
-    """Read columns of the rows that match, perhaps some of them twice."""
+    """Read columns of the rows that match, perhaps some of them twice.
+
+    `named` are the columns that the condition names; `groups` chooses row groups.
+    """
+    names = list(dict.fromkeys((*columns, *named)))
 
     def rows(path: str) -> Iterator[pa.Table]:
-        with lake.reading(path):
-            yield lake.dataset_of([path], folder.schema).to_table(list(columns), filter=condition)
+        for table in lake.scan_file(path, folder.schema, names, groups):
+            yield table.filter(condition).select(list(columns))
 
     yield from read_each(lake, folder, rows)
 
@@ -150,6 +162,16 @@ def stream_where(
     for first, stop in key_ranges(sum(sizes_of(lake, folder).values())):
         here = condition & (key >= first) if first else condition
         here = here if stop is None else here & (key < stop)
-        tables = rows_where(lake, folder, here, folder.schema.names)
+
+        def groups(
+            metadata: pq.FileMetaData, first: str = first, stop: str | None = stop
+        ) -> list[int]:
+            return groups_with(
+                metadata,
+                folder.key,
+                lambda low, high: high >= first and (stop is None or low < stop),
+            )
+
+        tables = rows_where(lake, folder, here, folder.schema.names, (), groups)
         found = without_repeats(folder, pa.concat_tables([folder.schema.empty_table(), *tables]))
         yield from found.to_batches(max_chunksize=batch_rows)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.conforming import conform, select, with_codes
+from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.merging.files import read_each
@@ -24,7 +24,7 @@ from nightgrid.archive.results.files import (
 )
 from nightgrid.archive.results.solution_files import files_of, tables_in
 from nightgrid.solvers.algebra import Ask, Status
-from nightgrid.solvers.question import Question
+from nightgrid.solvers.question import QUESTION_FIELDS, Question
 
 RANKED_STATUSES = [
     Status.SOLVED.value,
@@ -64,7 +64,7 @@ def find_results_of(
 
     `columns` must have job_id, status and run_id among them.
     """
-    return _scan(lake, answers_to(question), columns)
+    return _scan(lake, answers_to(question), columns, QUESTION_FIELDS)
 
 
 def answers_to(question: Question) -> pc.Expression:
@@ -81,7 +81,7 @@ def find_results_of_puzzles(
     `columns` must have job_id, status and run_id among them.
     """
     wanted = pc.field("puzzle_id").isin(pa.array(sorted(puzzle_ids), pa.string()))
-    return _scan(lake, wanted, columns)
+    return _scan(lake, wanted, columns, ["puzzle_id"])
 
 
 def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
@@ -115,10 +115,12 @@ def solution_tables(lake: Lake, row: Mapping[str, Any]) -> Iterator[pa.Table]:
     yield table.filter(pc.equal(table.column("run_id"), row["run_id"]))
 
 
-def _scan(lake: Lake, condition: pc.Expression, columns: Sequence[str] = RESULTS.names) -> pa.Table:
+def _scan(
+    lake: Lake, condition: pc.Expression, columns: Sequence[str], named: Sequence[str]
+) -> pa.Table:
     schema = select(RESULTS, columns)
-    found = [schema.empty_table(), *rows_where(lake, RESULT_FILES, condition, columns)]
-    return _one_per_job(conform(with_codes(pa.concat_tables(found)), schema))
+    found = rows_where(lake, RESULT_FILES, condition, columns, named)
+    return _one_per_job(pa.concat_tables([schema.empty_table(), *found]))
 
 
 def _one_per_job(table: pa.Table) -> pa.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 from collections import Counter
@@ -12,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from obstore.store import MemoryStore
 
@@ -20,6 +22,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.merging import merge
 from nightgrid.archive.merging.merge import merge_folder
+from nightgrid.archive.passed_over import forget, passed_over
 from nightgrid.archive.results.files import (
     RESULT_FILES,
     SOLUTION_FILES,
@@ -221,6 +224,42 @@ def test_a_listing_that_is_made_during_a_merge_may_lack_old_and_new_files(lake: 
 
     torn = TornLake(lake, lambda *_: None)
     assert find_results(torn, [job(1)]).num_rows == 1
+
+
+@pytest.mark.parametrize("groups", [1, 3])
+def test_a_count_that_another_program_changed_is_no_answer(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, groups: int
+) -> None:
+    """Given a sound Parquet file in which one count is another, Then no reader gives it."""
+    monkeypatch.setattr("nightgrid.archive.lake.storage.ROW_GROUP_ROWS", 12 // groups)
+    nights(lake, 4)
+    merge_folder(lake, RESULT_FILES)
+    (path,) = lake.list("results")
+    assert len(lake.row_groups(path)) == groups
+    is_whole(lake, 12)
+    table = pq.read_table(io.BytesIO(lake.read_bytes(path)))
+    counts = [int(count) for count in table.column("count").to_pylist()]
+    counts[7] += 1
+    at = table.schema.get_field_index("count")
+    changed = pa.array(counts, pa.int64()).cast(table.schema.field(at).type)
+    sink = io.BytesIO()
+    written = table.set_column(at, table.schema.field(at), changed)
+    # It keeps the metadata of the file, the sums among them.
+    written = written.replace_schema_metadata(lake.schema(path).metadata)
+    pq.write_table(written, sink, row_group_size=12 // groups)
+    lake.write_bytes(path, sink.getvalue())
+    wrong = written.column("job_id")[7].as_py()
+    assert find_results(lake, [wrong]).num_rows == 0
+    assert read_results(lake).num_rows < 12
+    assert wrong not in streamed(lake)
+    assert "count changed since it was written" in passed_over()[path]
+    forget(path)
+    # Another program that keeps nothing of ours is one that it is not.
+    pq.write_table(written.replace_schema_metadata({}), sink := io.BytesIO())
+    lake.write_bytes(path, sink.getvalue())
+    assert read_results(lake).num_rows == 0
+    assert "another program wrote it" in passed_over()[path]
+    forget(path)
 
 
 def test_the_number_of_files_grows_with_the_logarithm_of_the_rows(

@@ -156,7 +156,7 @@ def test_harmed_results_are_made_again_from_their_chunk_results(lake: Lake, kind
     assert findings(lake) == []
 
 
-@pytest.mark.parametrize("kind", ["unlink", "truncate", "foreign"])
+@pytest.mark.parametrize("kind", ["unlink", "truncate", "foreign", "changed count"])
 @pytest.mark.parametrize("job", ["night", "count"])
 def test_a_night_and_a_count_make_harmed_results_again(
     lake: Lake, worked: tuple[Path, Path], kind: str, job: str
@@ -164,7 +164,10 @@ def test_a_night_and_a_count_make_harmed_results_again(
     """Given results that came to harm, When a night or count plans, Then it writes them again."""
     before = answers(lake)
     for path in lake.list("results"):
-        harm(lake, path, kind)
+        if kind == "changed count":
+            change_count(lake, path)
+        else:
+            harm(lake, path, kind)
     if job == "night":
         report = work_night(night_of(lake, worked[1])).games[0]
         assert report.poison == 0
