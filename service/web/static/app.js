@@ -1,0 +1,59 @@
+// The page: what stands where, and what the keys do.
+import {html, render, useEffect} from "./html.js";
+import {arrive, set, solutionCount, state, stepTo, useSession, watchQueue} from "./session.js";
+import {applyTheme} from "./theme.js";
+import {Header} from "./views/header.js";
+import {QueueStrip} from "./views/queue.js";
+import {Choose} from "./views/choose.js";
+import {Stage} from "./views/stage.js";
+import {Answer} from "./views/answer.js";
+import {KeyForm} from "./views/key.js";
+
+/** Arrow keys step through solutions, unless they mean something where the focus is. */
+function onKey(event) {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (event.target.closest("input, textarea, select, [role=grid], [role=radiogroup], [role=tablist]")) return;
+  const last = solutionCount() - 1;
+  if (last < 1) return;
+  const to = {ArrowLeft: state.at - 1, ArrowRight: state.at + 1, Home: 0, End: last}[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  stepTo(to);
+}
+
+function App() {
+  const {game, keyWanted, said} = useSession();
+  useEffect(() => {
+    const wanted = () => set({keyWanted: true});
+    const stop = watchQueue();
+    addEventListener("popstate", arrive);
+    addEventListener("keydown", onKey);
+    addEventListener("nightgrid:key-wanted", wanted);
+    arrive();
+    return () => {
+      stop();
+      removeEventListener("popstate", arrive);
+      removeEventListener("keydown", onKey);
+      removeEventListener("nightgrid:key-wanted", wanted);
+    };
+  }, []);
+  useEffect(() => { document.documentElement.dataset.game = game ?? ""; }, [game]);
+  return html`
+    <a class="skip" href="#board">Skip to the board</a>
+    <${Header} />
+    <main class="page">
+      ${keyWanted && html`<${KeyForm} />`}
+      <${Choose} />
+      <${Stage} />
+      <${Answer} />
+    </main>
+    <footer class="foot">
+      <${QueueStrip} />
+      <p class="colophon">nightgrid counts exactly. <a href="/openapi.json">API</a></p>
+    </footer>
+    <p class="unseen" role="status" aria-live="polite">${said}</p>
+  `;
+}
+
+applyTheme();
+render(html`<${App} />`, document.getElementById("app"));

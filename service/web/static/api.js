@@ -1,0 +1,114 @@
+// The API as the page uses it: requests with the key, problems as errors, events by fetch.
+
+const KEY = "nightgrid-key";
+const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+const LONGEST_PROBLEM = 400;
+
+/** What the service says of a request that it does not answer (RFC 9457). */
+export class Problem extends Error {
+  constructor(status, body = {}, retryAfter = null) {
+    const title = body.title || (status ? `The service answers ${status}.` : "The service does not answer.");
+    super(String(body.detail || title).slice(0, LONGEST_PROBLEM));
+    this.status = status;
+    this.title = title;
+    this.errors = Array.isArray(body.errors) ? body.errors : [];
+    this.retryAfter = retryAfter;
+  }
+}
+
+export const key = () => sessionStorage.getItem(KEY) || "";
+
+export function keepKey(text) {
+  if (text) sessionStorage.setItem(KEY, text);
+  else sessionStorage.removeItem(KEY);
+}
+
+function headersWith(headers) {
+  return key() ? {...headers, Authorization: `Bearer ${key()}`} : headers;
+}
+
+async function problemOf(response) {
+  const body = await response.json().catch(() => ({}));
+  if (response.status === 401) dispatchEvent(new CustomEvent("nightgrid:key-wanted"));
+  return new Problem(response.status, body, Number(response.headers.get("Retry-After")) || null);
+}
+
+/** Ask the service; raises Problem unless it answers as wished. */
+export async function call(path, {method = "GET", headers = {}, body, signal} = {}) {
+  const options = {method, headers: headersWith(headers), signal, credentials: "omit"};
+  if (body !== undefined) {
+    options.body = typeof body === "string" ? body : JSON.stringify(body);
+    options.headers["Content-Type"] = "application/json";
+  }
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0);
+  }
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+export const json = async (path, options) => (await call(path, options)).json();
+export const text = async (path, options) => (await call(path, options)).text();
+
+const wait = (ms, signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => { clearTimeout(timer); resolve(); }, {once: true});
+  });
+
+/** Read server-sent events from a response: yields {id, event, data}. */
+async function* eventsOf(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const {value, done} = await reader.read();
+    if (done) return;
+    rest = (rest + value).replaceAll("\r\n", "\n").replaceAll("\r", "\n");
+    const blocks = rest.split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      const found = {id: null, event: "message", data: ""};
+      for (const line of block.split("\n")) {
+        const [, name, told] = /^([a-z]+): ?(.*)$/.exec(line) || [];
+        if (name === "data") found.data += (found.data && "\n") + told;
+        else if (name in found) found[name] = told;
+      }
+      if (found.data) yield found;
+    }
+  }
+}
+
+/**
+ * Follow a solve until it ends: calls `on(event, data)`. A connection that is lost is made again
+ * from the last event on; where there are no events the solve is looked at now and then.
+ */
+export async function follow(solve, on, signal) {
+  let last = null;
+  let lost = 0;
+  while (!signal.aborted) {
+    try {
+      const headers = {Accept: "text/event-stream", ...(last && {"Last-Event-ID": last})};
+      const response = await call(solve.links.events, {headers, signal});
+      for await (const {id, event, data} of eventsOf(response)) {
+        last = id ?? last;
+        lost = 0;
+        on(event, JSON.parse(data));
+        if (event === "end") return;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof Problem && [401, 403, 404].includes(error.status)) throw error;
+    }
+    await wait(RETRY_MS[Math.min(lost++, RETRY_MS.length - 1)], signal);
+    if (signal.aborted || lost < 2) continue;
+    const now = await json(solve.links.self, {signal}).catch(() => null);
+    if (now) on(isOver(now) ? "end" : "state", now);
+    if (now && isOver(now)) return;
+  }
+}
+
+export const isOver = (solve) => !["queued", "running"].includes(solve.state);

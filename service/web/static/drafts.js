@@ -1,0 +1,98 @@
+// Boards that a person makes: drawn ones and pasted ones, checked at once here and then by the service.
+import {Problem, text} from "./api.js";
+import {editorOf} from "./editors/index.js";
+import {set, showOwn, state, submit} from "./session.js";
+
+const CHECK_MS = 300;
+
+let timer = 0;
+let asked = new AbortController();
+
+/** The board that is being made of a game; an empty one at first. */
+export const draftOf = (seen = state) =>
+  seen.draft?.game === seen.game ? seen.draft : {game: seen.game, model: editorOf(seen.game)?.empty(), faults: [], ready: null};
+
+/** Take a change of a drawn board. */
+export function change(game, model) {
+  const editor = editorOf(game);
+  const puzzle = editor.toPuzzle(model);
+  const body = {game, puzzle, ...editor.extras?.(model)};
+  take({game, model, puzzle, body, title: editor.titleOf?.(model) || "A board of your own", locked: false}, editor.check(model));
+}
+
+/** Take a payload as a board, of which `model` shows what can be shown. */
+export function paste({game, model, puzzle, body, title}) {
+  take({game, model, puzzle, body, title, locked: true}, []);
+}
+
+export function clearDraft() {
+  clearTimeout(timer);
+  asked.abort();
+  set({draft: null});
+}
+
+function take(draft, faults) {
+  clearTimeout(timer);
+  asked.abort();
+  const wrong = faults.some(({soft}) => !soft);
+  set({draft: {...draft, faults, ready: null, checking: !wrong && Boolean(draft.puzzle)}});
+  if (!wrong && draft.puzzle) timer = setTimeout(() => look(draft, faults), CHECK_MS);
+}
+
+/** Have the service read and draw a board; what is wrong with it is told by the cell. */
+async function look(draft, faults) {
+  asked = new AbortController();
+  const {signal} = asked;
+  const still = (change) => {
+    if (!signal.aborted && state.draft?.model === draft.model) set({draft: {...state.draft, checking: false, ...change}});
+  };
+  try {
+    const picture = await text("/v1/boards/picture", {method: "POST", body: draft.body, signal});
+    still({ready: {picture}, faults});
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof Problem)) throw error;
+    still({faults: [...faults, ...faultsOf(error, draft)]});
+  }
+}
+
+/** Split a JSON pointer, without the part that leads to the board. */
+export function tokens(pointer, puzzle) {
+  const parts = String(pointer ?? "").split("/").slice(1).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  if (parts[0] === "puzzle") parts.shift();
+  const inner = puzzle && parts.findIndex((part) => part in puzzle);
+  return inner > 0 ? parts.slice(inner) : parts;
+}
+
+function faultsOf(problem, {game, puzzle}) {
+  const told = problem.errors.length ? problem.errors : [{pointer: "", detail: problem.message}];
+  return told.map(({pointer, detail}) => ({
+    detail,
+    pointer,
+    cells: [],
+    ...(editorOf(game).locate?.(tokens(pointer, puzzle), puzzle, detail) ?? {}),
+  }));
+}
+
+/** Show the board that was made, and ask about it. */
+export async function solveDraft() {
+  showDraft();
+  await submit();
+}
+
+export function showDraft() {
+  const {game, puzzle, body, title, ready, model} = draftOf();
+  if (!ready) return;
+  showOwn({game, puzzle, body, picture: ready.picture, title});
+  set({board: {...state.board, spangram: model?.spangram || undefined}});
+}
+
+/** Go back to drawing, with the board that is shown. */
+export function edit() {
+  const {board, draft} = state;
+  const game = board?.game ?? state.game;
+  set({board: null, picture: "", solve: null, shown: null, solutions: [], solutionPicture: "", mode: "draw", problem: null});
+  if (board?.puzzle && !(draft?.game === game && !draft.locked && draft.body === board.body)) {
+    change(game, editorOf(game).fromPuzzle(board.puzzle));
+  }
+}

@@ -1,0 +1,42 @@
+// Grids that are walked with the arrow keys: one cell is in the order of the tab key.
+import {useRef, useState} from "../html.js";
+
+const STEPS = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]};
+
+/** Tell where the focus of a grid is and how it moves: `cell(r, c)` has what a cell needs. */
+export function useGrid(rows, columns) {
+  const [at, move] = useState([0, 0]);
+  const table = useRef(null);
+  const here = [Math.min(at[0], rows - 1), Math.min(at[1], columns - 1)];
+  const to = (row, column) => {
+    const r = Math.min(Math.max(0, row), rows - 1);
+    const c = Math.min(Math.max(0, column), columns - 1);
+    move([r, c]);
+    const element = table.current?.querySelector(`[data-at="${r},${c}"]`);
+    element?.focus();
+    element?.select?.();
+  };
+  const onKeyDown = (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return false;
+    const step = STEPS[event.key];
+    const ends = {Home: [here[0], 0], End: [here[0], columns - 1]}[event.key];
+    if (!step && !ends) return false;
+    event.preventDefault();
+    if (step) to(here[0] + step[0], here[1] + step[1]);
+    else to(...ends);
+    return true;
+  };
+  const cell = (r, c) => ({
+    "data-at": `${r},${c}`,
+    tabIndex: r === here[0] && c === here[1] ? 0 : -1,
+    onFocus: () => move([r, c]),
+  });
+  return {table, here, to, onKeyDown, cell};
+}
+
+/** The faults of a board by its cells: "r,c" to what is wrong there. */
+export function byCell(faults) {
+  const found = new Map();
+  for (const {cells, detail} of faults) for (const cell of cells ?? []) found.set(cell, detail);
+  return found;
+}

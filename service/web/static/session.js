@@ -1,0 +1,424 @@
+// What the page knows and what can be done: games, the board that is shown, its solve, the queue.
+// Views read `state` by `useSession` and call the functions below; nothing here draws anything.
+import {call, follow, isOver, json, Problem, text} from "./api.js";
+import {address, go} from "./address.js";
+import {useEffect, useState} from "./html.js";
+import {longDate} from "./format.js";
+
+const WAIT_S = 1;
+/** A solve that took longer than this is not followed by a second one for its solutions. */
+const QUICK_S = 5;
+const LISTED = 100;
+const PAGE_DATES = 1000;
+const QUEUE_MS = 3000;
+
+export let state = {
+  games: [],
+  game: null,
+  mode: "day",
+  days: {},
+  board: null,
+  picture: "",
+  solve: null,
+  /** A second solve of the same board, asked for its solutions where the first one only counts. */
+  shown: null,
+  solutions: [],
+  at: 0,
+  solutionPicture: "",
+  ask: "",
+  rules: {},
+  words: "",
+  deadline: "",
+  busy: false,
+  problem: null,
+  keyWanted: false,
+  queue: null,
+  /** The board that is being made: see drafts.js. */
+  draft: null,
+  /** The text of a payload that is being pasted. */
+  pasted: "",
+  said: "",
+};
+
+const watchers = new Set();
+
+export function set(change) {
+  state = {...state, ...change};
+  watchers.forEach((watch) => watch(state));
+}
+
+export function useSession() {
+  const [seen, see] = useState(state);
+  useEffect(() => {
+    watchers.add(see);
+    see(state);
+    return () => watchers.delete(see);
+  }, []);
+  return seen;
+}
+
+/** Say something to a screen reader. */
+export const say = (said) => set({said});
+
+export const gameOf = (name) => state.games.find((game) => game.game === name);
+export const titleOf = (name) => gameOf(name)?.title ?? name;
+
+/** What is shown is replaced now: work for what was shown before is given up. */
+let turn = new AbortController();
+function newTurn() {
+  turn.abort();
+  turn = new AbortController();
+  return turn.signal;
+}
+
+/** Run work for what is shown; what it raises is told, unless something else is shown by then. */
+async function attempt(signal, work) {
+  set({problem: null});
+  try {
+    await work();
+  } catch (error) {
+    if (signal.aborted || error.name === "AbortError") return;
+    if (!(error instanceof Problem)) throw error;
+    set({problem: error, busy: false});
+  }
+}
+
+/** Load everything that the address names, at the start and whenever it changes. */
+export async function arrive() {
+  const place = address();
+  const signal = newTurn();
+  await attempt(signal, async () => {
+    if (!state.games.length) set({games: (await json("/v1/games", {signal})).games});
+    if (place.solve) return openSolve(place.solve, Number(place.solution) || 0, signal);
+    if (place.draw) return startDrawing(place.draw, signal);
+    if (place.paste !== undefined) return startPasting();
+    if (place.board) return openReference(place.board, signal);
+    const first = state.games[0]?.game;
+    if (first) return openGame(first, {instead: true});
+  });
+}
+
+/** Show the newest board of a game; without dated boards, the means to draw one. */
+export async function openGame(game, {instead = false} = {}) {
+  const signal = newTurn();
+  set({game, rules: {}, words: ""});
+  await attempt(signal, async () => {
+    const days = await daysOf(game, signal);
+    const newest = [...days.keys()].sort().at(-1);
+    if (!newest) return startDrawing(game, signal, {instead});
+    const levels = days.get(newest);
+    const level = levels.at(-1)?.level;
+    await openReference([game, newest, level].filter(Boolean).join("/"), signal, {instead});
+  });
+}
+
+/** Load the calendar of a game once: date to its levels. */
+async function daysOf(game, signal, {anew = false} = {}) {
+  if (state.days[game] && !anew) return state.days[game];
+  const days = new Map();
+  let next = `/v1/puzzles/${encodeURIComponent(game)}?limit=${PAGE_DATES}`;
+  while (next) {
+    const page = await json(next, {signal});
+    page.dates.forEach(({date, levels}) => days.set(date, levels));
+    next = page.next;
+  }
+  set({days: {...state.days, [game]: days}});
+  return days;
+}
+
+export const chooseDay = (reference) => {
+  const signal = newTurn();
+  return attempt(signal, () => openReference(reference, signal));
+};
+
+/** Show a board of the lake, with what the lake knows about it. */
+async function openReference(reference, signal, {instead = false} = {}) {
+  const [game, date, level] = reference.split("/");
+  set({game, mode: "day", busy: true, ask: state.game === game ? state.ask : ""});
+  await daysOf(game, signal);
+  const day = await json(`/v1/puzzles/${game}/${date}`, {signal});
+  const boards = day.boards;
+  const one = boards.find((board) => board.level === level) ?? boards.at(-1);
+  if (!one) throw new Problem(404, {detail: `There is no board of ${titleOf(game)} on ${date}.`});
+  const board = {
+    game,
+    date,
+    level: one.level,
+    reference: one.reference,
+    puzzleId: one.puzzle_id,
+    puzzle: one.puzzle,
+    title: longDate(date),
+    known: one.results ?? [],
+    body: {id: one.reference},
+  };
+  const picture = await text(one.picture, {signal});
+  if (signal.aborted) return;
+  set({board, picture, busy: false, ...nothingSolved()});
+  go({board: one.reference}, {instead});
+  await openKnown(board, signal);
+}
+
+const nothingSolved = () => ({solve: null, shown: null, solutions: [], at: 0, solutionPicture: ""});
+
+/** Show what the lake knows of a board already, the usual question first. */
+async function openKnown(board, signal) {
+  const usual = gameOf(board.game)?.usual_ask;
+  const known = board.known.filter((answer) => answer.id && answer.status && !answer.rules);
+  const answer = known.find(({ask}) => ask === usual) ?? known[0];
+  if (!answer) return;
+  const solve = await json(`/v1/solves/${answer.id}`, {signal}).catch(() => null);
+  if (!solve || signal.aborted) return;
+  set({solve});
+  const listed = known.find((other) => Number(other.solutions_stored) > 0);
+  if (listed && listed.id !== answer.id) {
+    set({shown: await json(`/v1/solves/${listed.id}`, {signal}).catch(() => null)});
+  }
+  await loadSolutions(0, signal);
+}
+
+/** Show a solve by its id, as a shared address names it. */
+async function openSolve(id, at, signal) {
+  if (state.solve?.id === id || state.shown?.id === id) {
+    const solve = state.solve?.id === id ? state.solve : state.shown;
+    if (isOver(solve) && state.board) return stepTo(at, {silent: true});
+  }
+  const solve = await json(`/v1/solves/${encodeURIComponent(id)}`, {signal});
+  const reference = solve.references?.[0] ?? null;
+  const [, date, level] = reference?.split("/") ?? [];
+  set({
+    game: solve.game,
+    mode: reference ? "day" : state.mode === "paste" ? "paste" : "draw",
+    board: {
+      game: solve.game,
+      date: date ?? null,
+      level: level ?? null,
+      reference,
+      puzzleId: solve.puzzle_id,
+      puzzle: solve.puzzle,
+      title: date ? longDate(date) : "A board of your own",
+      known: [],
+      body: reference ? {id: reference} : {game: solve.game, puzzle: solve.puzzle},
+    },
+    picture: await text(solve.links.picture, {signal}),
+    ...nothingSolved(),
+    solve,
+    ask: solve.ask,
+    busy: false,
+  });
+  if (date) daysOf(solve.game, signal).catch(() => {});
+  if (isOver(solve)) await ended(solve, at, signal);
+  else await followSolve(solve, signal);
+}
+
+/** Show a board that a person has drawn or pasted: `body` is what is asked about. */
+export function showOwn({game, puzzle, body, picture, title}) {
+  newTurn();
+  const board = {game, date: null, level: null, reference: null, puzzleId: null, puzzle, title, known: [], body};
+  set({game, board, picture, problem: null, ...nothingSolved()});
+}
+
+async function startDrawing(game, signal, {instead = false} = {}) {
+  const name = gameOf(game) ? game : state.games[0]?.game;
+  set({game: name, mode: "draw", board: null, picture: "", busy: false, ask: "", ...nothingSolved()});
+  go({draw: name}, {instead});
+  await daysOf(name, signal).catch(() => {});
+}
+
+function startPasting() {
+  set({game: state.game ?? state.games[0]?.game, mode: "paste", board: null, picture: "", ask: "", ...nothingSolved()});
+  go({paste: ""});
+}
+
+/** Change how a board is chosen: by day, by pasting or by drawing. */
+export async function chooseBy(mode) {
+  if (mode === state.mode) return;
+  if (mode === "day") return openGame(state.game);
+  const signal = newTurn();
+  if (mode === "paste") return startPasting();
+  await attempt(signal, () => startDrawing(state.game, signal));
+}
+
+/** The question that would be asked now. */
+export function question() {
+  const ask = state.ask || gameOf(state.game)?.usual_ask;
+  const rules = Object.keys(state.rules).length ? {rules: state.rules} : {};
+  const words = state.words.split(/[\s,]+/).filter(Boolean);
+  return {
+    ...state.board.body,
+    ...(state.board.body.words ? {} : words.length ? {words} : {}),
+    ask,
+    ...rules,
+    ...(Number(state.deadline) > 0 ? {deadline_s: Number(state.deadline)} : {}),
+  };
+}
+
+const posted = (body, signal) =>
+  json("/v1/solves", {method: "POST", body, signal, headers: {Prefer: `wait=${WAIT_S}`}});
+
+/** Ask about the board that is shown. */
+export async function submit() {
+  if (!state.board) return;
+  const signal = newTurn();
+  set({busy: true, ...nothingSolved()});
+  await attempt(signal, async () => {
+    const solve = await posted(question(), signal);
+    if (signal.aborted) return;
+    set({solve, busy: false});
+    go({solve: solve.id});
+    if (isOver(solve)) await ended(solve, 0, signal);
+    else await followSolve(solve, signal);
+  });
+}
+
+async function followSolve(solve, signal) {
+  say(solve.state === "queued" ? "Waiting in the queue" : "Solving");
+  let final = null;
+  await follow(solve, (event, data) => {
+    if (signal.aborted) return;
+    if (event === "progress") set({solve: {...state.solve, progress: data}});
+    else if (event === "part") set({solve: withPart(state.solve, data)});
+    else if (event === "state") set({solve: {...data, seen: state.solve?.seen}});
+    else if (event === "end") { final = data; set({solve: data}); }
+  }, signal);
+  if (final) await ended(final, 0, signal);
+}
+
+/** Add a part that has ended to those that were seen while the solve ran. */
+const withPart = (solve, part) => {
+  const others = (solve.seen ?? []).filter(({path}) => path !== part.path);
+  return {...solve, seen: [...others, part]};
+};
+
+const COUNTED = /^[1-9]\d*$/;
+
+/** Tell how a solve has ended, and load solutions to show, by a second question if need be. */
+async function ended(solve, at, signal) {
+  say(sentence(solve));
+  markDay(solve);
+  const answer = solve.answer;
+  if (!answer || answer.status !== "solved") return;
+  // The rules of a solve that was opened by its address are known as a line alone.
+  const askable = !solve.rules || Object.keys(state.rules).length > 0;
+  const quick = askable && (answer.wall_s ?? 0) <= QUICK_S;
+  if (!Number(answer.solutions_stored) && COUNTED.test(answer.count ?? "") && quick) {
+    const shown = await posted({...askedAbout(), ask: listingAsk(solve.game), deadline_s: QUICK_S}, signal)
+      .catch(() => null);
+    if (shown && !signal.aborted) {
+      set({shown});
+      if (!isOver(shown)) {
+        await follow(shown, (event, data) => event === "end" && set({shown: data}), signal).catch(() => {});
+      }
+    }
+  }
+  await loadSolutions(at, signal);
+}
+
+/** What was asked about, to be asked otherwise: the board, its rules and its words. */
+const askedAbout = () => {
+  const {ask: _ask, deadline_s: _deadline, ...body} = question();
+  return body;
+};
+
+/** The ask that lists solutions of a game. */
+const listingAsk = (game) => (gameOf(game)?.asks?.includes("best") ? "best(10)" : `all(${LISTED})`);
+
+/** Say in a sentence what came of a solve. */
+export function sentence(solve) {
+  const answer = solve.answer;
+  if (solve.state === "cancelled") return "Cancelled.";
+  if (solve.state === "expired") return "The deadline passed before there was an answer.";
+  if (!answer) return solve.reason || "There is no answer.";
+  if (answer.status === "unsolvable") return "No solution exists.";
+  if (answer.status !== "solved") return answer.reason || solve.reason || `Ended ${answer.status}.`;
+  if (answer.count === null) return "Solved.";
+  return `${answer.truncated ? "At least " : ""}${answer.count} ${answer.count === "1" ? "solution" : "solutions"}.`;
+}
+
+/** A day that is solved now is shown so in the calendar. */
+function markDay(solve) {
+  const status = solve.answer?.status;
+  if (!status || !state.board?.date) return;
+  const {game, date, level} = state.board;
+  const days = state.days[game];
+  if (!days?.has(date)) return;
+  const levels = days.get(date).map((one) => (one.level === level ? {...one, status} : one));
+  set({days: {...state.days, [game]: new Map(days).set(date, levels)}});
+}
+
+/** The solve whose solutions are shown. */
+export const lister = (seen = state) =>
+  [seen.solve, seen.shown].find((solve) => Number(solve?.answer?.solutions_stored) > 0) ?? null;
+
+export const solutionCount = (seen = state) => Number(lister(seen)?.answer.solutions_stored ?? 0);
+
+async function loadSolutions(at, signal) {
+  const solve = lister();
+  if (!solve) return;
+  const page = await json(`${solve.links.solutions}?offset=0&limit=${LISTED}`, {signal});
+  if (signal.aborted) return;
+  set({solutions: page.solutions});
+  await stepTo(at, {silent: true});
+}
+
+const pictures = new Map();
+const KEPT_PICTURES = 64;
+
+async function pictureOf(solve, at) {
+  const path = `${solve.links.picture}?solution=${at}`;
+  if (!pictures.has(path)) {
+    if (pictures.size > KEPT_PICTURES) pictures.clear();
+    pictures.set(path, await text(path, {signal: turn.signal}));
+  }
+  return pictures.get(path);
+}
+
+/** Show another solution, by its place in the list. */
+export async function stepTo(wanted, {silent = false} = {}) {
+  const solve = lister();
+  const last = solutionCount() - 1;
+  if (!solve || last < 0) return;
+  const at = Math.min(Math.max(0, wanted), last);
+  set({at});
+  const signal = turn.signal;
+  await attempt(signal, async () => {
+    const solutionPicture = await pictureOf(solve, at);
+    if (signal.aborted || state.at !== at) return;
+    set({solutionPicture});
+    if (!silent) {
+      say(`Solution ${at + 1} of ${last + 1}`);
+      go({solve: solve.id, solution: at || undefined}, {instead: true});
+    }
+  });
+}
+
+/** Stop the solve that runs; what was asked by others goes on. */
+export async function cancel() {
+  const solve = state.solve;
+  if (!solve || isOver(solve)) return;
+  try {
+    await call(solve.links.self, {method: "DELETE"});
+    const now = await json(solve.links.self);
+    newTurn();
+    // Where others want the same answer, it goes on without this page.
+    set({solve: isOver(now) ? now : {...now, state: "cancelled"}, busy: false});
+    say("Cancelled.");
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    set({problem: error});
+  }
+}
+
+/** Look at the queue again and again while the page is seen. */
+export function watchQueue() {
+  const look = async () => {
+    if (document.visibilityState !== "visible") return;
+    try {
+      set({queue: await json("/v1/queue")});
+    } catch (error) {
+      if (error.status !== 401) set({queue: null});
+    }
+  };
+  look();
+  const timer = setInterval(look, QUEUE_MS);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,24 @@
+// Dark or light: as the system has it, unless a person has chosen.
+const CHOSEN = "nightgrid-theme";
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+const chosen = () => localStorage.getItem(CHOSEN);
+export const isDark = () => (chosen() ?? (dark.matches ? "dark" : "light")) === "dark";
+
+export function applyTheme() {
+  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+}
+
+export function toggleTheme() {
+  const wanted = isDark() ? "light" : "dark";
+  // What the system has anyway is not kept, so that the page goes on following it.
+  if ((wanted === "dark") === dark.matches) localStorage.removeItem(CHOSEN);
+  else localStorage.setItem(CHOSEN, wanted);
+  applyTheme();
+}
+
+export function watchTheme(changed) {
+  const follow = () => { applyTheme(); changed(); };
+  dark.addEventListener("change", follow);
+  return () => dark.removeEventListener("change", follow);
+}

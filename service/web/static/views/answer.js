@@ -1,0 +1,139 @@
+// The answer: how many solutions there are, what that cost, and how the work was divided.
+import {classes, html, useState} from "../html.js";
+import {isOver} from "../api.js";
+import {duration, grouped, plural} from "../format.js";
+import {cancel, sentence, useSession} from "../session.js";
+import {AskForm} from "./ask.js";
+import {Downloads} from "./downloads.js";
+import {Parts} from "./parts.js";
+import {SolutionList} from "./solutions.js";
+
+/** A number of any length, which breaks between its groups of digits. */
+function Digits({number}) {
+  const groups = grouped(number).split(",");
+  return groups.map((group, i) => (i ? html`<span class="comma">,</span><wbr />${group}` : group));
+}
+
+/** Longer numbers are set smaller: 1 to 5, by how many digits there are. */
+const sizeOf = (number) => Math.min(5, Math.max(1, Math.ceil((String(number).length - 3) / 4)));
+
+function Problems({problem}) {
+  if (!problem) return null;
+  const later = problem.retryAfter ? ` Try again in ${problem.retryAfter} s.` : "";
+  return html`
+    <div class="problem" role="alert">
+      <h2>${problem.title}</h2>
+      <p>${problem.message}${later}</p>
+      ${problem.errors.length > 0 && html`
+        <ul>${problem.errors.map(({pointer, detail}) => html`<li key=${pointer}><code>${pointer}</code> ${detail}</li>`)}</ul>`}
+    </div>`;
+}
+
+function Running({solve}) {
+  const {progress, place, state} = solve;
+  const done = progress?.chunks_done ?? 0;
+  const total = progress?.chunks_total ?? 0;
+  const share = total ? done / total : null;
+  const left = progress?.left_s;
+  return html`
+    <div class="running">
+      <p class="verdict">${state === "queued" ? (place ? `Waiting, ${grouped(place)} before it` : "Waiting") : "Solving"}</p>
+      <progress max="1" value=${share ?? undefined} aria-label="Progress"></progress>
+      <dl class="facts">
+        ${total > 0 && html`<div><dt>parts done</dt><dd>${grouped(done)} of ${grouped(total)}</dd></div>`}
+        ${progress?.states && html`<div><dt>states</dt><dd>${grouped(progress.states)}</dd></div>`}
+        ${left > 0
+          ? html`<div><dt>left</dt><dd>about ${duration(left)}</dd></div>`
+          : progress?.expected_s > 0 && html`<div><dt>expected</dt><dd>${duration(progress.expected_s)}</dd></div>`}
+      </dl>
+      <button class="button plain" type="button" onClick=${cancel}>Cancel</button>
+    </div>`;
+}
+
+/** What the best solution is worth, in words. */
+function worth({game, rules, answer}) {
+  if (answer.value === null || answer.value === undefined) return null;
+  const unit = game === "tiles" ? "move" : (rules ?? "").includes("letters") ? "letter" : "word";
+  return plural(answer.value, unit);
+}
+
+function Verdict({solve, shown}) {
+  const answer = solve.answer;
+  const other = shown?.answer;
+  const exact = answer?.status === "solved" && answer.count !== null && !answer.truncated
+    ? answer.count
+    : other?.status === "solved" && !other.truncated ? other.count : null;
+  if (exact !== null && exact !== undefined && exact !== "0" && !["first"].includes(solve.ask)) {
+    return html`
+      <p class=${`count size-${sizeOf(exact)}`}><${Digits} number=${exact} /></p>
+      <p class="verdict">${exact === "1" ? "solution, and no other" : "solutions, counted exactly"}</p>`;
+  }
+  const value = answer?.status === "solved" ? worth(solve) : null;
+  if (value && !answer.count) {
+    return html`
+      <p class=${`count size-${sizeOf(answer.value)}`}>${grouped(answer.value)}</p>
+      <p class="verdict">${value.replace(/^\S+ /, "")}${solve.ask.startsWith("best") ? ", and no fewer will do" : ""}</p>`;
+  }
+  if (answer?.status === "solved" && answer.count) {
+    return html`
+      <p class=${`count size-${sizeOf(answer.count)}`}><${Digits} number=${answer.count} /></p>
+      <p class="verdict">${solve.ask === "first" ? "solution found; there may be others" : answer.truncated ? "solutions listed; there are more" : "solutions"}</p>`;
+  }
+  return html`<p class=${classes("verdict", "is-plain")}>${sentence(solve)}</p>`;
+}
+
+function Facts({solve}) {
+  const {answer} = solve;
+  const shown = [
+    ["time", duration(answer.wall_s ?? answer.kernel_s)],
+    ["in the kernel", answer.kernel_s > 0 && answer.wall_s > 0 ? duration(answer.kernel_s) : null],
+    ["states", Number(answer.states) ? grouped(answer.states) : null],
+    ["nodes", Number(answer.nodes) ? grouped(answer.nodes) : null],
+    ["the best has", worth(solve)],
+  ];
+  return html`
+    <dl class="facts">${shown.filter(([, value]) => value !== null).map(([name, value]) => html`
+      <div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+    </dl>`;
+}
+
+function Share({solve}) {
+  const [done, tell] = useState(false);
+  const copy = async () => {
+    const at = new URL(`/?solve=${solve.id}`, location.href);
+    try {
+      await navigator.clipboard.writeText(at.href);
+      tell(true);
+      setTimeout(() => tell(false), 2000);
+    } catch {
+      tell(false);
+    }
+  };
+  return html`<button class="link" type="button" onClick=${copy}>${done ? "address copied" : "copy the address"}</button>`;
+}
+
+export function Answer() {
+  const {solve, shown, problem, busy, board, mode} = useSession();
+  const over = solve && isOver(solve);
+  const parts = over ? solve.answer?.parts ?? [] : solve?.seen ?? [];
+  return html`
+    <section class="answer" aria-label="Answer">
+      <${AskForm} />
+      <${Problems} problem=${problem} />
+      <div class="result" aria-busy=${busy || (solve && !over)}>
+        ${solve && !over && html`<${Running} solve=${solve} />`}
+        ${over && html`
+          <${Verdict} solve=${solve} shown=${shown} />
+          ${solve.answer && html`<${Facts} solve=${solve} />`}`}
+        ${!solve && !problem && html`
+          <p class="quiet">${busy ? "Asking…" : board ? "Not solved yet. Press Solve." : {day: "Choose a day.", paste: "Paste a payload.", draw: "Draw the board, and press Solve."}[mode]}</p>`}
+      </div>
+      ${parts.length > 0 && html`<${Parts} parts=${parts} live=${!over} />`}
+      <${SolutionList} />
+      ${over && solve.answer && html`
+        <div class="take">
+          <${Downloads} solve=${solve} shown=${shown} />
+          <${Share} solve=${solve} />
+        </div>`}
+    </section>`;
+}

@@ -1,0 +1,88 @@
+// A board that is made by hand: the editor of its game on the stage, help and size beside it.
+import {html} from "../html.js";
+import {change, clearDraft, draftOf, edit, showDraft} from "../drafts.js";
+import {editorOf} from "../editors/index.js";
+import {titleOf, useSession} from "../session.js";
+
+/** The faults below a board, each once. */
+export function Faults({faults, checking, ready}) {
+  const told = [...new Map(faults.map((fault) => [fault.detail, fault])).values()];
+  const waiting = told.length === 1 && told[0].field === "start";
+  return html`
+    <div class="faults" role="status">
+      ${told.length > 0
+        ? html`<ul>${told.map(({detail, soft, pointer}) => html`
+            <li key=${detail} class=${soft || waiting ? "is-soft" : ""}>${detail}${pointer && html` <code>${pointer}</code>`}</li>`)}</ul>`
+        : html`<p class="is-well">${checking ? "Checking…" : ready ? "The board is well formed." : ""}</p>`}
+    </div>`;
+}
+
+export function Drawing() {
+  const session = useSession();
+  const {game, mode} = session;
+  const draft = draftOf(session);
+  const editor = editorOf(game);
+  if (!game || !draft.model) return null;
+  if (mode === "paste" && !(session.draft?.locked && session.draft.game === game)) {
+    return html`<p class="quiet">Paste a payload, and its board is shown here.</p>`;
+  }
+  const locked = mode === "paste";
+  return html`
+    <div class="drawing">
+      <${Faults} ...${draft} />
+      <${editor.View} model=${draft.model} faults=${draft.faults} locked=${locked} ready=${Boolean(draft.ready)} change=${(model) => change(game, model)} />
+      ${draft.ready && html`<button class="link" type="button" onClick=${showDraft}>show it as a picture</button>`}
+      ${locked && html`<button class="link" type="button" onClick=${editPasted}>edit it by hand</button>`}
+    </div>`;
+}
+
+function editPasted() {
+  const draft = draftOf();
+  edit();
+  change(draft.game, draft.model);
+}
+
+function Size({model, game}) {
+  const editor = editorOf(game);
+  if (!editor.size || model.rows === undefined) return null;
+  const field = (name, title) => html`
+    <label class="field"><span>${title}</span>
+      <input type="number" min="1" max=${editor.size.max} value=${model[name]}
+        onChange=${(event) => {
+          const size = Math.min(editor.size.max, Math.max(1, Math.floor(Number(event.target.value)) || 1));
+          const next = {...model, [name]: size};
+          change(game, editor.resize ? editor.resize(model, next.rows, next.columns) : within(next));
+        }} />
+    </label>`;
+  return html`<div class="fields">${field("rows", "rows")}${field("columns", "columns")}</div>`;
+}
+
+/** Leave out what lies beyond the edge of a board that was made smaller. */
+const within = (model) => ({
+  ...model,
+  of: Object.fromEntries(Object.entries(model.of).filter(([cell]) => {
+    const [r, c] = cell.split(",").map(Number);
+    return r < model.rows && c < model.columns;
+  })),
+});
+
+export function DrawHelp() {
+  const session = useSession();
+  const {game, board} = session;
+  const draft = draftOf(session);
+  const editor = editorOf(game);
+  if (!game) return null;
+  if (board) {
+    return html`
+      <p class="quiet">This is ${board.reference ? "a board of the lake" : "a board of your own"}.</p>
+      <button class="button plain" type="button" onClick=${edit}>Edit the board</button>`;
+  }
+  return html`
+    <h2 class="way-title">A board of ${titleOf(game)}</h2>
+    <details class="how" open=${matchMedia("(min-width: 48rem)").matches}>
+      <summary>How it is drawn</summary>
+      <${editor.Help} />
+    </details>
+    <${Size} model=${draft.model} game=${game} />
+    <button class="link" type="button" disabled=${!session.draft} onClick=${clearDraft}>start again</button>`;
+}

@@ -1,0 +1,22 @@
+// The field for an API key, shown once the service has asked for one.
+import {html, useState} from "../html.js";
+import {keepKey, key} from "../api.js";
+import {arrive, set} from "../session.js";
+
+export function KeyForm() {
+  const [value, change] = useState(key());
+  const send = (event) => {
+    event.preventDefault();
+    keepKey(value.trim());
+    set({keyWanted: false, problem: null});
+    arrive();
+  };
+  return html`
+    <form class="key" onSubmit=${send}>
+      <label for="key">This service wants an API key</label>
+      <input id="key" type="password" autocomplete="off" spellcheck="false" value=${value}
+        onInput=${(event) => change(event.target.value)} />
+      <button class="button" type="submit">Use it</button>
+      <p>It stays in this tab until you close it.</p>
+    </form>`;
+}

@@ -1,0 +1,63 @@
+// A payload that is pasted: read at once, its board shown, its faults told where they are.
+import {html, useEffect, useState} from "../html.js";
+import {clearDraft, edit, paste} from "../drafts.js";
+import {boardsIn, editorOf} from "../editors/index.js";
+import {set, titleOf, useSession} from "../session.js";
+
+const SHOWN = 60;
+
+/** Say where JSON breaks: by line and column, with the line itself. */
+function broken(text, error) {
+  const [, at] = /position (\d+)/.exec(error.message) || [];
+  const before = text.slice(0, at === undefined ? text.length : Number(at)).split("\n");
+  const line = text.split("\n")[before.length - 1] ?? "";
+  const column = before.at(-1).length + 1;
+  const from = Math.max(0, column - SHOWN / 2);
+  return {detail: `This is no JSON: line ${before.length}, column ${column}.`, line: line.slice(from, from + SHOWN), at: column - 1 - from};
+}
+
+/** Read a text: {boards, payload} or {fault}. */
+function read(text) {
+  if (!text.trim()) return {};
+  let payload;
+  try {
+    payload = JSON.parse(text);
+  } catch (error) {
+    return {fault: broken(text, error)};
+  }
+  const boards = boardsIn(payload);
+  return boards.length ? {payload, boards} : {fault: {detail: "This JSON holds no board: expected dominoes and regions, a board of letters, sides, or tiles."}};
+}
+
+export function Paste() {
+  const {pasted = "", draft, board} = useSession();
+  const [level, choose] = useState(null);
+  const {fault, payload, boards = []} = read(pasted);
+  const one = boards.find((found) => found.level === level) ?? boards.at(-1);
+  useEffect(() => {
+    if (!one) { if (draft?.locked) clearDraft(); return; }
+    set({game: one.game, board: null, picture: "", solve: null, shown: null, solutions: [], solutionPicture: "", problem: null});
+    paste({
+      game: one.game,
+      model: editorOf(one.game).fromPuzzle(one.puzzle),
+      puzzle: one.puzzle,
+      body: {game: one.game, puzzle: payload, ...(one.level ? {level: one.level} : {})},
+      title: [payload.clue, payload.printDate, one.level].filter(Boolean).join(", ") || "A board of your own",
+    });
+  }, [pasted, one?.level]);
+  return html`
+    <label class="field wide" for="payload"><span>a published payload, or a board as JSON</span></label>
+    <textarea id="payload" class="code" rows="9" spellcheck="false" autocomplete="off" value=${pasted} aria-invalid=${Boolean(fault)} aria-describedby="payload-told"
+      placeholder='{"sides": ["TAP", "ERD", "NIL", "YCO"]}' onInput=${(event) => set({pasted: event.target.value})}></textarea>
+    <div id="payload-told" class="told" role="status">
+      ${fault && html`
+        <p class="is-wrong">${fault.detail}</p>
+        ${fault.line !== undefined && html`<pre>${fault.line.slice(0, fault.at)}<mark>${fault.line[fault.at] ?? " "}</mark>${fault.line.slice(fault.at + 1)}</pre>`}`}
+      ${one && html`<p>${titleOf(one.game)}${boards.length > 1 ? `, ${boards.length} levels` : ""}.</p>`}
+    </div>
+    ${boards.length > 1 && html`
+      <div class="levels" role="group" aria-label="Level">
+        ${boards.map(({level: name}) => html`<button key=${name} type="button" aria-pressed=${name === one.level} onClick=${() => choose(name)}>${name}</button>`)}
+      </div>`}
+    ${board && html`<button class="link" type="button" onClick=${edit}>edit it by hand</button>`}`;
+}

@@ -1,0 +1,26 @@
+// A strip that says how busy the service is.
+import {html} from "../html.js";
+import {duration, grouped} from "../format.js";
+import {useSession} from "../session.js";
+
+function Figure({name, children}) {
+  return html`<div class="figure"><dt>${name}</dt><dd>${children}</dd></div>`;
+}
+
+export function QueueStrip() {
+  const {queue} = useSession();
+  const workers = Array.isArray(queue?.workers) ? queue.workers.length : queue?.workers;
+  const light = !queue ? "off" : workers ? (queue.running ? "busy" : "idle") : "off";
+  return html`
+    <section class="queue" aria-label="Queue" data-light=${light}>
+      <span class="lamp" aria-hidden="true"></span>
+      ${queue
+        ? html`<dl>
+            <${Figure} name="waiting">${grouped(queue.waiting ?? 0)}<//>
+            <${Figure} name="running">${grouped(queue.running ?? 0)}<//>
+            <${Figure} name="oldest">${queue.oldest_s ? duration(queue.oldest_s) : "–"}<//>
+            <${Figure} name="workers">${workers ?? "–"}<//>
+          </dl>`
+        : html`<p>The queue does not answer.</p>`}
+    </section>`;
+}
