@@ -16,6 +16,7 @@ from nightgrid.service.http.guard.layer import Guard
 from nightgrid.service.http.lake import games, pictures, puzzles, results, runs
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.state import Service
+from nightgrid.service.web.files import routes as page_routes
 
 API = "/v1"
 """What the paths of the API begin with."""
@@ -79,4 +80,5 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         app.include_router(router)
     for router in API_ROUTERS:
         app.include_router(router, prefix=API)
+    app.router.routes.extend(page_routes())
     return app

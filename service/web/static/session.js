@@ -148,15 +148,23 @@ async function openReference(reference, signal, {instead = false} = {}) {
     puzzleId: one.puzzle_id,
     puzzle: one.puzzle,
     title: longDate(date),
+    clue: one.clue ?? "",
     known: one.results ?? [],
     body: {id: one.reference},
   };
-  const picture = await text(one.picture, {signal});
+  const picture = await pictureOrNone(one.picture, signal);
   if (signal.aborted) return;
   set({board, picture, busy: false, ...nothingSolved()});
   go({board: one.reference}, {instead});
   await openKnown(board, signal);
 }
+
+/** The picture of a board; none for a game that is not drawn. */
+const pictureOrNone = (path, signal) =>
+  text(path, {signal}).catch((error) => {
+    if (error.status === 422) return "";
+    throw error;
+  });
 
 const nothingSolved = () => ({solve: null, shown: null, solutions: [], at: 0, solutionPicture: ""});
 
@@ -199,7 +207,7 @@ async function openSolve(id, at, signal) {
       known: [],
       body: reference ? {id: reference} : {game: solve.game, puzzle: solve.puzzle},
     },
-    picture: await text(solve.links.picture, {signal}),
+    picture: await pictureOrNone(solve.links.picture, signal),
     ...nothingSolved(),
     solve,
     ask: solve.ask,
@@ -381,7 +389,7 @@ export async function stepTo(wanted, {silent = false} = {}) {
   set({at});
   const signal = turn.signal;
   await attempt(signal, async () => {
-    const solutionPicture = await pictureOf(solve, at);
+    const solutionPicture = gameOf(solve.game)?.has_pictures === false ? "" : await pictureOf(solve, at);
     if (signal.aborted || state.at !== at) return;
     set({solutionPicture});
     if (!silent) {

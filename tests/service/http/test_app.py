@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.web.files import POLICY
 from nightgrid.workers.settings import Settings
 
 
@@ -18,6 +19,9 @@ def test_a_service_answers_without_a_server(tmp_path: Path) -> None:
     ) as client:
         assert client.get("/healthz").json() == {"status": "ok"}
         assert client.get("/docs").status_code == 404, "a page that loads foreign scripts"
+        page = client.get("/")
+        assert "/static/app.js" in page.text
+        assert page.headers.get_list("Content-Security-Policy") == [POLICY], "the page's own"
 
 
 def test_loopback_is_told_from_other_addresses() -> None:

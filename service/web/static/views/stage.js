@@ -37,6 +37,7 @@ function Headline({session}) {
       <div>
         <p class="kicker">${titleOf(board.game)}${weekday && html` <span>${weekday}</span>`}</p>
         <h1>${weekday ? rest.join(" ") : board.title}</h1>
+        ${board.clue && html`<p class="clue">“${board.clue}”</p>`}
       </div>
       ${board.date && html`
         <div class="days">
@@ -96,9 +97,9 @@ export function Stage() {
           : picture
             ? html`<${Picture} source=${solved ? solutionPicture : picture} puzzle=${board?.puzzle}
                 solution=${solved ? solutions[at] : null} upto=${solved ? upto : null} />`
-            : html`<p class="quiet">${problem ? "No board to show." : "Drawing the board…"}</p>`}
+            : html`<p class="quiet">${problem || board ? "There is no picture of this board." : "Drawing the board…"}</p>`}
       </div>
-      ${!drawing && solutionPicture && html`
+      ${!drawing && solutionCount(session) > 0 && html`
         <div class="under">
           <${Stepper} session=${session} />
           <${Steps} steps=${bare ? 0 : steps} upto=${upto} change=${change} />
