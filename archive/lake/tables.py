@@ -202,6 +202,10 @@ SOLUTIONS = _schema(
 """Solutions asked for, in canonical order, those of `best` from the highest score down: rank 0 is
 the first."""
 
+ASKED = _schema("asked", "puzzle_id string, game string, puzzle string")
+"""Puzzles that came with a question, in their canonical form as JSON without a board's own words:
+no night or corpus has brought them."""
+
 COUNTS_BY_DATE = _schema(
     "gold.counts_by_date",
     """

@@ -14,8 +14,16 @@ from nightgrid.archive.lake.conforming import columns_to_read, shaped
 from nightgrid.archive.lake.encoding import check_group
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
-from nightgrid.archive.merging.files import MergedFolder, digest_in, may_hold, read_each, sizes_of
+from nightgrid.archive.lake.tables import ASKED, RESULTS, SOLUTIONS
+from nightgrid.archive.merging.files import (
+    MergedFolder,
+    digest_in,
+    digest_of,
+    may_hold,
+    merged_path,
+    read_each,
+    sizes_of,
+)
 from nightgrid.archive.merging.merge import (
     Merged,
     groups_with,
@@ -26,6 +34,7 @@ from nightgrid.archive.merging.merge import (
 
 RESULTS_FOLDER = "results"
 SOLUTIONS_FOLDER = "solutions"
+ASKED_FOLDER = "asked"
 ONDEMAND_PREFIX = "ondemand-"
 """Begins the run ids of answers to submitted jobs, and the names of their files; the job's id
 follows, and of an ending that is no answer a dash and what tells it from others."""
@@ -54,6 +63,14 @@ SOLUTION_FILES = MergedFolder(
     order=("job_id", "run_id", "rank"),
     same=("job_id", "run_id", "rank"),
     alone_bytes=SOLUTION_FILE_BYTES,
+    names_key=_job_in,
+)
+ASKED_FILES = MergedFolder(
+    path=ASKED_FOLDER,
+    schema=ASKED,
+    key="puzzle_id",
+    order=("puzzle_id",),
+    same=("puzzle_id",),
     names_key=_job_in,
 )
 
@@ -85,12 +102,23 @@ def put_rows(lake: Lake, path: str, table: pa.Table) -> None:
 
 def merge_answers(lake: Lake) -> Merged:
     """Merge the small files of results and solutions, where it is worth it."""
-    solutions, results = merge_folder(lake, SOLUTION_FILES), merge_folder(lake, RESULT_FILES)
+    done = [merge_folder(lake, folder) for folder in (SOLUTION_FILES, RESULT_FILES, ASKED_FILES)]
     return Merged(
-        inputs=solutions.inputs + results.inputs,
-        files=solutions.files + results.files,
-        damaged=(*solutions.damaged, *results.damaged),
+        inputs=sum(merged.inputs for merged in done),
+        files=sum(merged.files for merged in done),
+        damaged=tuple(path for merged in done for path in merged.damaged),
     )
+
+
+def put_rows_of_many(lake: Lake, folder: MergedFolder, table: pa.Table) -> None:
+    """Write rows of several keys as one file, as a merge of their files would be.
+
+    One file takes two writes to the disk, however many answers it has.
+    """
+    table = table.sort_by([(name, "ascending") for name in folder.order])
+    keys = table.column(folder.key).to_pylist()
+    names = [f"{folder.path}/{ONDEMAND_PREFIX}{key}.parquet" for key in dict.fromkeys(keys)]
+    put_rows(lake, merged_path(folder, keys[0], keys[-1], digest_of(names)), table)
 
 
 def rows_of_jobs(

@@ -145,6 +145,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(r"gold/[^/]+\.parquet", _rows, Mend.NIGHT),
     _kind(r"gold/[^/]+\.json", _json, Mend.NIGHT),
     _kind(r"leases/\w+/\d{8}\.(json|beat)", _json, Mend.FORGET),
+    _kind(r"asked/[^/]+\.parquet", _table(tables.ASKED), Mend.FORGET),
     _kind(r"keys/[a-z0-9-]+\.json", _json, Mend.KEY),
 )
 """Every kind of file, but those of `UNCHECKED`."""

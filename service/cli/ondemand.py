@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nightgrid.service.asking.asked import ask_about
+from nightgrid.service.asking.asked import submit as submit_asked
 from nightgrid.service.cli.answers import each_puzzle, head_json
 from nightgrid.service.games import bound_json
 from nightgrid.service.options.completion import ASKS, offer
@@ -32,7 +34,7 @@ from nightgrid.service.terminal.console import (
 )
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import TransientError
-from nightgrid.solvers.registry import check_ask, game_plug
+from nightgrid.solvers.registry import game_plug
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
@@ -74,9 +76,7 @@ def submit(
     on other machines. Exit code: 0 submitted, 1 no server, 3 bad input.
     """
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.archive.words.binding import lexicon_of
     from nightgrid.service.options.reading import read_sources
-    from nightgrid.solvers.question import question_of
     from nightgrid.workers.cluster import server
     from nightgrid.workers.ondemand import jobs as ondemand
 
@@ -102,26 +102,15 @@ def submit(
         return chosen or (game_plug(name).usual_ask if name else None)
 
     def submit_one(found: Found, published: Published) -> Exit:
-        asked = chosen or game_plug(found.game).usual_ask
-        check_ask(asked, found.game)
-        puzzle, bound = rules.bind(found.game, published.puzzle)
-        job = question_of(bound, asked).job_id(bound.puzzle_id(puzzle))
-        if not ondemand.is_answered(store, job, settings):
+        asked = ask_about(found.game, published.puzzle, chosen, rules)
+        if not ondemand.is_answered(store, asked.job_id, settings):
             # What the lake knows is answered without one.
             need_server()
-        job = ondemand.submit(
-            store,
-            puzzle,
-            asked,
-            game=bound.name,
-            rules=bound.rules,
-            lexicon=lexicon_of(bound),
-            settings=settings,
-        )
+        job = submit_asked(store, asked, settings)
         if json:
             state = ondemand.status(store, job).state
-            told = {"ask": str(asked), **bound_json(bound), "job_id": job, "state": state}
-            emit(head_json(found, puzzle) | told)
+            told = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job, "state": state}
+            emit(head_json(found, asked.puzzle) | told)
         else:
             say(f"{job}  {_name(found, published)}")
         return Exit.OK

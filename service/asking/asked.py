@@ -1,0 +1,82 @@
+"""Turn a puzzle, an ask, rules and words into a question, and submit it: one way for all doors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nightgrid.service.options.game_options import GameRules
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.question import Question, question_of
+from nightgrid.solvers.registry import check_ask, game_plug
+
+if TYPE_CHECKING:
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.solvers.algebra import Game
+    from nightgrid.workers.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question about one puzzle, and the game that answers it, bound to its rules and words."""
+
+    puzzle: Any
+    """The game's own value."""
+    bound: Game[Any, Any]
+    question: Question
+    puzzle_id: str
+    job_id: str
+
+    @property
+    def ask(self) -> Ask:
+        """Which answer is wanted."""
+        return self.question.ask
+
+
+def ask_about(game: str, puzzle: Any, ask: Ask | None, rules: GameRules) -> Asked:
+    """Ask something about a puzzle; without an ask, what is usually asked of its game.
+
+    Raises PermanentError for an ask, rules or words that the game does not have.
+    """
+    wanted = ask or game_plug(game).usual_ask
+    check_ask(wanted, game)
+    puzzle, bound = rules.bind(game, puzzle)
+    return asked_of(bound, puzzle, wanted)
+
+
+def asked_of(bound: Game[Any, Any], puzzle: Any, ask: Ask) -> Asked:
+    """Ask something of a game that is bound."""
+    question = question_of(bound, ask)
+    puzzle_id = bound.puzzle_id(puzzle)
+    return Asked(
+        puzzle=puzzle,
+        bound=bound,
+        question=question,
+        puzzle_id=puzzle_id,
+        job_id=question.job_id(puzzle_id),
+    )
+
+
+def submit(
+    lake: Lake,
+    asked: Asked,
+    settings: Settings,
+    *,
+    budget: Budget | None = None,
+    deadline_at: float | None = None,
+    wish: str | None = None,
+) -> str:
+    """Ask for it to be solved soon, as `nightgrid.workers.ondemand.jobs.submit`; return the job."""
+    from nightgrid.archive.words.binding import lexicon_of
+    from nightgrid.workers.ondemand import jobs
+
+    return jobs.submit(
+        lake,
+        asked.puzzle,
+        asked.ask,
+        game=asked.bound.name,
+        rules=asked.bound.rules,
+        lexicon=lexicon_of(asked.bound),
+        budget=budget,
+        settings=settings,
+    )
