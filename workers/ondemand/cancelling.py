@@ -18,6 +18,7 @@ from nightgrid.workers.ondemand.records import (
     record_path,
     set_aside,
 )
+from nightgrid.workers.ondemand.wishes import withdraw
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.manifest import folder, has_run
 from nightgrid.workers.runs.notes import cancel_run, cancelled_path, drops_states
@@ -46,6 +47,23 @@ def cancel_job(lake: Lake, job_id: str, settings: Settings | None = None) -> tup
     if settings is not None:
         call_off(settings, job_id, *([record.run_id] if record.run_id else []))
     return status(lake, job_id), True
+
+
+def leave_job(lake: Lake, job_id: str, wish: str) -> tuple[JobStatus, int]:
+    """Withdraw one client's wish for a job, and cancel the job when it was the last.
+
+    Returns where the job is now, and how many other wishes there are. Raises PermanentError for
+    what is no id of a job.
+    """
+    try:
+        record = read_record(lake, job_id)
+    except BadRecordError:
+        record = None
+    if record is not None:
+        left = withdraw(lake, job_id, record.submitted_at, wish)
+        if left:
+            return status(lake, job_id), left
+    return cancel_job(lake, job_id)[0], 0
 
 
 def end_with_run(lake: Lake, record: Record, end: End, reason: str) -> None:

@@ -17,6 +17,7 @@ from celery import Celery
 
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.results.results import find_results, solution_tables
 from nightgrid.archive.words.binding import bind_game, keep_game, lexicon_for, open_game
 from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
@@ -46,6 +47,7 @@ from nightgrid.workers.ondemand.records import (
     set_aside,
     write_record,
 )
+from nightgrid.workers.ondemand.wishes import add_wish, wish_name
 from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.runs.manifest import done_places, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled, take_up_run
@@ -95,13 +97,15 @@ def submit(
     lexicon: Lexicon | None = None,
     budget: Budget | None = None,
     settings: Settings | None = None,
+    wish: str = "",
 ) -> str:
     """Ask for a puzzle to be solved soon; return the job's id.
 
     A word game without a lexicon is played with the words that the board brings along, which
     travel through the lake, or with the default one. Costs no task when the lake knows
     the answer or the job is under way; one that is under way gets the larger of the two budgets.
-    What the lake calls poison is asked again, and what was refused or cancelled.
+    What the lake calls poison is asked again, and what was refused or cancelled. `wish` names the
+    client among those that want the same (nightgrid.workers.ondemand.wishes).
 
     Raises TransientError when the broker is dead: the job is wanted all the same, since another
     submitter may rely on it, and the keeper sends it.
@@ -117,15 +121,17 @@ def submit(
         budget=JobBudget.of(settings, budget),
         submitted_at=time.time(),
     )
-    if _is_taken_care_of(lake, record):
+    name = wish or wish_name()
+    if _is_taken_care_of(lake, record, name):
         return record.job_id
     keep_dictionary(lake, puzzle)
+    keep_asked(lake, [AskedPuzzle(bound.puzzle_id(puzzle), game, dict(record.puzzle))])
     if len(canonical_json(record.puzzle)) > settings.ondemand_message_bytes:
         run_id = plan_job(lake, bound, puzzle, ask, record.budget.part)
         record = replace(record, run_id=run_id)
     else:
         keep_game(lake, bound)
-    if _want(lake, record) and record.run_id is None:
+    if _want(lake, record, name) and record.run_id is None:
         send(record.message, settings)
     return record.job_id
 
@@ -136,7 +142,7 @@ def is_answered(lake: Lake, job_id: str, settings: Settings) -> bool:
     return row is not None and _answers(row, JobBudget.of(settings))
 
 
-def _is_taken_care_of(lake: Lake, record: Record) -> bool:
+def _is_taken_care_of(lake: Lake, record: Record, wish: str) -> bool:
     """Tell whether the lake answers what a submitter wants, or it is under way."""
     row = find_row(lake, record.job_id)
     if row is not None and _answers(row, record.budget):
@@ -145,10 +151,22 @@ def _is_taken_care_of(lake: Lake, record: Record) -> bool:
         there = read_record(lake, record.job_id)
     except BadRecordError:
         return False
-    return there is not None and there.budget.covers(record.budget)
+    if there is None or not there.budget.covers(record.budget):
+        return False
+    return _joins(lake, there, wish)
 
 
-def _want(lake: Lake, record: Record) -> bool:
+def _joins(lake: Lake, there: Record, wish: str) -> bool:
+    """Add a wish to a submission; tell whether it is open still: the last wish may just end it."""
+    add_wish(lake, there.job_id, there.submitted_at, wish)
+    try:
+        now = read_record(lake, there.job_id)
+    except BadRecordError:
+        return False
+    return now is not None and now.submitted_at == there.submitted_at
+
+
+def _want(lake: Lake, record: Record, wish: str) -> bool:
     """Keep that a job is wanted; tell whether it was not before."""
     job = record.job_id
     for _ in range(SUBMIT_TRIES):
@@ -156,6 +174,7 @@ def _want(lake: Lake, record: Record) -> bool:
         if row is not None and _answers(row, record.budget):
             return False
         if create_record(lake, replace(record, besides=row["run_id"] if row else None)):
+            add_wish(lake, job, record.submitted_at, wish)
             return True
         try:
             there = read_record(lake, job)
@@ -165,7 +184,9 @@ def _want(lake: Lake, record: Record) -> bool:
         if there is None:
             # It has just ended, or a killed process has left the record of what had.
             drop_over(lake, job)
-        elif there.budget.covers(record.budget) or raise_budget(lake, there, record.budget):
+        elif (
+            there.budget.covers(record.budget) or raise_budget(lake, there, record.budget)
+        ) and _joins(lake, there, wish):
             return False
     raise TransientError(f"job {job} is ended and submitted by others at the same time")
 

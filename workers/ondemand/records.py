@@ -25,6 +25,7 @@ from nightgrid.solvers.algebra import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import BadRecordError, Record
+from nightgrid.workers.ondemand.wishes import drop_wishes
 
 RECORDS = "runs/ondemand"
 ENDED = "runs/ended"
@@ -160,6 +161,7 @@ def raise_budget(lake: Lake, record: Record, budget: JobBudget) -> bool:
 
 def delete_record(lake: Lake, job_id: str) -> None:
     """Want nothing more of a job."""
+    drop_wishes(lake, job_id)
     lake.delete(_raised_path(job_id))
     lake.delete(record_path(job_id))
 
