@@ -23,6 +23,7 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, app
+from nightgrid.workers.broker.job_news import tell_news
 from nightgrid.workers.broker.job_refusals import mark_job_refusal, others_may_work
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.liveness import AcknowledgedRequest, Liveness
@@ -131,8 +132,10 @@ def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
 def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
     """Solve one puzzle that came with the message."""
     structlog.contextvars.bind_contextvars(job=message.get("job_id"))
-    lake, _, watcher = _connections()
-    return solve_message(lake, message, _settings, WORKER_ID, watcher)
+    lake, client, watcher = _connections()
+    report = solve_message(lake, message, _settings, WORKER_ID, watcher)
+    tell_news(client, _settings, report["job_id"])
+    return report
 
 
 @signals.task_failure.connect  # type: ignore[untyped-decorator]

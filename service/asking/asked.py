@@ -64,7 +64,7 @@ def submit(
     *,
     budget: Budget | None = None,
     deadline_at: float | None = None,
-    wish: str | None = None,
+    wish: str = "",
 ) -> str:
     """Ask for it to be solved soon, as `nightgrid.workers.ondemand.jobs.submit`; return the job."""
     from nightgrid.archive.words.binding import lexicon_of
@@ -79,4 +79,6 @@ def submit(
         lexicon=lexicon_of(asked.bound),
         budget=budget,
         settings=settings,
+        deadline_at=deadline_at,
+        wish=wish,
     )

@@ -15,6 +15,7 @@ from nightgrid.service.http.guard.access import Access, check_exposure
 from nightgrid.service.http.guard.layer import Guard
 from nightgrid.service.http.lake import games, pictures, puzzles, results, runs
 from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.solves import events, found, routes
 from nightgrid.service.http.state import Service
 from nightgrid.service.web.files import routes as page_routes
 
@@ -28,6 +29,9 @@ API_ROUTERS = (
     pictures.router,
     results.router,
     runs.router,
+    routes.router,
+    events.router,
+    found.router,
 )
 """Routes of the API."""
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+import time
+from typing import Annotated, Any
 
 import redis
 from fastapi import Depends, Request
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.solves.admission import Admission
+from nightgrid.service.http.solves.following import Hub
+from nightgrid.service.http.solves.places import Places
+from nightgrid.service.http.solves.replays import Replays
+from nightgrid.service.http.solves.views import Kept, Views
 from nightgrid.workers.broker.redis_keys import connect
 
 
@@ -23,6 +29,15 @@ class Service:
     stopping: asyncio.Event
     """Set when the service is told to end: whatever waits or streams ends at once."""
 
+    views: Views
+    """Shows jobs, and keeps what was asked lately."""
+    hub: Hub
+    """Follows jobs for clients that wait."""
+    bodies: Kept[str]
+    """Which job a body asks for, by the digest of the body."""
+    replays: Replays
+    admission: Admission
+
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
 
@@ -31,15 +46,54 @@ class Service:
         self.lake = Lake.open(self.settings.workers.lake)
         self.redis = connect(self.settings.workers)
         self.stopping = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self.views = Views(self.lake)
+        self.bodies = Kept()
+        self.replays = Replays(self.redis, self.settings.workers)
+        self.admission = Admission(self.redis, self.settings.workers)
+        self._places = Places(self.redis, self.settings.workers)
+        self.hub = Hub(self.settings.workers, self._look)
+        self.hub.begin()
 
     async def close(self) -> None:
         """Close what `open` opened."""
         self.stop()
+        await self.hub.end()
         self.redis.close()
 
     def stop(self) -> None:
         """Tell whatever waits that the service ends."""
         self.stopping.set()
+        self.hub.wake_all()
+
+    def look(self, job_id: str) -> dict[str, Any] | None:
+        """Show a job with its place in the queue, or None for one that there is not. Blocks."""
+        solve = self.views.look(job_id)
+        if solve is not None and solve["state"] == "queued":
+            return {**solve, "place": self._places.of(job_id)}
+        return solve
+
+    async def _look(self, job_id: str) -> dict[str, Any] | None:
+        return await asyncio.to_thread(self.look, job_id)
+
+    def submitted(self, job_id: str) -> None:
+        """Take note, from any thread, that a job was submitted."""
+        self._loop.call_soon_threadsafe(self.hub.submitted, job_id)
+
+    async def until_over(self, job_id: str, wait_s: float) -> dict[str, Any] | None:
+        """Wait for the end of a job, at most so long; show where it is then."""
+        if not wait_s:
+            return await self._look(job_id)
+        ends_at = time.monotonic() + wait_s
+        async with self.hub.follow(job_id) as job:
+            while not (job.is_over or self.stopping.is_set()):
+                left_s = ends_at - time.monotonic()
+                if left_s <= 0:
+                    break
+                await job.change(left_s)
+            if job.solve is not None:
+                return job.solve
+        return await self._look(job_id)
 
 
 def service_of(request: Request) -> Service:

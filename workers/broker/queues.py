@@ -83,6 +83,15 @@ def traffic(client: redis.Redis, settings: Settings, queue: str) -> Traffic:
     )
 
 
+def waiting_in_order(client: redis.Redis, settings: Settings, queue: str) -> list[str]:
+    """Tell what the messages of a queue are about, the one that is taken next first.
+
+    Of a long queue those that are taken first. Raises redis.RedisError.
+    """
+    texts: Any = client.lrange(f"{key_prefix(settings)}{queue}", -LOOK_AT_MOST, -1)
+    return [str(_headers(read_object(text)).get("about")) for text in reversed(texts)]
+
+
 def _about(messages: Iterable[dict[str, Any] | None]) -> frozenset[str]:
     return frozenset(str(_headers(message).get("about")) for message in messages if message)
 

@@ -49,7 +49,9 @@ def cancel_job(lake: Lake, job_id: str, settings: Settings | None = None) -> tup
     return status(lake, job_id), True
 
 
-def leave_job(lake: Lake, job_id: str, wish: str) -> tuple[JobStatus, int]:
+def leave_job(
+    lake: Lake, job_id: str, wish: str, settings: Settings | None = None
+) -> tuple[JobStatus, int]:
     """Withdraw one client's wish for a job, and cancel the job when it was the last.
 
     Returns where the job is now, and how many other wishes there are. Raises PermanentError for
@@ -63,7 +65,7 @@ def leave_job(lake: Lake, job_id: str, wish: str) -> tuple[JobStatus, int]:
         left = withdraw(lake, job_id, record.submitted_at, wish)
         if left:
             return status(lake, job_id), left
-    return cancel_job(lake, job_id)[0], 0
+    return cancel_job(lake, job_id, settings)[0], 0
 
 
 def end_with_run(lake: Lake, record: Record, end: End, reason: str) -> None:

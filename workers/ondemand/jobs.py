@@ -40,7 +40,7 @@ from nightgrid.workers.ondemand.records import (
     delete_record,
     drop_over,
     is_set_aside,
-    raise_budget,
+    raise_limits,
     read_ended,
     read_record,
     record_path,
@@ -97,6 +97,7 @@ def submit(
     lexicon: Lexicon | None = None,
     budget: Budget | None = None,
     settings: Settings | None = None,
+    deadline_at: float | None = None,
     wish: str = "",
 ) -> str:
     """Ask for a puzzle to be solved soon; return the job's id.
@@ -105,7 +106,8 @@ def submit(
     travel through the lake, or with the default one. Costs no task when the lake knows
     the answer or the job is under way; one that is under way gets the larger of the two budgets.
     What the lake calls poison is asked again, and what was refused or cancelled. `wish` names the
-    client among those that want the same (nightgrid.workers.ondemand.wishes).
+    client among those that want the same (nightgrid.workers.ondemand.wishes). After `deadline_at`,
+    Unix time, the answer is not wanted any more.
 
     Raises TransientError when the broker is dead: the job is wanted all the same, since another
     submitter may rely on it, and the keeper sends it.
@@ -120,6 +122,7 @@ def submit(
         puzzle=_without_words(bound.puzzle_to_json(puzzle), puzzle),
         budget=JobBudget.of(settings, budget),
         submitted_at=time.time(),
+        deadline_at=deadline_at,
     )
     name = wish or wish_name()
     if _is_taken_care_of(lake, record, name):
@@ -151,7 +154,7 @@ def _is_taken_care_of(lake: Lake, record: Record, wish: str) -> bool:
         there = read_record(lake, record.job_id)
     except BadRecordError:
         return False
-    if there is None or not there.budget.covers(record.budget):
+    if there is None or not there.covers(record):
         return False
     return _joins(lake, there, wish)
 
@@ -184,9 +187,9 @@ def _want(lake: Lake, record: Record, wish: str) -> bool:
         if there is None:
             # It has just ended, or a killed process has left the record of what had.
             drop_over(lake, job)
-        elif (
-            there.budget.covers(record.budget) or raise_budget(lake, there, record.budget)
-        ) and _joins(lake, there, wish):
+        elif (there.covers(record) or raise_limits(lake, there, record)) and _joins(
+            lake, there, wish
+        ):
             return False
     raise TransientError(f"job {job} is ended and submitted by others at the same time")
 

@@ -19,6 +19,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.results.files import merge_answers
 from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.workers.broker.job_news import tell_news
 from nightgrid.workers.broker.job_refusals import job_refusals
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
 from nightgrid.workers.broker.redis_keys import connect, known_gone, living
@@ -39,6 +40,7 @@ from nightgrid.workers.ondemand.records import (
     drop_over,
     end_record,
     read_records,
+    record_path,
     set_aside,
     write_record,
 )
@@ -143,6 +145,8 @@ class Keeper:
         for record in records:
             try:
                 self._look_at(record, rows.get(record.job_id), gone)
+                if not self._lake.exists(record_path(record.job_id)):
+                    tell_news(self._client, self._settings, record.job_id)
             except redis.RedisError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever is wrong with it, others go on

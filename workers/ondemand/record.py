@@ -55,6 +55,11 @@ class Record:
         """Whether its deadline has passed."""
         return self.deadline_at is not None and time.time() >= self.deadline_at
 
+    def covers(self, wanted: Record) -> bool:
+        """Tell whether it may cost as much, and may take as long, as another submitter wants."""
+        in_time = latest(self.deadline_at, wanted.deadline_at) == self.deadline_at
+        return in_time and self.budget.covers(wanted.budget)
+
     @property
     def message(self) -> dict[str, Any]:
         """The message that gets it worked."""
@@ -122,6 +127,12 @@ def _time_or_none(value: Any, name: str) -> float | None:
     if not is_number or not math.isfinite(value):
         raise BadRecordError(f"{name} is {value!r:.60}; expected a time")
     return float(value)
+
+
+def latest(*deadlines: float | None) -> float | None:
+    """Tell which of several deadlines is the latest; None is none, and later than all."""
+    times = [at for at in deadlines if at is not None]
+    return max(times) if len(times) == len(deadlines) else None
 
 
 _EXPECTED = f"{ID_HEX_DIGITS} hexadecimal digits"

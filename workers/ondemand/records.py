@@ -1,7 +1,8 @@
 """On-demand jobs in the lake: what is wanted, and what ended without an answer.
 
 runs/ondemand/<job_id>.json           from submission until the job ends
-              <job_id>.budget.json    a larger budget, which a later submitter of the job gave
+              <job_id>.budget.json    a larger budget or a later deadline, which a later submitter
+                                      of the job gave
 runs/ended/<job_id>.json              a job that ended without an answer about its puzzle
 runs/set-aside/<name>                 what lay among the records and is none
 
@@ -14,9 +15,10 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.json_files import read_json, write_json
@@ -24,7 +26,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.record import BadRecordError, Record
+from nightgrid.workers.ondemand.record import BadRecordError, Record, latest
 from nightgrid.workers.ondemand.wishes import drop_wishes
 
 RECORDS = "runs/ondemand"
@@ -129,11 +131,13 @@ def _read(lake: Lake, path: str, *, raised: bool) -> Record | None:
 def _with_raised(lake: Lake, record: Record) -> Record:
     try:
         value = read_json(lake, _raised_path(record.job_id))
-        more = record.budget if value is None else JobBudget.from_json(value)
+        if value is None:
+            return record
+        budget = record.budget.or_more(JobBudget.from_json(value))
+        return replace(record, budget=budget, deadline_at=value.get("deadline_at"))
     except PermanentError:
         # Damaged: the submitter that gave it may give it again.
         return record
-    return replace(record, budget=record.budget.or_more(more))
 
 
 def write_record(lake: Lake, record: Record) -> None:
@@ -153,9 +157,14 @@ def create_record(lake: Lake, record: Record) -> bool:
     return created
 
 
-def raise_budget(lake: Lake, record: Record, budget: JobBudget) -> bool:
-    """Give a job that is wanted already a larger budget; tell whether it is still wanted."""
-    write_json(lake, _raised_path(record.job_id), record.budget.or_more(budget).to_json())
+def raise_limits(lake: Lake, record: Record, wanted: Record) -> bool:
+    """Give a job that is wanted already what another submitter wants; tell whether it is still.
+
+    It gets the larger of the two budgets and the later of the two deadlines.
+    """
+    value = record.budget.or_more(wanted.budget).to_json()
+    deadline_at = latest(record.deadline_at, wanted.deadline_at)
+    write_json(lake, _raised_path(record.job_id), value | {"deadline_at": deadline_at})
     return lake.exists(record_path(record.job_id))
 
 
@@ -182,6 +191,8 @@ class Ended:
     """Unix time, seconds."""
     attempts: int = 0
     run_id: str | None = None
+    message: Mapping[str, Any] | None = None
+    """What was asked, as the message to workers said it; None from an earlier version."""
 
 
 def end_record(lake: Lake, record: Record, end: End, reason: str) -> Ended:
@@ -194,6 +205,7 @@ def end_record(lake: Lake, record: Record, end: End, reason: str) -> Ended:
         ended_at=time.time(),
         attempts=record.attempts,
         run_id=record.run_id,
+        message=record.message,
     )
     # In this order: a worker that writes the record once more brings nothing back.
     write_json(lake, ended_path(record.job_id), asdict(ended))

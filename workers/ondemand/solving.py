@@ -161,6 +161,12 @@ def _worked(
 def _stopped(lake: Lake, record: Record, why: ReasonCode) -> dict[str, Any]:
     """Leave a job without an answer: it ended while it was worked, or its time is over."""
     if why is ReasonCode.DEADLINE:
+        with suppress(BadRecordError):
+            now = read_record(lake, record.job_id)
+            if now is not None and not now.is_late:
+                # Another client wants it for longer: the keeper sends it again.
+                write_record(lake, replace(now, attempts=record.attempts - 1, worker=None))
+                return {"job_id": record.job_id, "state": "queued"}
         expire(lake, record)
     return {"job_id": record.job_id, "state": "ended"}
 

@@ -1,0 +1,1 @@
+"""Solves over HTTP: asking, waiting, following, leaving, and what was found."""

@@ -1,0 +1,131 @@
+"""What a job has found: its solutions, page by page or as a stream, and pictures of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.results import solution_tables
+from nightgrid.archive.results.solution_files import files_of, tables_in
+from nightgrid.service.games import view
+from nightgrid.service.http.problems import FieldError, Problem
+from nightgrid.service.http.solves.models import Solutions
+from nightgrid.service.http.solves.routes import found_solve
+from nightgrid.service.http.state import Here, Service
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import Question
+from nightgrid.solvers.registry import game
+from nightgrid.workers.ondemand.jobs import find_row
+
+router = APIRouter(tags=["solves"])
+PAGE_MAX = 1000
+NDJSON = "application/x-ndjson"
+SVG = "image/svg+xml"
+
+Offset = Annotated[int, Query(ge=0, le=10**15)]
+Limit = Annotated[int, Query(ge=1, le=PAGE_MAX)]
+
+
+@router.get(
+    "/solves/{job_id}/solutions",
+    response_model=Solutions,
+    responses={200: {"content": {NDJSON: {}}}},
+)
+def get_solutions(
+    job_id: str,
+    service: Here,
+    offset: Offset = 0,
+    limit: Limit = 100,
+    accept: Annotated[str, Header()] = "*/*",
+) -> Response:
+    """List the solutions of a job in canonical order, or stream all of them as NDJSON."""
+    solve, row = _row(service, job_id)
+    total = solve["answer"]["solutions_stored"]
+    if NDJSON in accept:
+        lines = (f"{text}\n" for text in _texts(service.lake, row, offset))
+        return StreamingResponse(lines, media_type=NDJSON)
+    texts = list(islice(_texts(service.lake, row, offset), limit))
+    at = offset + len(texts)
+    more = f"{solve['links']['solutions']}?offset={at}&limit={limit}"
+    value = {
+        "total": str(total),
+        "offset": offset,
+        "limit": limit,
+        "solutions": [json.loads(text) for text in texts],
+        "next": more if texts and at < total else None,
+    }
+    return JSONResponse(value)
+
+
+@router.get(
+    "/solves/{job_id}/picture.svg",
+    response_class=Response,
+    responses={200: {"content": {SVG: {}}}},
+)
+def get_picture(
+    job_id: str, service: Here, solution: Annotated[int | None, Query(ge=0, le=10**15)] = None
+) -> Response:
+    """Draw the board of a job, with one of its solutions."""
+    solve = found_solve(service, job_id)
+    subject = service.views.subject(job_id)
+    if subject is not None and subject.puzzle is not None:
+        puzzle = game(solve["game"]).puzzle_from_json(subject.puzzle)
+    else:
+        puzzle = _puzzle(service, solve)
+    shown = None
+    if solution is not None:
+        solve, row = _row(service, job_id)
+        text = next(_texts(service.lake, row, solution), None)
+        if text is None:
+            stored = solve["answer"]["solutions_stored"]
+            detail = f"there is no solution {solution}; {stored:,} are kept"
+            errors = [FieldError(pointer="?solution", detail=detail)]
+            raise Problem(404, "no-such-solution", "No such solution", detail, errors=errors)
+        shown = game(solve["game"]).solution_from_json(json.loads(text))
+    title = solve["references"][0] if solve["references"] else None
+    svg = view(solve["game"]).svg(puzzle, shown, title)
+    return Response(svg, media_type=SVG)
+
+
+def _puzzle(service: Service, solve: dict[str, Any]) -> Any:
+    question = Question.from_json({**solve, "solver_version": ""})
+    try:
+        return service.views.puzzle(solve["puzzle_id"], question)
+    except PermanentError as error:
+        detail = f"the lake does not have puzzle {solve['puzzle_id']}"
+        raise Problem(404, "no-such-board", "There is no such board", detail) from error
+
+
+def _row(service: Service, job_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Find an answer. Raises Problem for a job that is not answered."""
+    solve = found_solve(service, job_id)
+    row = find_row(service.lake, job_id) if solve["answer"] is not None else None
+    if row is None:
+        detail = f"job {job_id} is {solve['state']}, without an answer"
+        raise Problem(409, "not-answered", "There is no answer yet", detail)
+    return solve, row
+
+
+def _texts(lake: Lake, row: dict[str, Any], offset: int) -> Iterator[str]:
+    """Read solutions as JSON texts from a rank on, a row group at a time."""
+    if not row["count"] or row["ask"] == "count":
+        return
+    files = files_of(lake, row["run_id"], row["job_id"], row["count"])
+    if files:
+        wanted = [file for file in files if file.stop > offset]
+        tables = tables_in(lake, wanted, ("solution",))
+        skip = offset - wanted[0].first if wanted else 0
+    else:
+        tables, skip = solution_tables(lake, row), offset
+    for table in tables:
+        if skip >= len(table):
+            skip -= len(table)
+            continue
+        yield from table.column("solution").slice(skip).to_pylist()
+        skip = 0

@@ -1,0 +1,131 @@
+"""What solves look like in JSON. Numbers that may pass 2^53 are texts; times are RFC 3339, UTC."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
+SPLITS = Literal["auto", "ahead", "never"]
+
+
+class BudgetBody(BaseModel):
+    """What a solve, or one part of it, may spend; each at most what the service allows."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    nodes: int | None = Field(default=None, gt=0, description="Transitions tried.")
+    table_bytes: int | None = Field(default=None, gt=0, description="Bytes of tables.")
+    seconds: float | None = Field(default=None, gt=0, description="Seconds of kernel time.")
+
+
+class SolveBody(BaseModel):
+    """A question about one board: `puzzle` or `id` says which."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    puzzle: dict[str, Any] | list[Any] | None = Field(
+        default=None, description="A published payload, or a board in the project's own form."
+    )
+    id: str | None = Field(
+        default=None,
+        description="A board of the lake: GAME/DATE[/LEVEL], a puzzle id or its beginning.",
+        examples=["pips/2026-01-05/hard"],
+    )
+    game: str | None = Field(default=None, description="The game, where the board may be of two.")
+    level: str | None = Field(default=None, description="Which board of a payload or a date.")
+    ask: str | None = Field(
+        default=None, description="count, first, all, all(N) or best(K); the game's usual one else."
+    )
+    rules: dict[str, Any] | None = Field(
+        default=None, description="Rules by the names that GET /v1/games gives."
+    )
+    words: list[Any] | None = Field(default=None, description="The words to play with.")
+    deadline_s: float | None = Field(
+        default=None, gt=0, le=30 * 86400, description="After so long it is not wanted any more."
+    )
+    budget: BudgetBody | None = None
+    split: SPLITS | None = Field(
+        default=None, description="Whether it is divided ahead over workers that are free."
+    )
+
+
+class Part(BaseModel):
+    """A share of a job that was worked by itself."""
+
+    path: str
+    what: str
+    status: str
+    count: str | None = None
+    states: str
+    seconds: float
+    worker: str | None = None
+
+
+class Answer(BaseModel):
+    """What came out."""
+
+    status: Literal["solved", "unsolvable", "over_budget", "invalid", "poison"]
+    count: str | None
+    value: int | None = None
+    truncated: bool = False
+    reason_code: str | None = None
+    reason: str = ""
+    states: str
+    nodes: str
+    kernel_s: float
+    wall_s: float | None = None
+    solver_version: str
+    solutions_stored: int
+    parts: list[Part] = []
+
+
+class Progress(BaseModel):
+    """How far a job is that became a run."""
+
+    chunks_done: int
+    chunks_total: int
+    states: str | None = None
+    expected_s: float | None = None
+    left_s: float | None = None
+
+
+class Links(BaseModel):
+    """Where more is."""
+
+    self: str
+    events: str
+    solutions: str
+    picture: str
+
+
+class Solve(BaseModel):
+    """A job: what was asked, where it is, and its answer when there is one."""
+
+    id: str
+    state: State
+    game: str
+    puzzle_id: str
+    references: list[str]
+    ask: str
+    rules: str
+    lexicon_id: str
+    puzzle: Any = None
+    created_at: str | None = None
+    ended_at: str | None = None
+    place: int | None = Field(default=None, description="Jobs before it in the queue.")
+    progress: Progress | None = None
+    answer: Answer | None = None
+    reason: str = ""
+    links: Links
+
+
+class Solutions(BaseModel):
+    """A page of solutions, in canonical order."""
+
+    total: str
+    offset: int
+    limit: int
+    solutions: list[Any]
+    next: str | None = None

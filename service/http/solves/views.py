@@ -1,0 +1,274 @@
+"""Where a job is, as the service shows it: from its record, its end or its result."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lookup.boards import find_boards
+from nightgrid.archive.lookup.reference import IdReference
+from nightgrid.archive.results.asked import find_asked
+from nightgrid.archive.words.binding import game_of, open_game
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.solvers.question import Question
+from nightgrid.workers.ondemand.jobs import JobStatus, find_row, status, with_words
+from nightgrid.workers.ondemand.record import BadRecordError
+from nightgrid.workers.ondemand.records import read_ended, read_record
+from nightgrid.workers.runs.job_keys import FINAL
+
+API = "/v1/solves"
+KNOWN_MAX = 4096
+"""Jobs whose final answer, or whose question, is kept in memory."""
+STATES = {
+    "queued": "queued",
+    "working": "running",
+    "run": "running",
+    "done": "done",
+    "refused": "failed",
+    "damaged": "failed",
+    "cancelled": "cancelled",
+    "expired": "expired",
+}
+"""What the service calls the states of jobs; `done` may be `failed`, see `state_of`."""
+_FINAL = frozenset(FINAL.to_pylist())
+
+T = TypeVar("T")
+
+
+class Kept(Generic[T]):
+    """The values used last, by key; a bounded number of them."""
+
+    def __init__(self, most: int = KNOWN_MAX) -> None:
+        self._most = most
+        self._values: OrderedDict[str, T] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: str) -> T | None:
+        """Return a value that is kept, or None."""
+        value = self._values.get(key)
+        if value is not None:
+            with suppress(KeyError):
+                self._values.move_to_end(key)
+        return value
+
+    def put(self, key: str, value: T) -> None:
+        """Keep a value; the one that was used longest ago may go for it."""
+        self._values[key] = value
+        self._values.move_to_end(key)
+        while len(self._values) > self._most:
+            self._values.popitem(last=False)
+
+    def drop(self, key: str) -> None:
+        """Keep a value no more."""
+        self._values.pop(key, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a job is about."""
+
+    question: Question
+    puzzle_id: str
+    puzzle: Mapping[str, Any] | None
+    """In the project's own form; None where the lake does not have it."""
+    references: tuple[str, ...] = ()
+
+
+class Views:
+    """Shows jobs. Its methods block, and may be called from several threads."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._subjects: Kept[Subject] = Kept()
+        self._times: Kept[tuple[float | None, float | None]] = Kept()
+        """When jobs were submitted, and when they were seen to have ended: Unix time."""
+        self._final: Kept[dict[str, Any]] = Kept()
+
+    def remember(self, job_id: str, subject: Subject) -> None:
+        """Keep what a job is about, which the lake need not be asked then."""
+        self._subjects.put(job_id, subject)
+
+    def subject(self, job_id: str) -> Subject | None:
+        """Tell what a job is about, if that is kept."""
+        return self._subjects.get(job_id)
+
+    def final(self, job_id: str) -> dict[str, Any] | None:
+        """Show a job that is answered for good, if that is kept: no look at the lake."""
+        return self._final.get(job_id)
+
+    def look(self, job_id: str) -> dict[str, Any] | None:
+        """Show a job, or None for one that was never submitted and has no result.
+
+        Raises TransientError where the lake does not answer.
+        """
+        known = self._final.get(job_id)
+        if known is not None:
+            return known
+        found = status(self._lake, job_id)
+        if found.state == "unknown":
+            return None
+        row = find_row(self._lake, job_id) if found.state == "done" else None
+        return self.show(job_id, found, row)
+
+    def show(self, job_id: str, found: JobStatus, row: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Write where a job is, with its result row if it has one."""
+        subject = self._subject_of(job_id, row)
+        created_at, ended_at = self._times_of(found)
+        state = STATES[found.state]
+        if row is not None and row["status"] == "poison":
+            state = "failed"
+        at = f"{API}/{job_id}"
+        answer = None if row is None else self._answer(row, created_at, ended_at)
+        value: dict[str, Any] = {
+            "id": job_id,
+            "state": state,
+            "game": subject.question.game,
+            "puzzle_id": subject.puzzle_id,
+            "references": list(subject.references),
+            "ask": str(subject.question.ask),
+            "rules": subject.question.rules,
+            "lexicon_id": subject.question.lexicon_id,
+            "puzzle": subject.puzzle,
+            "created_at": _written(created_at),
+            "ended_at": _written(ended_at),
+            "place": None,
+            "progress": self._progress(found),
+            "answer": answer,
+            "reason": found.reason or (row["reason"] if row else ""),
+            "links": {
+                "self": at,
+                "events": f"{at}/events",
+                "solutions": f"{at}/solutions",
+                "picture": f"{at}/picture.svg",
+            },
+        }
+        if row is not None and row["status"] in _FINAL:
+            self._final.put(job_id, value)
+        return value
+
+    def forget(self, job_id: str) -> None:
+        """Look anew: the job was asked again, or has ended."""
+        self._times.drop(job_id)
+
+    def puzzle(self, puzzle_id: str, question: Question) -> Any:
+        """Return a puzzle as its game has it. Raises PermanentError where the lake has none."""
+        asked = find_asked(self._lake, puzzle_id)
+        if asked is not None:
+            value = with_words(self._lake, asked.puzzle)
+            return open_game(self._lake, question.game).puzzle_from_json(value)
+        (board,) = find_boards(self._lake, IdReference(prefix=puzzle_id))
+        return board.published.puzzle
+
+    def _subject_of(self, job_id: str, row: Mapping[str, Any] | None) -> Subject:
+        known = self._subjects.get(job_id)
+        if known is not None:
+            return known
+        lake = self._lake
+        message: Mapping[str, Any] | None = row
+        puzzle: Any = None
+        if row is None:
+            record = None
+            with suppress(BadRecordError):
+                record = read_record(lake, job_id)
+            ended = read_ended(lake, job_id) if record is None else None
+            message = record.message if record else ended.message if ended else None
+            if message is None:
+                raise PermanentError(f"the lake does not say what job {job_id} is about")
+            puzzle = message["puzzle"]
+        assert message is not None
+        question = Question.from_json(message)
+        game = open_game(lake, question.game)
+        if puzzle is not None:
+            puzzle_id = game.puzzle_id(game.puzzle_from_json(with_words(lake, puzzle)))
+        else:
+            puzzle_id = message["puzzle_id"]
+            with suppress(PermanentError):
+                puzzle = game.puzzle_to_json(self.puzzle(puzzle_id, question))
+        references = references_of(lake, puzzle_id)
+        subject = Subject(
+            question=question, puzzle_id=puzzle_id, puzzle=puzzle, references=references
+        )
+        self._subjects.put(job_id, subject)
+        return subject
+
+    def _times_of(self, found: JobStatus) -> tuple[float | None, float | None]:
+        created_at, ended_at = self._times.get(found.job_id) or (None, None)
+        if found.age_s is not None:
+            created_at = time.time() - found.age_s if created_at is None else created_at
+            ended_at = None
+        elif created_at is not None and ended_at is None:
+            ended_at = time.time()
+        if created_at is not None:
+            self._times.put(found.job_id, (created_at, ended_at))
+        return created_at, ended_at
+
+    def _answer(
+        self, row: Mapping[str, Any], created_at: float | None, ended_at: float | None
+    ) -> dict[str, Any]:
+        ask, count = Ask.parse(row["ask"]), row["count"]
+        listed = 0 if ask.kind == "count" or not count else int(count)
+        if ask.limit is not None:
+            listed = min(listed, ask.limit)
+        wall_s = None
+        if created_at is not None and ended_at is not None:
+            wall_s = round(max(0.0, ended_at - created_at), 4)
+        return {
+            "status": row["status"],
+            "count": None if count is None else str(count),
+            "value": row["value"],
+            "truncated": ask.kind == "all" and ask.limit is not None and listed == ask.limit,
+            "reason_code": row["reason_code"],
+            "reason": row["reason"],
+            "states": str(row["states"]),
+            "nodes": str(row["nodes"]),
+            "kernel_s": row["kernel_ns"] / 1e9,
+            "wall_s": wall_s,
+            "solver_version": row["solver_version"],
+            "solutions_stored": listed,
+            "parts": [],
+        }
+
+    def _progress(self, found: JobStatus) -> dict[str, Any] | None:
+        if found.chunks_total is None or found.chunks_done is None:
+            return None
+        return {
+            "chunks_done": found.chunks_done,
+            "chunks_total": found.chunks_total,
+            "states": None,
+            "expected_s": None,
+            "left_s": None,
+        }
+
+
+def is_over(solve: Mapping[str, Any]) -> bool:
+    """Tell whether a job has ended, with or without an answer."""
+    return solve["state"] not in ("queued", "running")
+
+
+def references_of(lake: Lake, puzzle_id: str) -> tuple[str, ...]:
+    """Name the date and level of a puzzle, where the lake knows one."""
+    with suppress(NightgridError):
+        (board,) = find_boards(lake, IdReference(prefix=puzzle_id))
+        if board.published.date is not None:
+            return (board.name,)
+    return ()
+
+
+def bound_game(lake: Lake, question: Question) -> Any:
+    """Open the game of a question."""
+    return game_of(lake, question)
+
+
+def _written(at: float | None) -> str | None:
+    if at is None:
+        return None
+    return dt.datetime.fromtimestamp(at, dt.UTC).isoformat(timespec="milliseconds")

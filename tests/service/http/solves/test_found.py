@@ -1,0 +1,65 @@
+"""Solutions and pictures of a job that is answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from starlette.testclient import TestClient
+
+from nightgrid.service.http.solves.found import NDJSON
+
+
+@pytest.fixture
+def at(client: TestClient, work: Callable[[], int], board: dict[str, Any]) -> str:
+    solve = client.post("/v1/solves", json=board).json()
+    work()
+    return str(solve["links"]["self"])
+
+
+def test_pages_lead_to_all_solutions(client: TestClient, at: str) -> None:
+    pages, where = [], f"{at}/solutions?limit=1"
+    while where:
+        page = client.get(where).json()
+        assert page["total"] == "2"
+        pages.append(page["solutions"])
+        where = page["next"]
+    assert [len(page) for page in pages] == [1, 1]
+    stream = client.get(f"{at}/solutions", headers={"Accept": NDJSON})
+    assert stream.headers["content-type"].startswith(NDJSON)
+    assert [json.loads(line) for line in stream.text.splitlines()] == [p[0] for p in pages]
+    assert client.get(f"{at}/solutions?offset=5").json()["solutions"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("limit=0", 422), ("offset=-1", 422), ("limit=1001", 422), ("offset=x", 422)],
+)
+def test_a_page_that_cannot_be_is_refused(
+    client: TestClient, at: str, query: str, status: int
+) -> None:
+    found = client.get(f"{at}/solutions?{query}")
+    assert found.status_code == status
+    assert found.json()["errors"][0]["pointer"] == f"?{query.partition('=')[0]}"
+
+
+def test_a_job_without_an_answer_has_no_solutions(
+    client: TestClient, board: dict[str, Any]
+) -> None:
+    at = client.post("/v1/solves", json={**board, "ask": "count"}).json()["links"]["self"]
+    assert client.get(f"{at}/solutions").status_code == 409
+    assert client.get(f"{at}/picture.svg").status_code == 200, "the board can be drawn"
+
+
+def test_pictures_show_the_board_and_each_solution(client: TestClient, at: str) -> None:
+    pictures = [
+        client.get(f"{at}/picture.svg{which}") for which in ("", "?solution=0", "?solution=1")
+    ]
+    assert len({picture.text for picture in pictures}) == 3
+    for picture in pictures:
+        assert picture.headers["content-type"].startswith("image/svg+xml")
+        assert ET.fromstring(picture.text).tag.endswith("svg")
+    assert client.get(f"{at}/picture.svg?solution=2").status_code == 404

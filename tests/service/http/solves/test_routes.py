@@ -1,0 +1,151 @@
+"""Asking over HTTP: what is known comes at once, the rest is kept in the lake before it is told."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.app import create_app
+from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.workers.ondemand.records import open_records
+from nightgrid.workers.settings import Settings
+
+Work = Callable[[], int]
+
+
+def test_a_new_question_is_accepted_and_answered_when_it_was_worked(
+    client: TestClient, work: Work, board: dict[str, Any], lake: Lake
+) -> None:
+    accepted = client.post("/v1/solves", json=board)
+    assert accepted.status_code == 202
+    solve = accepted.json()
+    assert (solve["state"], solve["game"], solve["ask"]) == ("queued", "pips", "all")
+    assert accepted.headers["location"] == solve["links"]["self"] == f"/v1/solves/{solve['id']}"
+    assert accepted.headers["retry-after"]
+    assert [record.job_id for record in open_records(lake)] == [solve["id"]], "it is in the lake"
+    assert work() == 1
+    done = client.get(solve["links"]["self"]).json()
+    assert done["state"] == "done"
+    assert done["answer"]["count"] == "2"
+    assert done["answer"]["solutions_stored"] == 2
+    assert done["created_at"]
+    again = client.post("/v1/solves", json=board)
+    assert again.status_code == 200
+    assert again.json()["answer"] == done["answer"]
+    assert again.headers["content-location"] == solve["links"]["self"]
+
+
+def test_a_service_that_begins_anew_knows_what_was_asked(
+    client: TestClient, work: Work, board: dict[str, Any], settings: Settings
+) -> None:
+    solve = client.post("/v1/solves", json=board).json()
+    work()
+    app = create_app(ServiceSettings(workers=settings))
+    with TestClient(app, base_url="http://localhost") as another:
+        found = another.get(solve["links"]["self"]).json()
+    assert (found["state"], found["puzzle"]) == ("done", solve["puzzle"])
+    assert found["answer"]["count"] == "2"
+
+
+def test_a_client_that_waits_gets_the_answer(
+    client: TestClient, work: Work, board: dict[str, Any]
+) -> None:
+    def work_soon() -> None:
+        while not work():
+            time.sleep(0.02)
+
+    worker = threading.Thread(target=work_soon)
+    worker.start()
+    found = client.post("/v1/solves", json=board, headers={"Prefer": "wait=30"})
+    worker.join()
+    assert found.status_code == 200
+    assert found.json()["answer"]["status"] == "solved"
+
+
+def test_the_same_question_from_two_clients_is_one_job_that_both_must_leave(
+    client: TestClient, board: dict[str, Any], lake: Lake
+) -> None:
+    keys = [{"Idempotency-Key": name} for name in ("one", "two")]
+    first, second = (client.post("/v1/solves", json=board, headers=key).json() for key in keys)
+    assert first["id"] == second["id"]
+    assert len(open_records(lake)) == 1
+    at = first["links"]["self"]
+    again = client.post("/v1/solves", json=board, headers=keys[0])
+    assert again.status_code == 202, "the same wish once more is no other one"
+    left = client.delete(at, headers=keys[0]).json()
+    assert left["state"] == "queued"
+    assert "1 other" in left["reason"]
+    assert client.delete(at, headers=keys[1]).json()["state"] == "cancelled"
+    assert open_records(lake) == []
+    assert client.get(at).json()["state"] == "cancelled"
+    assert client.post("/v1/solves", json=board).status_code == 202, "it may be asked again"
+    assert client.get(at).json()["state"] == "queued"
+
+
+def test_a_key_stands_for_one_body(client: TestClient, board: dict[str, Any]) -> None:
+    key = {"Idempotency-Key": "k"}
+    assert client.post("/v1/solves", json=board, headers=key).status_code == 202
+    other = client.post("/v1/solves", json={**board, "ask": "count"}, headers=key)
+    assert other.status_code == 422
+    assert other.json()["type"] == "/problems/replayed-key"
+    bad = client.post("/v1/solves", json=board, headers={"Idempotency-Key": "a b"})
+    assert bad.status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"puzzle": None}, ""),
+        ({"id": "pips/2026-01-05/hard"}, ""),
+        ({"level": "harder"}, "/level"),
+        ({"ask": "most"}, "/ask"),
+        ({"deadline_s": -1}, "/deadline_s"),
+        ({"deadline_s": "soon"}, "/deadline_s"),
+        ({"budget": {"seconds": 1e9}}, "/budget/seconds"),
+        ({"budget": {"minutes": 1}}, "/budget/minutes"),
+        ({"split": "much"}, "/split"),
+        ({"rules": {"spangram": "off"}}, "/rules/spangram"),
+        ({"more": 1}, "/more"),
+    ],
+)
+def test_a_field_that_is_wrong_is_named_and_nothing_is_queued(
+    client: TestClient, board: dict[str, Any], lake: Lake, change: dict[str, Any], pointer: str
+) -> None:
+    found = client.post("/v1/solves", json=board | change)
+    assert found.status_code == 422
+    assert found.headers["content-type"] == "application/problem+json"
+    assert [error["pointer"] for error in found.json()["errors"]] == [pointer]
+    assert open_records(lake) == []
+
+
+@pytest.mark.parametrize("path", ["", "/events", "/solutions", "/picture.svg"])
+@pytest.mark.parametrize("job", ["0" * 32, "x", "..%2f..", "0" * 31 + "G"])
+def test_a_job_that_there_is_not_is_not_found(client: TestClient, path: str, job: str) -> None:
+    found = client.get(f"/v1/solves/{job}{path}")
+    assert found.status_code == 404
+    assert found.headers["content-type"] == "application/problem+json"
+
+
+def test_a_job_whose_deadline_passed_is_expired(
+    client: TestClient, work: Work, board: dict[str, Any]
+) -> None:
+    at = client.post("/v1/solves", json={**board, "deadline_s": 0.01}).json()["links"]["self"]
+    time.sleep(0.02)
+    work()
+    assert client.get(at).json()["state"] == "expired"
+
+
+def test_another_client_that_wants_it_longer_extends_a_deadline(
+    client: TestClient, work: Work, board: dict[str, Any]
+) -> None:
+    at = client.post("/v1/solves", json={**board, "deadline_s": 0.01}).json()["links"]["self"]
+    assert client.post("/v1/solves", json=board).status_code == 202
+    time.sleep(0.02)
+    work()
+    assert client.get(at).json()["state"] == "done"
