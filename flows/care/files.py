@@ -149,7 +149,9 @@ KINDS: tuple[Kind, ...] = (
     _kind(r"keys/[a-z0-9-]+\.json", _json, Mend.KEY),
 )
 """Every kind of file, but those of `UNCHECKED`."""
-UNCHECKED = re.compile(r"(damaged|doctor|runs/(ondemand|wishes|ended|set-aside))/|runs/run=\w+/")
+UNCHECKED = re.compile(
+    r"(damaged|doctor|runs/(ended|ondemand|opened|set-aside|wishes))/|runs/run=\w+/"
+)
 """Files that are no part of this: set aside, records of jobs, others of runs."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from nightgrid.archive.ingest import fetch as fetching
@@ -250,8 +251,9 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
 
 
 def file_report(night: NightSettings, game: NightGame, report: GameReport) -> None:
-    """File the figures of the game in the lake."""
-    write_json(night.lake, report_path(game.game), report.to_json())
+    """File the figures of the game in the lake, with the time."""
+    ended_at = datetime.now(UTC).isoformat(timespec="seconds")
+    write_json(night.lake, report_path(game.game), {**report.to_json(), "ended_at": ended_at})
 
 
 def _trouble(found: fetching.FetchReport, game: NightGame, *, local: bool) -> str:

@@ -17,11 +17,12 @@ from nightgrid.service.http.lake import games, pictures, puzzles, results, runs
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events, found, routes
 from nightgrid.service.http.state import Service
+from nightgrid.service.http.watch import metrics, queue, ready
 from nightgrid.service.web.files import routes as page_routes
 
 API = "/v1"
 """What the paths of the API begin with."""
-ROUTERS = (health.router,)
+ROUTERS = (health.router, ready.router, metrics.router)
 """Routes outside of the API."""
 API_ROUTERS = (
     games.router,
@@ -32,6 +33,7 @@ API_ROUTERS = (
     routes.router,
     events.router,
     found.router,
+    queue.router,
 )
 """Routes of the API."""
 
@@ -43,12 +45,13 @@ class _GuardedApp(FastAPI):
         """Put the guard around all layers: errors that no route has foreseen pass it too."""
         service: Service = self.state.service
         settings = service.settings
-        return Guard(
+        guard = Guard(
             super().build_middleware_stack(),
             access=Access(lambda: service.lake, required=settings.wants_keys),
             hosts=settings.hosts,
             limits=settings.limits,
         )
+        return metrics.Measured(guard, service.figures)
 
 
 def create_app(settings: ServiceSettings) -> FastAPI:
@@ -60,6 +63,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         _, (address, _) = settings.address
         check_exposure(Lake.open(settings.workers.lake), address)
     service = Service(settings)
+    service.figures = metrics.Figures(lambda: service.lake, lambda: service.queue)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -10,12 +10,15 @@ import redis
 from fastapi import Depends, Request
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.guard.open_jobs import OpenJobs
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.admission import Admission
 from nightgrid.service.http.solves.following import Hub
 from nightgrid.service.http.solves.places import Places
 from nightgrid.service.http.solves.replays import Replays
 from nightgrid.service.http.solves.views import Kept, Views
+from nightgrid.service.http.watch.cached import Cached
+from nightgrid.service.http.watch.look import LOOK_S, QueueLook, look_at_queue
 from nightgrid.workers.broker.redis_keys import connect
 
 
@@ -26,6 +29,10 @@ class Service:
     """Opened by `open`; every function of the lake may be called from several threads."""
     redis: redis.Redis
     """A client of a pool, lazily connected: any thread may use it."""
+    open_jobs: OpenJobs
+    """How many jobs each key has open."""
+    queue: Cached[QueueLook]
+    """How busy the service is, looked at once a second at most."""
     stopping: asyncio.Event
     """Set when the service is told to end: whatever waits or streams ends at once."""
 
@@ -37,6 +44,8 @@ class Service:
     """Which job a body asks for, by the digest of the body."""
     replays: Replays
     admission: Admission
+    figures: Any
+    """What /metrics tells, a `Figures` of nightgrid.service.http.watch.metrics."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
@@ -44,6 +53,8 @@ class Service:
     async def open(self) -> None:
         """Open what the routes use. Raises PermanentError for a lake that cannot be one."""
         self.lake = Lake.open(self.settings.workers.lake)
+        self.open_jobs = await asyncio.to_thread(OpenJobs, self.lake)
+        self.queue = Cached(lambda: look_at_queue(self.lake, self.settings.workers), LOOK_S)
         self.redis = connect(self.settings.workers)
         self.stopping = asyncio.Event()
         self._loop = asyncio.get_running_loop()

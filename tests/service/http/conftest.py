@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +16,7 @@ from nightgrid.service.cli.app import main
 from nightgrid.service.cli.night import SAMPLES
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.workers.cluster.server import is_up, server_command
 from nightgrid.workers.settings import Settings
 
 DAYS = ("2026-01-01", "2026-01-02", "2026-01-03")
@@ -51,3 +54,20 @@ def open_client() -> Iterator[Callable[..., TestClient]]:
 def sample(sample_lake: Path, open_client: Callable[..., TestClient]) -> TestClient:
     """A client of a service over the lake of sample boards, without a server."""
     return open_client(sample_lake)
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server of the tests; lakes are told apart there by their ids."""
+    folder = tmp_path_factory.mktemp("server")
+    settings = Settings(lake=str(folder / "lake"))
+    process = subprocess.Popen(server_command(settings), stdout=subprocess.DEVNULL)
+    try:
+        ends_at = time.monotonic() + 20
+        while not is_up(settings):
+            assert time.monotonic() < ends_at, "the server does not start"
+            time.sleep(0.02)
+        yield settings.server_url
+    finally:
+        process.terminate()
+        process.wait(20)

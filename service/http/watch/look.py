@@ -1,0 +1,72 @@
+"""A look at the queue: open jobs by game and state, who lives, what the batch workers have."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import redis
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.queues import INTERACTIVE, Demand, QueueStatus, demand, overview
+from nightgrid.workers.broker.redis_keys import connect, living, refusals
+from nightgrid.workers.ondemand.records import read_records
+from nightgrid.workers.settings import Settings
+
+LOOK_S = 1.0
+"""The queue is looked at so often, however many pages show it."""
+WAITING, RUNNING, RUN = "queued", "running", "run"
+"""States of open jobs: no worker has begun, a worker has, it became a run of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueLook:
+    """What there is to do, and who does it."""
+
+    jobs: Counter[tuple[str, str]]
+    """Open jobs by game and state."""
+    oldest_s: float | None
+    """Age of the oldest job that no worker has begun; None without one."""
+    alive: dict[str, dict[str, Any]] | None
+    """The living workers by name; None while no server answers."""
+    refusing: dict[str, str] = field(default_factory=dict)
+    queues: dict[str, QueueStatus] = field(default_factory=dict)
+    batch: Demand | None = None
+    damaged: int = 0
+    """What lies among the records and is none."""
+
+    def number(self, *states: str) -> int:
+        """Count open jobs of some states."""
+        return sum(count for (_, state), count in self.jobs.items() if state in states)
+
+    @property
+    def serves(self) -> bool:
+        """Tell whether a living worker takes on-demand solves."""
+        return any(INTERACTIVE in about["queues"] for about in (self.alive or {}).values())
+
+
+def look_at_queue(lake: Lake, settings: Settings) -> QueueLook:
+    """Look at the records in the lake and at the server; a dead server is no error."""
+    records = read_records(lake)
+    jobs: Counter[tuple[str, str]] = Counter()
+    now = time.time()
+    oldest_s: float | None = None
+    for record in records.open:
+        state = RUN if record.run_id is not None else RUNNING if record.worker else WAITING
+        jobs[record.question.game, state] += 1
+        if state == WAITING:
+            oldest_s = max(oldest_s or 0.0, now - record.submitted_at)
+    look = QueueLook(jobs=jobs, oldest_s=oldest_s, alive=None, damaged=len(records.bad))
+    with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
+        return replace(
+            look,
+            alive=living(client, settings),
+            refusing=refusals(client, settings),
+            queues=overview(settings),
+            batch=demand(settings),
+        )
+    return look

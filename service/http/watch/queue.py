@@ -1,0 +1,67 @@
+"""GET /v1/queue: who waits, who works, and for how long the oldest has waited."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from nightgrid.service.http.state import Here
+from nightgrid.service.http.watch.look import RUN, RUNNING, WAITING
+
+router = APIRouter(tags=["service"])
+
+
+class WorkerAbout(BaseModel):
+    """A living worker."""
+
+    name: str
+    processes: int
+    queues: list[str]
+    refusing: str | None = Field(description="Why it cannot work just now; null: it can.")
+
+
+class Batch(BaseModel):
+    """What the batch workers have before them."""
+
+    chunks_waiting: int
+    queued: int
+    acquired: int
+    oldest_s: float
+    processes: int
+    processes_wanted: int
+
+
+class Queue(BaseModel):
+    """The queue as it was within the last second."""
+
+    waiting: int = Field(description="Jobs that no worker has begun.")
+    running: int = Field(description="Jobs that are worked, those that became runs included.")
+    oldest_s: float | None = Field(description="Age of the oldest that waits.")
+    answers: bool = Field(description="Whether the Redis server answers.")
+    workers: list[WorkerAbout]
+    batch: Batch | None
+
+
+@router.get("/queue", summary="Look at the queue")
+def queue(service: Here) -> Queue:
+    """Count who waits and who works. It is looked at once a second at most."""
+    look = service.queue.get()
+    alive = look.alive or {}
+    return Queue(
+        waiting=look.number(WAITING),
+        running=look.number(RUNNING, RUN),
+        oldest_s=None if look.oldest_s is None else round(max(0.0, look.oldest_s), 3),
+        answers=look.alive is not None,
+        workers=[
+            WorkerAbout(
+                name=name,
+                processes=about["processes"],
+                queues=sorted(map(str, about["queues"])),
+                refusing=look.refusing.get(name),
+            )
+            for name, about in sorted(alive.items())
+        ],
+        batch=None if look.batch is None else Batch(**asdict(look.batch)),
+    )

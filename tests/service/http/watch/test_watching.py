@@ -1,0 +1,181 @@
+"""The queue, whether the service is ready, and its figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.watch.cached import Cached
+from nightgrid.service.http.watch.look import QueueLook, look_at_queue
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.redis_keys import connect, mark_alive, mark_refusal
+from nightgrid.workers.ondemand import jobs as ondemand
+from nightgrid.workers.ondemand.records import RECORDS, read_records, write_record
+from nightgrid.workers.settings import Settings
+from tests.service.http.conftest import NO_SERVER
+from tests.service.scenes import PAIR, STUCK
+
+WORKER = {"queues": ["interactive"], "processes": 3}
+
+
+@pytest.fixture
+def settings(tmp_path: Path, redis_url: str) -> Settings:
+    (tmp_path / "lake").mkdir()
+    return Settings(lake=str(tmp_path / "lake"), redis_url=redis_url)  # type: ignore[arg-type]
+
+
+def submit(settings: Settings, puzzle: dict[str, Any]) -> str:
+    from nightgrid.solvers.algebra import Ask
+    from nightgrid.solvers.pips.puzzle import Puzzle
+
+    lake = Lake.open(settings.lake)
+    return ondemand.submit(lake, Puzzle.from_json(puzzle), Ask(kind="count"), settings=settings)
+
+
+def samples(client: TestClient) -> dict[tuple[str, ...], float]:
+    found = {}
+    for family in text_string_to_metric_families(client.get("/metrics").text):
+        for sample in family.samples:
+            found[sample.name, *sample.labels.values()] = sample.value
+    return found
+
+
+def test_the_queue_tells_who_waits_and_who_works(
+    settings: Settings, open_client: Callable[..., TestClient], redis_url: str
+):
+    first, _ = submit(settings, PAIR), submit(settings, STUCK)
+    lake = Lake.open(settings.lake)
+    (record, *_) = (each for each in read_records(lake).open if each.job_id == first)
+    write_record(lake, record.__class__.from_json(record.to_json() | {"worker": "w"}))
+    lake.write_bytes(f"{RECORDS}/{'0' * 32}.json", b"{")
+    with connect(settings) as client:
+        mark_alive(client, settings, "w", WORKER)
+        mark_refusal(client, settings, "w", "another version")
+    http = open_client(Path(settings.lake), redis_url=redis_url)
+    told = http.get("/v1/queue").json()
+    assert (told["waiting"], told["running"], told["answers"]) == (1, 1, True)
+    assert told["oldest_s"] >= 0
+    assert told["workers"] == [
+        {
+            "name": "w",
+            "processes": 3,
+            "queues": ["interactive"],
+            "refusing": "another version",
+        }
+    ]
+    assert told["batch"]["processes"] == 0
+    ready = http.get("/readyz")
+    assert (ready.status_code, ready.json()["status"]) == (200, "ready")
+    found = samples(http)
+    assert found["nightgrid_jobs", "pips", "queued"] == 1
+    assert found["nightgrid_jobs", "pips", "running"] == 1
+    assert found["nightgrid_records_damaged",] == 1
+    assert found["nightgrid_server_up",] == 1
+    assert found["nightgrid_worker_processes", "interactive"] == 3
+    assert found["nightgrid_queue_messages", "interactive", "waiting"] == 2
+
+
+def test_without_a_server_the_queue_is_told_and_the_service_is_not_ready(sample: TestClient):
+    told = sample.get("/v1/queue").json()
+    assert (told["waiting"], told["answers"], told["workers"]) == (0, False, [])
+    answer = sample.get("/readyz")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+    assert answer.json()["detail"] == "not there yet: server, workers"
+    assert answer.json()["type"] == "/problems/not-ready"
+
+
+def test_a_server_without_workers_is_not_ready(
+    settings: Settings, open_client: Callable[..., TestClient], redis_url: str
+):
+    answer = open_client(Path(settings.lake), redis_url=redis_url).get("/readyz")
+    assert answer.json()["detail"] == "not there yet: workers"
+
+
+def test_a_look_is_kept_for_a_while_and_a_failure_is_not():
+    now = [0.0]
+    looks: list[float] = []
+
+    def look() -> float:
+        looks.append(now[0])
+        if now[0] == 2:
+            raise TransientError("away")
+        return now[0]
+
+    cached = Cached(look, 1.0, lambda: now[0])
+    assert [cached.get(), cached.get()] == [0, 0]
+    now[0] = 1
+    assert cached.get() == 1
+    now[0] = 2
+    with pytest.raises(TransientError):
+        cached.get()
+    now[0] = 3
+    assert cached.get() == 3
+    assert looks == [0, 1, 2, 3]
+
+
+def test_a_lake_that_is_not_there_has_an_empty_queue(tmp_path: Path):
+    settings = Settings(lake=str(tmp_path / "none"), redis_url=NO_SERVER)  # type: ignore[arg-type]
+    look = look_at_queue(Lake.open(settings.lake), settings)
+    assert look == QueueLook(jobs=look.jobs, oldest_s=None, alive=None)
+    assert not look.serves
+
+
+def test_requests_are_counted_by_route_and_not_by_what_clients_make_up(
+    sample_lake: Path, open_client: Callable[..., TestClient]
+):
+    client = open_client(sample_lake)
+    for path in ("/v1/games", "/v1/puzzles/pips", "/v1/puzzles/tiles", "/v1/puzzles/odd/x"):
+        client.get(path)
+    for path in ("/made/up/1", "/made/up/2", "/static/made-up"):
+        client.get(path)
+    client.request("MADEUP", "/v1/games")
+    client.get("/v1/games", headers={"host": "evil.example"})
+    found = samples(client)
+    requests = {key[1:]: n for key, n in found.items() if key[0] == "nightgrid_http_requests_total"}
+    assert requests == {
+        ("GET", "/v1/games", "200"): 1,
+        ("GET", "/v1/puzzles/{game}", "200"): 2,
+        ("GET", "/v1/puzzles/{game}/{date}", "422"): 1,
+        ("GET", "other", "404"): 2,
+        ("GET", "/static", "404"): 1,
+        ("other", "/v1/games", "405"): 1,
+        ("GET", "other", "421"): 1,
+    }
+    assert found["nightgrid_http_request_seconds_count", "GET", "/v1/puzzles/{game}"] == 2
+
+
+def test_the_lake_is_counted_beside_the_requests(
+    sample_lake: Path, open_client: Callable[..., TestClient]
+):
+    client = open_client(sample_lake)
+    client.get("/metrics")
+    (lake_figures,) = (
+        collector
+        for collector in client.app.state.service.figures.registry._collector_to_names  # type: ignore[attr-defined]
+        if type(collector).__name__ == "_OfLake"
+    )
+    lake_figures.count()
+    found = samples(client)
+    files = {key[1]: n for key, n in found.items() if key[0] == "nightgrid_lake_files"}
+    assert sum(files.values()) == len(Lake.open(str(sample_lake)).list())
+    assert files["results"] == 1
+    assert found["nightgrid_results", "pips", "solved"] == 9
+    assert found["nightgrid_night_good", "pips"] == 1
+    assert found["nightgrid_night_timestamp_seconds", "pips"] > 1_700_000_000
+
+
+def test_a_night_that_failed_is_not_good(
+    sample_lake: Path, open_client: Callable[..., TestClient], tmp_path: Path
+):
+    lake = Lake.open(str(tmp_path / "lake"))
+    path = "gold/nightly-pips.json"
+    night = json.loads(Lake.open(str(sample_lake)).read_bytes(path)) | {"failure": "no source"}
+    lake.write_bytes(path, json.dumps(night).encode())
+    assert samples(open_client(tmp_path / "lake"))["nightgrid_night_good", "pips"] == 0
