@@ -79,6 +79,7 @@ PLAIN: dict[str, tuple[str, Callable[[Scene], None]]] = {
         kind: (f"chunk results, notes and sample: {kind}; another driver", faults.harmed(kind))
         for kind in HARMS
     },
+    "counts": ("counts of chunk results changed; another driver", faults.changed_counts),
 }
 
 
@@ -287,6 +288,7 @@ BEFORE: dict[str, str] = {
     "malformed": "driver and workers ended",
     **dict.fromkeys(HARMS, "exit code 3, until deleted by hand"),
     "unlink": "nothing lost",
+    "counts": "not noticed",
     "driver-disk": "ended without the disk's name",
     "apart-s3": "wedged for good",
     "lakes": "300 of 300 poison, exit code 0",

@@ -39,6 +39,13 @@ def _torn() -> None:
     disk.link = torn
 
 
+def _unchecked() -> None:
+    """Compare no rows with their sums."""
+    from nightgrid.archive.lake import storage
+
+    storage.check_rows = lambda *_: None
+
+
 def _unsent() -> None:
     """Never send a chunk again."""
     from nightgrid.workers.driver.chunk_table import ChunkTable
@@ -117,6 +124,7 @@ def _at_once() -> None:
 DEFECTS: dict[str, Callable[[], None]] = {
     "none": lambda: None,
     "torn": _torn,
+    "unchecked": _unchecked,
     "unsent": _unsent,
     "drifting": _drifting,
     "short": _short,

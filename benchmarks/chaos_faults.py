@@ -15,7 +15,7 @@ import redis
 from benchmarks.chaos_files import DIE_BEFORE_RENAME, DISK_FULL
 from benchmarks.chaos_places import Disk, Network
 from benchmarks.chaos_runs import Scene
-from benchmarks.harm import harm
+from benchmarks.harm import change_count, harm
 from benchmarks.processes import wait_for
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.redis_keys import connect
@@ -167,6 +167,15 @@ def harmed(kind: str) -> Callable[[Scene], None]:
         scene.drive()
 
     return strike
+
+
+def changed_counts(scene: Scene) -> None:
+    """Change counts of chunk results while the driver is killed, and start another."""
+    with scene.strike("counts changed"):
+        scene.drivers[-1].kill()
+        for path in scene.lake.list(f"runs/run={scene.run_id}/parts")[:HARMED_RESULTS]:
+            change_count(scene.lake, path)
+    scene.drive()
 
 
 def full(disk: Disk) -> Callable[[Scene], None]:

@@ -77,12 +77,15 @@ MODULES: dict[str, tuple[str, ...]] = {
     "workers/driver/chunk_table.py": ("workers/driver/test_chunk_table.py",),
     "workers/driver/progress.py": ("workers/driver/test_progress.py",),
     "workers/runs/notes.py": ("workers/runs/test_notes.py",),
-    "workers/runs/gathering.py": ("workers/runs/test_gathering.py",),
+    "workers/runs/gathering.py": (
+        "workers/runs/test_gathering.py",
+        "workers/runs/plan/test_open_plans.py",
+    ),
     "flows/night/settings.py": ("flows/night/test_settings.py",),
     "flows/prefect/artifacts.py": ("flows/prefect/test_artifacts.py",),
 }
 """Modules, and below tests/ what mirrors each."""
-_CONSTANT = re.compile(r"^(    )?_?[A-Za-z_]+(: \w+)? = [-\d._* +<()]+$|^@dataclass")
+_CONSTANT = re.compile(r"^(    )?\w+(, \w+)*(: \w+)? = [-\d._* +<(),]+$|^@dataclass")
 """A tunable with a name, whose test would only say its value again, and how a class of data is
 made."""
 EQUIVALENT: dict[tuple[str, str], str] = {

@@ -73,9 +73,9 @@ def find_boards(lake: Lake, reference: Reference) -> list[Board]:
         raise PermanentError(f"a table of {lake.url} is damaged") from error
 
 
-def check_lake(lake: Lake) -> None:
-    """Raise PermanentError where there is no lake with puzzles."""
-    if not any(map(lake.exists, ("puzzles", "editions", CORPORA))):
+def check_lake(lake: Lake, *folders: str) -> None:
+    """Raise PermanentError where there is no lake with puzzles, nor with one of other folders."""
+    if not any(map(lake.exists, ("puzzles", "editions", CORPORA, *folders))):
         raise PermanentError(
             f"{lake.url} is no lake with puzzles; name one with --lake or NIGHTGRID_LAKE"
         )

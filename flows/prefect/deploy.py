@@ -13,6 +13,7 @@ from nightgrid.flows.night.settings import NightGame, NightSettings, night_sourc
 from nightgrid.flows.prefect import environment
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
+from nightgrid.workers.runs.retry import Retry
 
 DEPLOYMENT = "nightly"
 """Name of the schedule for the default game or several games; another game alone adds its name."""
@@ -107,6 +108,12 @@ def main() -> None:
         metavar="HOST[:PORT]",
         help="a host to which a URL may redirect, beside its own; may be given several times",
     )
+    parser.add_argument(
+        "--retry",
+        choices=[retry.value for retry in Retry],
+        help="work again, every night and within the same budget, puzzles that earlier runs have"
+        " given up",
+    )
     parser.add_argument("--cron", default=CRON, help=f"when, in UTC (default: {CRON!r})")
     options = parser.parse_args()
     # Until Prefect hears the signal itself.
@@ -118,7 +125,8 @@ def main() -> None:
             NightGame(source=source, game=game, redirect_hosts=hosts)
             for game, source in places.items()
         )
-        serve(NightSettings(games=games), cron=options.cron)
+        retry = Retry(options.retry) if options.retry else None
+        serve(NightSettings(games=games, retry=retry), cron=options.cron)
     except NightgridError as error:
         code = BAD_INPUT if isinstance(error, PermanentError) else FAILED
         parser.exit(code, f"{parser.prog}: {error}\n")

@@ -30,6 +30,7 @@ from nightgrid.service.options.shared_options import (
 from nightgrid.service.terminal.console import (
     Exit,
     emit,
+    note,
     say,
 )
 from nightgrid.solvers.algebra import Ask
@@ -77,6 +78,7 @@ def submit(
     """
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.options.reading import read_sources
+    from nightgrid.workers.broker.lake_keys import current_id
     from nightgrid.workers.cluster import server
     from nightgrid.workers.ondemand import jobs as ondemand
 
@@ -96,6 +98,11 @@ def submit(
             raise TransientError(
                 f"no server answers at {server.address(settings)}: start `nightgrid worker` on "
                 "this lake, or set NIGHTGRID_REDIS_URL"
+            )
+        if current_id(settings) is None:
+            note(
+                f"there was no lake at {store.url}, and a new one begins; if another is expected, "
+                "it was deleted or is not mounted here"
             )
 
     def wanted(name: str) -> Ask | None:

@@ -16,7 +16,7 @@ from nightgrid.archive.lookup.reference import (
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.service.games import service_plug
 from nightgrid.service.options.game_options import BOARD_OPTIONS, option
-from nightgrid.service.options.shared_options import check_game, read_settings
+from nightgrid.service.options.shared_options import check_game, one_of, read_settings
 from nightgrid.service.terminal.console import note
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
@@ -201,10 +201,20 @@ def read_input(file: str, what: str) -> tuple[bytes, str]:
                 data = stream.read(MAX_INPUT_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise PermanentError(f"cannot read {file!r}: {reason}") from error
+        raise PermanentError(f"cannot read {file!r}: {reason}{_meant(file, error)}") from error
     if len(data) > MAX_INPUT_BYTES:
         raise PermanentError(f"{name} is larger than {MAX_INPUT_BYTES:,} bytes")
     return data, name
+
+
+def _meant(file: str, error: Exception) -> str:
+    """Say what else an argument may have been meant to be that is no file."""
+    if not isinstance(error, FileNotFoundError) or Path(file).suffix or "/" in file:
+        return ""
+    if file.lower() in GAMES:
+        return f"; a puzzle of a lake is {file.lower()}/DATE or {file.lower()}/DATE/LEVEL"
+    options = [option(name) for name in BOARD_OPTIONS]
+    return f"; a board is typed with {one_of(options)}, a puzzle of a lake is GAME/DATE"
 
 
 def _chosen(

@@ -56,6 +56,7 @@ class Reconciler:
         self._announced: deque[Announcement] = deque()
         self._transient_row = 0
         """Times in a row that a broker or a lake failed a worker, since a chunk was last done."""
+        self._transient_why = ""
         self._refusals: dict[str, str] = {}
         """Workers that cannot work here, with their reasons, since a chunk was last done."""
         self._unseen_row = 0
@@ -75,9 +76,11 @@ class Reconciler:
         """Send chunks until the window is full, or none may be sent now.
 
         Raises AllRefuseError while all workers refuse them, or work in another lake: one may be
-        mended, or another come.
+        mended, or another come. Raises TransientError while broker or lake fail every worker.
         """
         self._fill_window()
+        if self._transient_row > self._settings.attempts_max * self._executor.window:
+            raise TransientError(self._transient_why)
         if self._unseen_row > self._settings.attempts_max * self._executor.window:
             raise TransientError(
                 f"{self._unseen_row} chunks were announced as done, and this lake has no result of "
@@ -136,15 +139,13 @@ class Reconciler:
 
     def _try_again(self, chunk: Chunk, why: Reason) -> None:
         """Send a chunk again that did not fail by itself, as long as anything else gets done."""
-        self._transient_row += 1
+        self._transient_row, self._transient_why = self._transient_row + 1, why.sentence
         self._table.move("requeue", chunk.place)
         for source in self._growing.sources(chunk):
             # The worker has found that states are gone, and deleted the result that promised them.
             if source.has_result and not self._has_result(source.place):
                 log.warning("states lost", chunk=self._table.ref(source.place).name)
                 self._table.move("reopen", source.place)
-        if self._transient_row > self._settings.attempts_max * self._executor.window:
-            raise TransientError(why.sentence)
         time.sleep(TRANSIENT_PAUSE_SECONDS)
 
     def _pass_on(self, chunk: Chunk, refusal: Announcement) -> None:

@@ -178,6 +178,11 @@ def open_run(lake: Lake, run_id: str) -> Run:
     planned = plan is not None
     plan = plan or read_json(lake, asked_path(run_id))
     if plan is None:
+        if not lake.exists("runs"):
+            raise PermanentError(
+                f"run {run_id} is not in {lake.url}; expected a planned run, and this lake has "
+                "none: it was deleted, or is not mounted here"
+            )
         raise PermanentError(f"run {run_id} is not in {lake.url}; expected a planned run")
     segments = read_segments(lake, run_id)
     if not planned:

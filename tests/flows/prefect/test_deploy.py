@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
+from nightgrid.flows.night.settings import NightSettings
 from nightgrid.flows.prefect import deploy
+from nightgrid.workers.runs.retry import Retry
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +32,7 @@ def _no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (["--source", "."], None, 3, "no Prefect server is named that can schedule; expected"),
         (["--source", "."], "http://127.0.0.1:9/api", 1, "http://127.0.0.1:9/api does not answer"),
         (["--source", "tiles=x", "--source", "tiles=y"], None, 3, "tiles has two sources"),
+        (["--source", ".", "--retry", "poison"], None, 3, "no Prefect server is named"),
     ],
 )
 def test_what_cannot_be_scheduled_is_one_sentence(
@@ -54,3 +57,20 @@ def test_what_cannot_be_scheduled_is_one_sentence(
     assert sentence in err
     assert err.startswith("python -m nightgrid.flows.prefect.deploy: ")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("word", [None, "poison", "over_budget", "all"])
+def test_what_is_worked_again_is_asked_of_every_night(
+    word: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Given --retry, Then each night of the schedule is told so."""
+    served: list[NightSettings] = []
+
+    def keep(night: NightSettings, **_: str) -> None:
+        served.append(night)
+
+    monkeypatch.setattr(deploy, "serve", keep)
+    given = ["--retry", word] if word else []
+    monkeypatch.setattr("sys.argv", ["deploy", "--source", str(tmp_path), *given])
+    deploy.main()
+    assert [night.retry for night in served] == [Retry(word) if word else None]

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.generate.generator import generate, generate_many
 from nightgrid.solvers.pips.generate.mix import HARD
 from nightgrid.solvers.registry import game
+from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.cluster import server
 from nightgrid.workers.ondemand import jobs, solving
 from nightgrid.workers.ondemand.records import end_record, open_records, record_path, set_aside
@@ -165,6 +167,29 @@ def test_a_refused_job_says_why_and_how_to_ask_again(
     assert f"job {job} is refused: the words are missing; nightgrid submit asks it again" in err
     assert invoke("status", job)[1] == f"{job}  refused: the words are missing\n"
     assert json.loads(invoke("submit", write(PAIR), "--json")[1])["state"] == "queued"
+
+
+def test_a_lake_of_submitted_jobs_alone_is_begun_aloud_and_lists_its_results(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a lake that was deleted under its worker, When a job is submitted, Then it says so."""
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(jobs, "publish", lambda *told: sent.append(told[-1]))
+    monkeypatch.setattr(server, "is_up", lambda _: True)
+    code, out, err = invoke("submit", write(PAIR), "--lake", "new")
+    assert code == 0
+    assert "there was no lake at" in err
+    assert "it was deleted or is not mounted here" in err
+    settings = read_settings(lake="new")
+    make_lake_id(settings)
+    assert invoke("submit", write(PAIR), "--lake", "new")[2] == "", "now there is one"
+    code, _, err = invoke("list", "results", "--lake", "new")
+    assert (code, "is no lake with puzzles" in err) == (3, True)
+    solving.solve_message(Lake.open(settings.lake), sent[0], settings, "w")
+    code, listed, _ = invoke("list", "results", "--lake", "new", "--json")
+    assert code == 0
+    assert json.loads(listed)["job_id"] == out.split()[0]
+    assert invoke("list", "puzzles", "--lake", "new")[0] == 3
 
 
 def test_cancel_takes_ids_and_names_and_says_what_it_did(

@@ -238,3 +238,25 @@ def test_an_unsolvable_board_of_strands_names_the_words_that_its_list_lacks(
     words = write("apple\n", "words.txt")
     code, out, _ = invoke("solve", bare, "--lexicon", words, "--json")
     assert (code, "hint" in json.loads(out)) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("Pips", "; a puzzle of a lake is pips/DATE or pips/DATE/LEVEL"),
+        (
+            "TAP,ERD,NIL,YCO",
+            "; a board is typed with --sides, a puzzle of a lake is GAME/DATE",
+        ),
+        ("board.json", ""),
+        ("folder/board", ""),
+    ],
+)
+def test_an_argument_that_is_no_file_says_what_else_it_may_be(
+    invoke: Invoke, word: str, meant: str
+) -> None:
+    assert invoke("solve", word) == (
+        3,
+        "",
+        f"nightgrid: cannot read {word!r}: No such file or directory{meant}\n",
+    )

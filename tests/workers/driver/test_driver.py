@@ -20,6 +20,7 @@ from nightgrid.workers.broker.redis_keys import Announcement
 from nightgrid.workers.chunks.solve import AGAIN, solve_chunk, solve_rows
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor, MessageStatus
+from nightgrid.workers.driver.reconciler import Reconciler
 from nightgrid.workers.runs.manifest import ChunkRef, open_run, read_done
 from nightgrid.workers.runs.notes import Attempts, read_all_attempts, read_attempts, write_start
 from nightgrid.workers.runs.plan.planner import plan_run
@@ -108,6 +109,40 @@ class FailingExecutor(InlineExecutor):
 
     def poll(self, run_id, timeout_s):
         return [Announcement(event="lost", ref=self._waiting.popleft(), reason=KILLED)]
+
+
+class SometimesTransientExecutor(InlineExecutor):
+    """Tells now of a chunk that the lake failed its worker, and then of nothing."""
+
+    window = 4
+
+    def __init__(self, lake, settings):
+        super().__init__(lake, settings)
+        self.polls = 0
+
+    def poll(self, run_id, timeout_s):
+        self.polls += 1
+        if self.polls % 2 or not self._waiting:
+            return []
+        away = Reason(code=ReasonCode.TRANSIENT, sentence="the lake is away")
+        return [Announcement(event="transient", ref=self._waiting.popleft(), reason=away)]
+
+    def status(self, flights):
+        return dict.fromkeys(self._waiting, MessageStatus.WAITING)
+
+
+def test_a_lake_that_fails_every_worker_ends_the_run_though_some_looks_are_quiet(
+    lake, tmp_path, monkeypatch
+):
+    """Given transient failures alone, with quiet looks between, Then patience runs out."""
+    monkeypatch.setattr(
+        importlib.import_module(Reconciler.__module__), "TRANSIENT_PAUSE_SECONDS", 0
+    )
+    settings = quick_settings(tmp_path, broker_patience_seconds=0.05)
+    run_id = plan(lake, toy.boards(60))
+    executor = SometimesTransientExecutor(lake, settings)
+    with pytest.raises(TransientError, match="the lake is away"):
+        drive(lake, run_id, executor, settings=settings)
 
 
 def run_inline(lake, settings, boards, ask=COUNT):
