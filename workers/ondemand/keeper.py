@@ -67,8 +67,6 @@ class _Sent:
 
     attempts: int
     """How many it had then."""
-    in_vain: int
-    """Times in a row that it was sent and no worker has begun it."""
     at: float
 
 
@@ -199,8 +197,7 @@ class Keeper:
     def _send_again(self, record: Record) -> None:
         """Send a job whose message or worker is gone, unless no worker has begun it for long."""
         job, attempts = record.job_id, record.attempts
-        before = self._sent.get(job)
-        in_vain = before.in_vain + 1 if before is not None and before.attempts == attempts else 1
+        in_vain = record.sent_in_vain + 1
         if in_vain > self._settings.ondemand_sends_max:
             told = job_refusals(self._client, self._settings, job)
             why = "; ".join(sorted(set(told.values()))) or "are workers of another version?"
@@ -209,7 +206,9 @@ class Keeper:
             end_record(self._lake, record, "refused", reason)
             return
         log.info("sent again", job=job, attempts=attempts)
-        self._sent[job] = _Sent(attempts=attempts, in_vain=in_vain, at=time.monotonic())
+        self._sent[job] = _Sent(attempts=attempts, at=time.monotonic())
+        # In the record, where the next keeper finds it.
+        write_record(self._lake, replace(record, sent_in_vain=in_vain))
         send(record.message, self._settings)
 
     def _is_lost(self, record: Record) -> bool:

@@ -46,6 +46,8 @@ class Record:
     """Why the last attempt failed, if its process lived to tell."""
     deadline_at: float | None = None
     """Unix time, seconds, until which an answer is wanted; None: however long it takes."""
+    sent_in_vain: int = 0
+    """Times in a row that the keeper sent it and no worker has begun it."""
     besides: str | None = None
     """The run, or the name of the on-demand answer, that had said over budget or poison when the
     job was submitted: what it says does not end this submission."""
@@ -84,6 +86,8 @@ class Record:
             value["failure"] = failure_to_json(self.failure)
         if self.deadline_at is not None:
             value["deadline_at"] = self.deadline_at
+        if self.sent_in_vain:
+            value["sent_in_vain"] = self.sent_in_vain
         if self.besides is not None:
             value["besides"] = self.besides
         return value
@@ -107,6 +111,7 @@ class Record:
                 run_id=_checked(value, "run_id", str, type(None)),
                 failure=failure_from_json(value["failure"]) if value.get("failure") else None,
                 deadline_at=_time_or_none(value.get("deadline_at"), "deadline_at"),
+                sent_in_vain=_checked({"sent_in_vain": 0, **value}, "sent_in_vain", int),
                 besides=value.get("besides"),
             )
         except PermanentError as error:

@@ -88,7 +88,13 @@ def solve_message(
                 status=Status.POISON, reason_code=why.code, reason=why.sentence
             )
             return _file(lake, game, puzzle, record, poison)
-        begun = replace(record, attempts=record.attempts + 1, worker=worker, started_at=time.time())
+        begun = replace(
+            record,
+            attempts=record.attempts + 1,
+            worker=worker,
+            started_at=time.time(),
+            sent_in_vain=0,
+        )
         write_record(lake, begun)
     look = _job_look(lake, begun)
     try:

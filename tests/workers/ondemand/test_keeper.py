@@ -143,6 +143,26 @@ def test_a_job_that_only_older_workers_take_ends_as_refused(lake, settings, mail
     assert result(lake, job)["count"] == toy.count_of(1)
 
 
+def test_a_keeper_that_is_started_again_goes_on_counting(
+    lake, settings, mailbox, keeper, monkeypatch
+):
+    """Given workers that refuse a job and a keeper that is killed, Then sending still ends."""
+    job = submit(lake, puzzle(1), COUNT, settings=settings)
+    sends, keepers = 0, [keeper]
+    while status(lake, job).state != "refused":
+        if mailbox:
+            sends += len(mailbox)
+            del mailbox[:]
+            keepers.append(Keeper(lake, settings))
+        keepers[-1].look()
+        assert sends <= settings.ondemand_sends_max + 1
+    assert sends == settings.ondemand_sends_max + 1
+    assert f"sent {settings.ondemand_sends_max} times" in status(lake, job).reason
+
+    submit(lake, puzzle(1), COUNT, settings=settings)
+    assert open_records(lake)[0].sent_in_vain == 0
+
+
 def test_a_worker_that_begins_is_not_counted_as_a_refusal(lake, mailbox, tmp_path, keeper):
     settings = quick_settings(tmp_path, ondemand_sends_max=2)
     job = submit(lake, puzzle(7, toy.RAISE), COUNT, settings=settings)
