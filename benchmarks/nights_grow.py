@@ -270,7 +270,7 @@ def _section(
 
 
 def _draw(name: str, points: Sequence[Night]) -> None:
-    from benchmarks.plots import picture
+    from benchmarks.plots import picture, say_curves
 
     numbers = [point.number for point in points]
     with picture(name, 1, 2) as axes:
@@ -283,10 +283,10 @@ def _draw(name: str, points: Sequence[Night]) -> None:
         for field in fields:
             files.plot(numbers, [getattr(p.counts, field) for p in points], label=field)
         files.set_ylabel("of a night")
-        files.legend()
         for axis in (seconds, files):
             axis.set_xlabel("nights before")
             axis.set_ylim(bottom=0)
+        say_curves(files, len(fields))
 
 
 if __name__ == "__main__":

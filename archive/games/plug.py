@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -110,12 +110,12 @@ class ArchivePlug:
 
     def remarks(
         self,
-        puzzles: pa.Table,  # noqa: ARG002
-        editions: Mapping[dt.date, Edition],  # noqa: ARG002
+        puzzles: Callable[[], pa.Table],  # noqa: ARG002
+        editions: pa.Table,  # noqa: ARG002
     ) -> Iterator[Remark]:
         """Find contradictions between current editions, by date, in a game that is observed.
 
-        `puzzles` has the boards that editions name.
+        `editions` are sorted by date, and `puzzles` gives the boards that they name.
         """
         return iter(())
 

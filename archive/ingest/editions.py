@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,12 +29,17 @@ def current_editions(lake: Lake, game: str = DEFAULT_GAME) -> pa.Table:
     """
     table = lake.read_table(editions_path(game), EDITIONS)
     table = table.sort_by([(name, "ascending") for name in ("date", "level", "revision")])
-    places = list(
-        zip(table.column("date").to_pylist(), table.column("level").to_pylist(), strict=True)
-    )
-    last = [place != after for place, after in zip(places, [*places, None][1:], strict=True)]
+    last = np.ones(len(table), bool)
+    last[:-1] = False
+    for column in (pc.cast(table.column("date"), pa.int32()), table.column("level")):
+        codes = column.combine_chunks().dictionary_encode().indices.to_numpy()
+        last[:-1] |= codes[1:] != codes[:-1]
     table = table.filter(pa.array(last, pa.bool_()))
     return table.filter(pc.invert(pc.fill_null(table.column("draft"), False)))
+
+
+_OBSERVED = ("date", "level", "puzzle_id", "source_id", "official_solution", "yesterday")
+"""Columns of editions that payloads may contradict."""
 
 
 def observations_path(game: str) -> str:
@@ -50,8 +56,9 @@ def write_observations(lake: Lake, raw: RawArchive) -> int:
     plug = archive_plug(raw.game)
     if not plug.observed:
         return 0
-    editions = {row["date"]: row for row in current_editions(lake, raw.game).to_pylist()}
-    found = plug.remarks(read_puzzle_table(lake, raw.game), editions)
+    names = [*_OBSERVED, *(f.name for f in OBSERVATIONS if f.name in EDITIONS.names)]
+    editions = current_editions(lake, raw.game).select(list(dict.fromkeys(names)))
+    found = plug.remarks(lambda: read_puzzle_table(lake, raw.game), editions)
     rows = [_row(raw, *remark) for remark in found]
     rows.sort(key=lambda row: (row["date"], row["place"], row["rule"]))
     table = pa.Table.from_pylist(rows, schema=OBSERVATIONS)

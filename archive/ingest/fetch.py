@@ -6,11 +6,16 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from nightgrid.archive.games import reader
 from nightgrid.archive.ingest.raw import RawArchive, Sighting
+from nightgrid.archive.ingest.seen_files import SeenFiles
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import QUARANTINE
 from nightgrid.archive.sources import Answer, AnswerKind, Source, Validators
+from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.registry import DEFAULT_GAME
 
 REFRESH_DAYS = 14
@@ -82,11 +87,20 @@ def fetch(
     today = now().date()
     if not source.local:
         first, last = first or reader(game).FIRST_DATE, last or today
-    unsettled = _in_quarantine(lake, game, raw) | _drafts(raw)
+    latest = raw.latest()
+    unsettled = _in_quarantine(lake, game, latest) | _drafts(latest)
+    settled = {*latest.column("date").to_pylist(), *raw.absent}
+    files = SeenFiles(lake, game, source) if isinstance(source, FolderSource) else None
+    same = set() if files is None else files.unchanged(latest) - unsettled
     failures_in_a_row = 0
     dates = source.dates(first, last)
     for i, date in enumerate(dates):
-        seen = bool(raw.of(date)) or date in raw.absent
+        if date in same:
+            # What is read of it would be what was seen last.
+            report.asked.append(date)
+            report.unchanged.append(date)
+            continue
+        seen = date in settled
         recent = date > today - dt.timedelta(days=refresh_days)
         if seen and not (source.local or recent or date in unsettled):
             report.known += 1
@@ -101,6 +115,8 @@ def fetch(
         source.dates_left = min(len(dates) - i, GIVE_UP_AFTER_FAILURES - failures_in_a_row)
         answer = source.fetch(date, _validators(raw, date, source.url(date)))
         _store(raw, date, answer, now(), report)
+        if files is not None and answer.kind == AnswerKind.BODY:
+            files.saw(date, raw.of(date)[-1].sha256)
         if len(report.new) == 1 and report.new[0] == date:
             on_new()
         if answer.source_down:
@@ -109,6 +125,9 @@ def fetch(
             failures_in_a_row += 1
         else:
             failures_in_a_row = 0
+    if files is not None:
+        report.received_bytes += files.unread_bytes(same.intersection(dates))
+        files.keep()
     return report
 
 
@@ -168,17 +187,22 @@ def _validators(raw: RawArchive, date: dt.date, url: str) -> Validators | None:
     return None
 
 
-def _in_quarantine(lake: Lake, game: str, raw: RawArchive) -> set[dt.date]:
+def _in_quarantine(lake: Lake, game: str, latest: pa.Table) -> set[dt.date]:
     """Find the dates whose last body is no payload or broke a rule."""
     table = lake.read_table(f"quarantine/{game}.parquet", QUARANTINE, ["date", "raw_sha256"])
     broken = set(zip(*(table.column(name).to_pylist() for name in table.column_names), strict=True))
-    found = set()
-    for date in raw.dates():
-        last = raw.of(date)[-1]
-        if last.fault_rule is not None or (date, last.sha256) in broken:
-            found.add(date)
-    return found
+    faulty = pc.is_in(latest.column("sha256"), value_set=table.column("raw_sha256"))
+    found = latest.filter(pc.or_(faulty, pc.is_valid(latest.column("fault_rule"))))
+    names = ("date", "sha256", "fault_rule")
+    rows = zip(*(found.column(name).to_pylist() for name in names), strict=True)
+    return {date for date, sha256, rule in rows if rule is not None or (date, sha256) in broken}
 
 
-def _drafts(raw: RawArchive) -> set[dt.date]:
-    return {date for date in raw.dates() if raw.of(date)[-1].is_draft}
+def _drafts(latest: pa.Table) -> set[dt.date]:
+    """Find the dates whose last body was seen before the date, in UTC."""
+    dates = latest.column("date")
+    return set(dates.filter(pc.less(_day_of(latest.column("fetched_at")), dates)).to_pylist())
+
+
+def _day_of(times: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.cast(pc.cast(times, pa.timestamp("us")), pa.date32(), safe=False)

@@ -82,7 +82,7 @@ def normalise(
     taken up again by the next call. `check` is called before a batch is committed, and raises where
     another process has taken over.
     """
-    raw = RawArchive(lake, game)
+    raw = RawArchive(lake, game, whole=rebuild)
     tables = _Tables(lake, game_named(game))
     reads = reader(game)
     report = NormaliseReport(payloads=len(raw.new))
@@ -97,8 +97,12 @@ def normalise(
             check()
             # Last: until a sighting stands in the index, its date is made anew.
             raw.commit_index(fresh)
+    if raw.has_news or not (raw.is_marked or raw.is_empty):
+        check()
+        raw.commit_index([])
     report.observation_count = write_observations(lake, raw)
-    report.edition_count = tables.editions.group_by(["date", "level"]).aggregate([]).num_rows
+    # Every date and level has one first revision.
+    report.edition_count = pc.sum(pc.equal(tables.editions.column("revision"), 1)).as_py() or 0
     report.quarantine_count = len(tables.quarantine)
     return report
 
@@ -114,9 +118,13 @@ def lost_dates(
     """
     ids = readable_puzzle_ids(lake, raw.game)
     known = pc.is_in(editions.column("puzzle_id"), value_set=ids)
-    lost = set(editions.filter(pc.invert(known)).column("date").to_pylist())
-    told = {*editions.column("date").to_pylist(), *quarantine.column("date").to_pylist()}
-    return lost | (set(raw.index.column("date").to_pylist()) - told)
+    lost = editions.filter(pc.invert(known)).column("date")
+    told = pa.concat_arrays(
+        [pc.unique(table.column("date")).cast(pa.date32()) for table in (editions, quarantine)]
+    )
+    seen = pc.unique(raw.index.column("date"))
+    untold = seen.filter(pc.invert(pc.is_in(seen, value_set=told)))
+    return {*lost.to_pylist(), *untold.to_pylist()}
 
 
 class _Tables:

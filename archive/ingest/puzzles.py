@@ -23,6 +23,10 @@ from nightgrid.solvers.algebra import Game, digest
 
 SEGMENT_ROWS = 131_072
 """Rows of one file of the puzzles table, at most."""
+SMALL_ROWS = 512
+"""Segments of fewer rows are merged whenever there are two ..."""
+MERGED_SHARE = 4
+"""... and a larger one with smaller ones that together have at least one row for so many."""
 NAME_DIGITS = 16
 """Hexadecimal digits of the name of a segment."""
 PUZZLE_ID = "puzzle_id"
@@ -68,18 +72,25 @@ def _read_segments(
     listed until there is nothing new. With `spare`, damaged segments are set aside.
     """
     schema = archive_plug(game).puzzles()
-    tables = [select(schema, columns).empty_table()]
+    found = [rows for _, rows in _segments_read(lake, game, columns, spare=spare)]
+    return pa.concat_tables([select(schema, columns).empty_table(), *found])
+
+
+def _segments_read(
+    lake: Lake, game: str, columns: Sequence[str], *, spare: bool = False
+) -> Iterator[tuple[str, pa.Table]]:
+    """Read columns of each segment, as `_read_segments`; one that is merged meanwhile is empty."""
+    schema = archive_plug(game).puzzles()
     seen: set[str] = set()
     while new := [path for path in _segments(lake, game) if path not in seen]:
         seen.update(new)
         for path in new:
             try:
-                tables.append(lake.read_table(path, schema, columns))
+                yield path, lake.read_table(path, schema, columns)
             except DamagedFileError:
                 if not spare:
                     raise
                 set_aside(lake, path)
-    return pa.concat_tables(tables)
 
 
 def once_each(puzzles: pa.Table) -> pa.Table:
@@ -111,37 +122,41 @@ def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = S
     leaves the same files as one that went through. Returns when they are in the lake, whatever
     other processes add meanwhile.
     """
-    known = read_puzzle_table(lake, game, [PUZZLE_ID]).column(PUZZLE_ID).combine_chunks()
-    table = conform(table, archive_plug(game).puzzles())
+    schema = archive_plug(game).puzzles()
+    ids = {path: rows.column(PUZZLE_ID) for path, rows in _segments_read(lake, game, [PUZZLE_ID])}
+    known = pa.chunked_array([c for column in ids.values() for c in column.chunks], pa.string())
+    table = conform(table, schema)
     table = table.filter(pc.invert(pc.is_in(table.column(PUZZLE_ID), value_set=known)))
     table = once_each(table).sort_by(PUZZLE_ID)
     for start in range(0, len(table), segment_rows):
         rows = table.slice(start, segment_rows)
+        path = _segment_path(game, rows)
         # Another process may have added the very same boards: then its file stands.
-        lake.create_table(_segment_path(game, rows), rows)
-    _merge_small(lake, game, segment_rows)
+        lake.create_table(path, rows)
+        ids[path] = rows.column(PUZZLE_ID)
+    _merge_small(lake, game, ids, segment_rows)
     return len(table)
 
 
-def _merge_small(lake: Lake, game: str, segment_rows: int) -> None:
-    """Let the smallest segments become one, as long as that is no larger than a segment may be.
+def _merge_small(
+    lake: Lake, game: str, ids: Mapping[str, pa.ChunkedArray], segment_rows: int
+) -> None:
+    """Let small segments become one, as long as that is no larger than a segment may be.
 
-    The larger file has all their boards before they are deleted, and is named by its boards: two
-    processes that do so at once leave boards in two files, and in none never.
+    `ids` has the boards of each segment. The larger file has all their boards before they are
+    deleted, and is named by its boards: two processes that do so at once leave boards in two
+    files, and in none never.
     """
     schema = archive_plug(game).puzzles()
+    sizes = {path: len(column) for path, column in ids.items()}
     try:
-        sizes = {path: sum(lake.row_groups(path)) for path in _segments(lake, game)}
-        for path in _repeated(lake, game, sizes, segment_rows):
+        for path in _repeated(ids, segment_rows):
             lake.delete(path, durable=False)
             del sizes[path]
-        small: list[str] = []
-        for path in sorted(sizes, key=lambda path: (sizes[path], path)):
-            if sum(sizes[name] for name in (*small, path)) <= segment_rows:
-                small.append(path)
-        if len(small) < 2:
+        small = _worth_merging(sizes, segment_rows)
+        if not small:
             return
-        rows = once_each(pa.concat_tables([lake.read_table(path, schema) for path in small]))
+        rows = once_each(pa.concat_tables([lake.read_file(path, schema) for path in small]))
         rows = rows.sort_by(PUZZLE_ID)
         merged = _segment_path(game, rows)
         if not lake.create_table(merged, rows):
@@ -155,12 +170,34 @@ def _merge_small(lake: Lake, game: str, segment_rows: int) -> None:
             lake.delete(path, durable=False)
 
 
-def _repeated(lake: Lake, game: str, sizes: Mapping[str, int], segment_rows: int) -> Iterator[str]:
+def _worth_merging(sizes: Mapping[str, int], segment_rows: int) -> list[str]:
+    """Choose segments to merge: all that are small, and a larger one for every quarter more.
+
+    So there are few segments, however many nights have added a board, and a board is written
+    again a few times in all.
+    """
+    chosen: list[str] = []
+    held: list[str] = []
+    held_rows = 0
+    for path in sorted(sizes, key=lambda path: (sizes[path], path)):
+        rows = sizes[path]
+        if held_rows + rows > segment_rows:
+            break
+        is_worth_it = bool(held) and (rows < SMALL_ROWS or held_rows * MERGED_SHARE >= rows)
+        held.append(path)
+        held_rows += rows
+        if is_worth_it:
+            chosen = list(held)
+    return chosen
+
+
+def _repeated(ids: Mapping[str, pa.ChunkedArray], segment_rows: int) -> Iterator[str]:
     """Name the small segments whose boards all stand in a larger one: a merge was killed."""
-    ranked = sorted(sizes, key=lambda path: (sizes[path], path))
-    ids = {path: set(read_puzzle_ids(lake, game, [path]).to_pylist()) for path in ranked}
+    ranked = sorted(ids, key=lambda path: (len(ids[path]), path))
     for i, path in enumerate(ranked):
-        if sizes[path] < segment_rows and any(ids[path] <= ids[name] for name in ranked[i + 1 :]):
+        if len(ids[path]) < segment_rows and any(
+            pc.all(pc.is_in(ids[path], value_set=ids[name])).as_py() for name in ranked[i + 1 :]
+        ):
             yield path
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
@@ -57,43 +60,77 @@ class RawArchive:
 
     A body lies at `raw/game=G/date=D/SHA256.body` and is written once; each sighting of it is a
     file of metadata beside it, `SHA256.json` for the first and `SHA256.N.json` when the same body
-    comes back as sighting N after another one. No file is ever changed. `raw/G.parquet` lists the
-    sightings that are normalised, so that a lake of many dates is read as one file.
+    comes back as sighting N after another one. No file is ever changed.
+
+    `raw/G.parquet` lists the sightings that are normalised, and in its metadata the dates without
+    a puzzle. Before a file that it does not know is written, a mark of it is made in
+    `pending/game=G/`, which goes when the index knows the file. So both are all that is read,
+    however many payloads there are. Where the index lacks these dates, because it is not there or
+    an earlier version wrote it, the folder of payloads is listed.
     """
 
-    def __init__(self, lake: Lake, game: str) -> None:
-        """Read the index and what is not in it yet."""
+    def __init__(self, lake: Lake, game: str, *, whole: bool = False) -> None:
+        """Read the index and what is not in it yet; with `whole`, look at every file's name."""
         self._lake = lake
         self.game = game
-        self.index: pa.Table = lake.read_table(index_path(game), RAW)
+        index, absent = _read_index(lake, game)
+        self.index: pa.Table = index
+        """Sightings that are normalised, by date and sequence."""
+        self.is_marked = absent is not None and not whole
+        """Whether marks name all files that the index does not know."""
+        self._days = pc.cast(index.column("date"), pa.int32()).to_numpy()
         self._by_date: dict[dt.date, list[Sighting]] = {}
-        self._names: set[str] = set()
-        self.absent: set[dt.date] = set()
+        self.absent: set[dt.date] = set(absent or ())
         """Dates for which a source said that there is no puzzle."""
+        self._absent_known = frozenset(self.absent)
         self.new: list[Sighting] = []
         """Sightings that are not in the index, by date and sequence."""
-        columns = (self.index.column(name).to_pylist() for name in RAW.names)
-        for values in zip(*columns, strict=True):
-            self._keep(Sighting(**dict(zip(RAW.names, values, strict=True))))
-        indexed = frozenset(self._names)
-        for path in lake.list(raw_folder(game)):
+        names = self._marked_paths() if self.is_marked else lake.list(raw_folder(game))
+        found = []
+        known = frozenset() if self.is_marked else self._known_paths()
+        for path in names:
             folder, name = path.rsplit("/", 1)
             if name == "absent.json":
                 self.absent.add(dt.date.fromisoformat(folder[-10:]))
-            elif name.endswith(".json") and path not in indexed:
-                self.new.append(_read_sighting(lake, path))
-        self.new.sort(key=_order)
-        for sighting in self.new:
+            elif name.endswith(".json") and path not in known:
+                sighting = _read_sighting(lake, path)
+                if sighting is not None and not self._has(sighting):
+                    found.append(sighting)
+        for sighting in sorted(found, key=_order):
             self._keep(sighting)
+            self.new.append(sighting)
 
     def of(self, date: dt.date) -> tuple[Sighting, ...]:
         """Return what was seen for a date, oldest first."""
-        seen = self._by_date.get(date, ())
-        return tuple(sorted(seen, key=_order) if len(seen) > 1 else seen)
+        return tuple(self._seen(date))
+
+    def _seen(self, date: dt.date) -> list[Sighting]:
+        if date not in self._by_date:
+            day = (date - _EPOCH).days
+            first, stop = np.searchsorted(self._days, [day, day + 1])
+            rows = self.index.slice(first, stop - first).to_pylist() if stop > first else ()
+            self._by_date[date] = sorted((Sighting(**row) for row in rows), key=_order)
+        return self._by_date[date]
+
+    def _has(self, sighting: Sighting) -> bool:
+        name = (sighting.sequence, sighting.sha256)
+        return any((s.sequence, s.sha256) == name for s in self._seen(sighting.date))
 
     def dates(self) -> list[dt.date]:
         """List the dates for which a body was seen."""
-        return sorted(self._by_date)
+        return sorted({*pc.unique(self.index.column("date")).to_pylist(), *self._new_dates()})
+
+    def _new_dates(self) -> set[dt.date]:
+        return {sighting.date for sighting in self.new}
+
+    def latest(self) -> pa.Table:
+        """Tell what was seen last for each date: rows of the index, and what is not in it yet."""
+        table = self.index
+        if self.new:
+            added = pa.Table.from_pylist(list(map(asdict, self.new)), schema=RAW)
+            table = pa.concat_tables([table, added]).sort_by([(n, "ascending") for n in _ORDER])
+        days = pc.cast(table.column("date"), pa.int32()).to_numpy()
+        return table.filter(pa.array(np.append(days[1:] != days[:-1], True)[: len(days)]))
 
     def body(self, sighting: Sighting) -> bytes:
         """Read a body back.
@@ -136,9 +173,8 @@ class RawArchive:
     def _add(self, sighting: Sighting) -> Sighting:
         seen = self.of(sighting.date)
         sighting = replace(sighting, sequence=seen[-1].sequence + 1 if seen else 1)
-        path = self._metadata_path(sighting)
         text = json.dumps(_to_json(sighting), ensure_ascii=True, indent=1, sort_keys=True)
-        self._lake.write_bytes(path, f"{text}\n".encode("ascii"))
+        self._write(self._metadata_path(sighting), text)
         self._keep(sighting)
         self.new.append(sighting)
         return sighting
@@ -151,29 +187,95 @@ class RawArchive:
             return
         value = {"game": self.game, "date": str(date), "url": url, "http_status": http_status}
         text = json.dumps(value | {"fetched_at": fetched_at.isoformat()}, sort_keys=True)
-        path = f"{raw_folder(self.game)}/date={date}/absent.json"
-        self._lake.write_bytes(path, f"{text}\n".encode("ascii"))
+        self._write(f"{raw_folder(self.game)}/date={date}/absent.json", text)
         self.absent.add(date)
 
+    def _write(self, path: str, text: str) -> None:
+        """Write a file of metadata, and before it the mark that there is one."""
+        if self.is_marked:
+            self._lake.write_bytes(_mark_of(path), b"")
+        self._lake.write_bytes(path, f"{text}\n".encode("ascii"))
+
+    @property
+    def has_news(self) -> bool:
+        """Tell whether there is something that the index does not know."""
+        return bool(self.new) or self.absent != self._absent_known
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nothing was ever seen."""
+        return not (len(self.index) or self.new or self.absent)
+
     def commit_index(self, sightings: list[Sighting]) -> None:
-        """Add sightings to the index, which says that they are normalised."""
+        """Add sightings to the index, which says that they are normalised, and the dates without.
+
+        Then their marks are deleted. One that is killed before that leaves marks of what the index
+        knows: they cost a look, until they are deleted by a later call.
+        """
         added = pa.Table.from_pylist(list(map(asdict, sightings)), schema=RAW)
         table = pa.concat_tables([self.index, added])
         table = table.sort_by([("date", "ascending"), ("sequence", "ascending")])
-        self._lake.write_table(index_path(self.game), table)
-        self.index = table
         done = {(sighting.date, sighting.sequence) for sighting in sightings}
-        self.new = [s for s in self.new if (s.date, s.sequence) not in done]
+        left = [s for s in self.new if (s.date, s.sequence) not in done]
+        metadata = dict(RAW.metadata)
+        if self.is_marked or not left:
+            # Else files are left that have no mark: only their listing tells of them.
+            metadata[_ABSENT] = " ".join(map(str, sorted(self.absent))).encode("ascii")
+        self._lake.write_table(index_path(self.game), table.replace_schema_metadata(metadata))
+        self.index, self.new = table, left
+        self._days = pc.cast(table.column("date"), pa.int32()).to_numpy()
+        self._absent_known = frozenset(self.absent)
+        self.is_marked = self.is_marked or not left
+        waiting = {self._path_of(sighting) for sighting in left}
+        for path in self._marked_paths():
+            if path not in waiting and self._is_known(path):
+                self._lake.delete(_mark_of(path), durable=False)
+
+    def _is_known(self, path: str) -> bool:
+        """Tell whether the index knows a file that has a mark: another process may have made it."""
+        folder, name = path.rsplit("/", 1)
+        date = dt.date.fromisoformat(folder[-10:])
+        if name == "absent.json":
+            return date in self._absent_known
+        return any(self._path_of(sighting) == path for sighting in self._seen(date))
+
+    def _marked_paths(self) -> list[str]:
+        """Name the files that have marks, which are perhaps not written yet."""
+        head = f"{pending_folder(self.game)}/"
+        names = (path.removeprefix(head) for path in self._lake.list(pending_folder(self.game)))
+        marks = filter(_MARK.fullmatch, names)
+        return [f"{raw_folder(self.game)}/{name.replace('~', '/')}" for name in marks]
+
+    def _known_paths(self) -> frozenset[str]:
+        dates = pc.unique(self.index.column("date")).to_pylist()
+        return frozenset(self._path_of(s) for date in dates for s in self._seen(date))
 
     def _keep(self, sighting: Sighting) -> None:
-        self._names.add(self._metadata_path(sighting))
-        self._by_date.setdefault(sighting.date, []).append(sighting)
+        self._seen(sighting.date).append(sighting)
+
+    def _path_of(self, sighting: Sighting) -> str:
+        """Name the metadata file of a sighting that is kept."""
+        same = [s for s in self._seen(sighting.date) if s.sha256 == sighting.sha256]
+        return self._path(sighting, again=same[0].sequence != sighting.sequence)
 
     def _metadata_path(self, sighting: Sighting) -> str:
         """Name the metadata file of a sighting that is not kept yet."""
-        again = any(s.sha256 == sighting.sha256 for s in self._by_date.get(sighting.date, ()))
+        seen = self._seen(sighting.date)
+        return self._path(sighting, again=any(s.sha256 == sighting.sha256 for s in seen))
+
+    def _path(self, sighting: Sighting, *, again: bool) -> str:
         stem = sighting.body_path.removesuffix(".body")
         return f"{stem}.{sighting.sequence}.json" if again else f"{stem}.json"
+
+
+def pending_folder(game: str) -> str:
+    """Name the folder of marks: files of metadata that the index does not know yet."""
+    return f"pending/game={game}"
+
+
+def _mark_of(path: str) -> str:
+    _, game, date, name = path.split("/")
+    return f"pending/{game}/{date}~{name}"
 
 
 def raw_folder(game: str) -> str:
@@ -184,6 +286,26 @@ def raw_folder(game: str) -> str:
 def index_path(game: str) -> str:
     """Name the table of a game's normalised sightings."""
     return f"raw/{game}.parquet"
+
+
+def _read_index(lake: Lake, game: str) -> tuple[pa.Table, list[dt.date] | None]:
+    """Read the index, sorted, and the dates without a puzzle; None where it does not have them."""
+    path = index_path(game)
+    try:
+        metadata = lake.schema(path).metadata or {}
+        table = lake.read_file(path, RAW)
+    except MissingFileError:
+        return RAW.empty_table(), None
+    text = metadata.get(_ABSENT)
+    absent = None if text is None else [dt.date.fromisoformat(t) for t in text.decode().split()]
+    return table.sort_by([("date", "ascending"), ("sequence", "ascending")]), absent
+
+
+_EPOCH = dt.date(1970, 1, 1)
+_ABSENT = b"nightgrid.absent"
+"""Metadata of the index: the dates without a puzzle, with blanks between them."""
+_MARK = re.compile(r"date=\d{4}-\d{2}-\d{2}~\w+(\.\d+)?\.json")
+_ORDER = ("date", "sequence", "fetched_at", "sha256")
 
 
 def _order(sighting: Sighting) -> tuple[dt.date, int, dt.datetime, str]:
@@ -197,11 +319,14 @@ def _to_json(sighting: Sighting) -> dict[str, Any]:
     return {n: v for n, v in (asdict(sighting) | told).items() if n not in without}
 
 
-def _read_sighting(lake: Lake, path: str) -> Sighting:
+def _read_sighting(lake: Lake, path: str) -> Sighting | None:
+    """Read a file of metadata; None where there is only its mark."""
     try:
         value = json.loads(lake.read_bytes(path))
         value["date"] = dt.date.fromisoformat(value["date"])
         value["fetched_at"] = dt.datetime.fromisoformat(value["fetched_at"])
         return Sighting(**value)
+    except MissingFileError:
+        return None
     except (ValueError, TypeError, KeyError) as error:
         raise PermanentError(f"{path} is not the metadata of a payload: {error}") from error

@@ -17,7 +17,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
-from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.passed_over import pass_over
 
 T = TypeVar("T")
@@ -45,12 +45,21 @@ class MergedFolder:
     """Rows that agree in these are one row, though they stand in several files."""
     alone_bytes: int | None = None
     """A file of more bytes than this stays as its writer named it; None: none does."""
+    group_rows: int = ROW_GROUP_ROWS
+    """Rows of a row group, which is the least that a look-up reads."""
     names_key: Callable[[str], str | None] = lambda _: None
     """Tells from the name of a file, without ".parquet", the only key that it has."""
 
     def stem(self, path: str) -> str:
         """Name a file without its folder and ending."""
         return path.rsplit("/", 1)[-1].removesuffix(".parquet")
+
+
+def create_rows(lake: Lake, folder: MergedFolder, path: str, table: pa.Table) -> bool:
+    """Write a file of a folder unless it is there already; tell whether it was written."""
+    starts = range(0, max(1, len(table)), folder.group_rows)
+    groups = (table.slice(start, folder.group_rows) for start in starts)
+    return lake.write_row_groups(path, groups, folder.schema, new=True)
 
 
 def merged_path(folder: MergedFolder, low: str, high: str, digest: str) -> str:

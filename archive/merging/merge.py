@@ -24,6 +24,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.files import (
     DIGITS,
     MergedFolder,
+    create_rows,
     digest_in,
     digest_of,
     merged_path,
@@ -128,7 +129,7 @@ def _merge(lake: Lake, folder: MergedFolder, inputs: Mapping[str, int]) -> int:
             continue
         keys = table.column(folder.key)
         path = merged_path(folder, keys[0].as_py(), keys[-1].as_py(), digest)
-        if not lake.create_table(path, table):
+        if not create_rows(lake, folder, path, table):
             _check_same(lake, path, len(table))
         made += 1
     for path in inputs:

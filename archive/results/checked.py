@@ -6,12 +6,14 @@ A cache in `checked/`. Without it, or where it is damaged, all is found out anew
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
@@ -45,36 +47,39 @@ class Checked:
         self._lake, self._path = lake, f"checked/{game.name}-{kind}.parquet"
         rules, lexicon, solver = game.rules, game.lexicon_id, game.solver_version
         self._head = f"{program_version()}\n{kind}\n{rules}\n{lexicon}\n{solver}\n"
-        self._known: dict[str, Check] = {}
-        self._used: dict[str, Check] = {}
         try:
-            table = lake.read_table(self._path, CHECKED)
+            self._known = lake.read_table(self._path, CHECKED)
         except DamagedFileError:
-            return
-        columns = (table.column(name).to_pylist() for name in CHECKED.names)
-        self._known = {key: Check(*told) for key, *told in zip(*columns, strict=True)}
+            self._known = CHECKED.empty_table()
 
-    def knows(self, *parts: str) -> bool:
-        """Tell whether something is known."""
-        return self._key(parts) in self._known
+    def find(
+        self, columns: Sequence[Iterable[str]], look: Callable[[Sequence[int]], Iterable[Check]]
+    ) -> pa.Table:
+        """Give what is known of each row, in their order; the file then has that and nothing else.
 
-    def find(self, *parts: str, look: Callable[[], Check]) -> Check:
-        """Give what is known, or `look` and remember it; `parts` are what it depends on."""
-        key = self._key(parts)
-        check = self._known.get(key)
-        self._used[key] = check = look() if check is None else check
-        return check
+        `columns` are what it depends on. `look` is given the numbers of the rows of which nothing
+        is known, each once, and finds that out.
+        """
+        head = self._head.encode()
+        texts = ("\n".join(row) for row in zip(*columns, strict=True))
+        keys = [sha256(head + text.encode()).hexdigest()[:KEY_DIGITS] for text in texts]
+        asked = pa.array(keys, pa.string())
+        known = self._known
+        unknown = pc.is_null(pc.index_in(asked, value_set=known.column("key").combine_chunks()))
+        rows = pc.indices_nonzero(unknown).to_pylist()
+        if rows:
+            once = list({keys[row]: row for row in reversed(rows)}.values())[::-1]
+            found = [
+                (keys[row], *told) for row, told in zip(once, map(_told, look(once)), strict=True)
+            ]
+            new = pa.table(list(map(list, zip(*found, strict=True))), schema=CHECKED)
+            known = pa.concat_tables([known, new])
+        at = pc.index_in(asked, value_set=known.column("key").combine_chunks())
+        used = known.take(pa.array(np.unique(at.to_numpy()), pa.int64())).sort_by("key")
+        if not used.equals(self._known):
+            self._lake.write_table(self._path, used)
+        return known.take(at)
 
-    def keep(self) -> None:
-        """Put what was asked for into the lake, and nothing else, if that is not there."""
-        if self._used == self._known:
-            return
-        keys = sorted(self._used)
-        checks = [self._used[key] for key in keys]
-        columns: list[list[Any]] = [keys, [check.valid for check in checks]]
-        columns += [[check.number for check in checks], [check.best for check in checks]]
-        self._lake.write_table(self._path, pa.table(columns, schema=CHECKED))
 
-    def _key(self, parts: tuple[str, ...]) -> str:
-        text = self._head + "\n".join(parts)
-        return sha256(text.encode()).hexdigest()[:KEY_DIGITS]
+def _told(check: Check) -> tuple[bool | None, int | None, int | None]:
+    return check.valid, check.number, check.best

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from nightgrid.archive.lake.conforming import columns_to_read, shaped
-from nightgrid.archive.lake.encoding import check_group
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import ASKED, RESULTS, SOLUTIONS
@@ -24,6 +21,7 @@ from nightgrid.archive.merging.files import (
     read_each,
     sizes_of,
 )
+from nightgrid.archive.merging.lookup import rows_of_keys
 from nightgrid.archive.merging.merge import (
     Merged,
     groups_with,
@@ -129,33 +127,13 @@ def rows_of_jobs(
     With `run_ids`, files that runs have named otherwise are left out.
     """
     ids = sorted(set(job_ids))
-    if not ids:
-        return
-    wanted = pa.array(ids, pa.string())
-
-    def may_have(low: str, high: str) -> bool:
-        at = bisect_left(ids, low)
-        return at < len(ids) and ids[at] <= high
-
-    def rows(path: str) -> Iterator[pa.Table]:
-        with lake.open_parquet(path) as file:
-            if folder.key not in file.schema_arrow.names:
-                raise DamagedFileError(f"{path} is foreign: it has no column {folder.key}")
-            for number in groups_with(file.metadata, folder.key, may_have):
-                keys = file.read_row_group(number, columns=[folder.key]).column(0)
-                is_one = pc.is_in(keys, value_set=wanted)
-                if pc.any(is_one).as_py():
-                    there = columns_to_read(folder.schema.names, file.schema_arrow.names)
-                    rows = shaped(file.read_row_group(number, columns=there), folder.schema, path)
-                    check_group(rows, file.metadata, number, path)
-                    yield rows.filter(is_one)
 
     def is_wanted(path: str) -> bool:
         if run_ids and digest_in(folder, path) is None:
             return folder.stem(path).startswith(tuple(run_ids))
         return may_hold(folder, path, ids)
 
-    yield from read_each(lake, folder, rows, is_wanted)
+    yield from rows_of_keys(lake, folder, ids, is_wanted)
 
 
 def rows_where(

@@ -6,8 +6,8 @@ Counts by date, runtimes, and ranks: where official solutions stand among the be
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
-from functools import cached_property, partial, reduce
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property, reduce
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import (
     COUNTS_BY_DATE,
     EDITIONS,
@@ -30,13 +30,13 @@ from nightgrid.archive.lake.tables import (
 from nightgrid.archive.results.checked import Check, Checked
 from nightgrid.archive.results.results import (
     RANKED_STATUSES,
-    find_results,
+    one_per_job,
     scan_results,
     solutions_of,
 )
 from nightgrid.solvers.algebra import Arrays, Ask, Game, Status
 from nightgrid.solvers.errors import InvalidPuzzleError
-from nightgrid.solvers.question import Question, question_of
+from nightgrid.solvers.question import question_of
 
 COUNTS_PATH = "gold/counts_by_date.parquet"
 RUNTIMES_PATH = "gold/runtimes.parquet"
@@ -59,57 +59,89 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     table.
     """
     editions = current_editions(lake, game.name)
+    answers = Answers(lake, game, {*asks, *_counting(asks)})
     tables = {
-        COUNTS_PATH: counts_by_date(lake, game, editions, asks),
-        RUNTIMES_PATH: runtimes(lake, game, asks),
+        COUNTS_PATH: counts_by_date(lake, game, editions, asks, answers),
+        RUNTIMES_PATH: runtimes(lake, game, asks, answers),
     }
     best = next((ask for ask in asks if ask.kind == "best"), None)
     if best is not None and archive_plug(game.name).ranked:
-        tables[ranks_path(game.name)] = official_ranks(lake, game, editions, best)
+        tables[ranks_path(game.name)] = official_ranks(lake, game, editions, best, answers)
     told = [_put(lake, path, table, game.name) for path, table in tables.items()]
     return tuple(filter(None, told))
 
 
+class Answers:
+    """The results that answer a game's asks, which are read once for all tables."""
+
+    def __init__(self, lake: Lake, game: Game[Any, Any], asks: Collection[Ask]) -> None:
+        self._questions = {ask: question_of(game, ask) for ask in asks}
+        fields = next(iter(self._questions.values())).to_json() if asks else {}
+        names = [*_ANSWER, *(name for name in fields if name not in _ANSWER)]
+        asked = pa.array(sorted(map(str, asks)), pa.string())
+        found = [select(RESULTS, names).empty_table()]
+        for table in scan_results(lake, names):
+            same = [pc.equal(table.column(n), text) for n, text in fields.items() if n != "ask"]
+            same.append(pc.is_in(table.column("ask"), value_set=asked))
+            found.append(table.filter(reduce(pc.and_, same)))
+        self._rows = pa.concat_tables(found).select([*_ANSWER, "ask"])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def all_to(self, ask: Ask) -> pa.Table:
+        """Give all rows that answer an ask; a job that ended several times has several."""
+        rows = self._rows.filter(pc.equal(self._rows.column("ask"), str(ask)))
+        return rows.select(list(_ANSWER))
+
+    def to(self, ask: Ask, puzzle_ids: pa.ChunkedArray) -> pa.Table:
+        """Give what counts as the answer about each of these puzzles: nulls where there is none."""
+        rows = self.all_to(ask)
+        rows = one_per_job(rows.filter(pc.is_in(rows.column("puzzle_id"), value_set=puzzle_ids)))
+        return rows.take(pc.index_in(puzzle_ids, value_set=rows.column("puzzle_id")))
+
+
+_ANSWER = (
+    "job_id", "run_id", "puzzle_id", "status", "count", "value", "states", "kernel_ns",
+    "budget_seconds",
+)  # fmt: skip
+
+
+def _counting(asks: Sequence[Ask]) -> list[Ask]:
+    return [COUNT, *(ask for ask in asks if ask.kind == "best")]
+
+
 def counts_by_date(
-    lake: Lake, game: Game[Any, Any], editions: pa.Table, asks: Sequence[Ask] = (COUNT,)
+    lake: Lake,
+    game: Game[Any, Any],
+    editions: pa.Table,
+    asks: Sequence[Ask] = (COUNT,),
+    answers: Answers | None = None,
 ) -> pa.Table:
     """Join editions with their counts; an edition without one is pending.
 
     A count comes from the ask for it, else from the first `best(k)` of `asks` that has an answer.
     """
-    rows = editions.select(_OF_EDITION).to_pylist()
-    counting = [COUNT, *(ask for ask in asks if ask.kind == "best")]
-    questions = [question_of(game, ask) for ask in counting]
-    jobs = {
-        row["puzzle_id"]: [question.job_id(row["puzzle_id"]) for question in questions]
-        for row in rows
-    }
-    wanted = [job for of_puzzle in jobs.values() for job in of_puzzle]
-    results = find_results(lake, wanted)
-    at = {job: i for i, job in enumerate(results.column("job_id").to_pylist())}
-    counted = results.column("count").is_valid().to_pylist()
-    boards = _Boards(lake, game)
-    checked = Checked(lake, game, "official")
-    answered: list[int | None] = []
-    checks: list[Check] = []
-    for edition in rows:
-        answers = [at[job] for job in jobs[edition["puzzle_id"]] if job in at]
-        answered.append(next((i for i in answers if counted[i]), answers[0] if answers else None))
-        check = Check(None)
-        if edition["official_solution"] is not None:
-            names = edition["puzzle_id"], edition["official_solution"]
-            check = checked.find(*names, look=partial(boards.check, *names))
-        checks.append(check)
-    checked.keep()
-    told = results.take(pa.array(answered, pa.int64()))
+    answers = answers or Answers(lake, game, _counting(asks))
+    puzzle_ids = editions.column("puzzle_id")
     columns: dict[str, Any] = {name: editions.column(name) for name in _EDITION}
-    columns |= {name: told.column(name) for name in ("status", "count", "value")}
-    columns |= {name: pc.fill_null(told.column(name), 0) for name in ("states", "kernel_ns")}
-    columns["status"] = pc.fill_null(columns["status"], PENDING)
-    columns["size"] = pa.array([boards.size(row["puzzle_id"]) for row in rows], pa.int32())
-    columns["official_solution_valid"] = pa.array([c.valid for c in checks], pa.bool_())
-    best = map(_is_best, checks, told.column("value").to_pylist())
-    columns["official_solution_best"] = pa.array(list(best), pa.bool_())
+    columns |= _counted([answers.to(ask, puzzle_ids) for ask in _counting(asks)])
+    boards = _Boards(lake, game)
+    columns["size"] = boards.sizes(puzzle_ids)
+    told = editions.select(["puzzle_id", "official_solution"])
+    is_told = pc.is_valid(told.column("official_solution"))
+    told = told.filter(is_told)
+    texts = [column.to_pylist() for column in told.columns]
+
+    def look(rows: Sequence[int]) -> Iterator[Check]:
+        return (boards.check(texts[0][row], texts[1][row]) for row in rows)
+
+    checks = Checked(lake, game, "official").find(texts, look)
+    # Editions without an official solution have nulls.
+    at = pc.subtract(pc.cumulative_sum(pc.cast(is_told, pa.int64())), 1)
+    checks = checks.take(pc.if_else(is_told, at, pa.scalar(None, pa.int64())))
+    columns["official_solution_valid"] = checks.column("valid")
+    columns["official_solution_best"] = _is_best(checks, columns["value"])
     return pa.table([columns[name] for name in COUNTS_BY_DATE.names], schema=COUNTS_BY_DATE)
 
 
@@ -117,14 +149,27 @@ _EDITION = ("game", "date", "level", "revision", "puzzle_id")
 _OF_EDITION = [*_EDITION, "official_solution"]
 
 
-def _by_job(
-    lake: Lake, job_ids: Collection[str], columns: Sequence[str]
-) -> dict[str, dict[str, Any]]:
-    rows = find_results(lake, job_ids).select(["job_id", *columns]).to_pylist()
-    return {row["job_id"]: row for row in rows}
+def _counted(answers: Sequence[pa.Table]) -> dict[str, pa.ChunkedArray]:
+    """Choose for each row the first answer that has a count, else the first one."""
+    chosen = answers[0]
+    for other in answers[1:]:
+        no_count = pc.invert(pc.is_valid(chosen.column("count")))
+        is_better = pc.and_(no_count, pc.is_valid(other.column("count")))
+        is_first = pc.invert(pc.is_valid(chosen.column("status")))
+        takes = pc.or_(is_better, is_first)
+        columns = [pc.if_else(takes, other.column(name), chosen.column(name)) for name in _COUNTED]
+        chosen = pa.table(columns, names=list(_COUNTED))
+    found = {name: chosen.column(name) for name in ("count", "value")}
+    found |= {name: pc.fill_null(chosen.column(name), 0) for name in ("states", "kernel_ns")}
+    return {**found, "status": pc.fill_null(chosen.column("status"), PENDING)}
 
 
-def runtimes(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask]) -> pa.Table:
+_COUNTED = ("status", "count", "value", "states", "kernel_ns")
+
+
+def runtimes(
+    lake: Lake, game: Game[Any, Any], asks: Sequence[Ask], answers: Answers | None = None
+) -> pa.Table:
     """Sum up what the kernels cost, per ask and level.
 
     A puzzle counts in every level that it ever stood in. The answer of `find_results` counts
@@ -133,27 +178,20 @@ def runtimes(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask]) -> pa.Table:
     # Imported here: a worker, which writes no gold, need not load it.
     import duckdb
 
+    answers = answers or Answers(lake, game, asks)
     levels = lake.read_table(editions_path(game.name), EDITIONS, ["puzzle_id", "level"])
     found = [RUNTIMES.empty_table()]
-    with duckdb.connect() as base:
+    # Of few rows threads cost more than they save.
+    config = {"threads": 1} if len(answers) < ROW_GROUP_ROWS else {}
+    with duckdb.connect(config=config) as base:
         base.register("levels", levels)
         for ask in asks:
-            base.register("results", _times(lake, question_of(game, ask)))
+            base.register("results", answers.all_to(ask).select(list(_TIMES)))
             names: dict[str, Any] = {"game": game.name, "ask": str(ask)}
             names |= {"unpublished": UNPUBLISHED, "statuses": RANKED_STATUSES}
             rows = base.sql(_RUNTIMES, params=names)
             found.append(rows.to_arrow_table().cast(RUNTIMES))
             base.unregister("results")
-    return pa.concat_tables(found)
-
-
-def _times(lake: Lake, question: Question) -> pa.Table:
-    """Read what runtimes need of the answers to a question."""
-    schema, asked = select(RESULTS, _TIMES), question.to_json()
-    found = [schema.empty_table()]
-    for table in scan_results(lake, [*_TIMES, *asked]):
-        same = (pc.equal(table.column(name), text) for name, text in asked.items())
-        found.append(table.filter(reduce(pc.and_, same)).select(schema.names).cast(schema))
     return pa.concat_tables(found)
 
 
@@ -188,11 +226,14 @@ class _Boards:
 
     def __init__(self, lake: Lake, game: Game[Any, Any]) -> None:
         self._lake, self._game = lake, game
-        columns = read_puzzle_table(lake, game.name, ["puzzle_id", "size"]).to_pydict()
-        self._sizes = dict(zip(columns["puzzle_id"], columns["size"], strict=True))
 
-    def size(self, puzzle_id: str) -> int:
-        return int(self._sizes[puzzle_id])
+    def sizes(self, puzzle_ids: pa.ChunkedArray) -> pa.ChunkedArray:
+        table = read_puzzle_table(self._lake, self._game.name, ["puzzle_id", "size"])
+        at = pc.index_in(puzzle_ids, value_set=table.column("puzzle_id"))
+        if at.null_count:
+            lost = pc.filter(puzzle_ids, pc.is_null(at))[0].as_py()
+            raise KeyError(lost)
+        return table.column("size").take(at)
 
     @cached_property
     def _boards(self) -> tuple[Arrays, dict[str, int]]:
@@ -216,11 +257,13 @@ class _Boards:
         return Check(valid, plug.worth(self._game, solution) if valid else None)
 
 
-def _is_best(check: Check, value: int | None) -> bool | None:
-    """Tell whether a solution is worth as much as the best; None where nothing is compared."""
-    if check.valid is None or value is None:
-        return None
-    return check.valid and check.number == value
+def _is_best(checks: pa.Table, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Tell whether solutions are worth as much as the best; null where nothing is compared."""
+    valid = checks.column("valid")
+    is_best = pc.fill_null(pc.equal(checks.column("number"), values), False)
+    is_compared = pc.and_(pc.is_valid(valid), pc.is_valid(values))
+    best = pc.and_(pc.fill_null(valid, False), is_best)
+    return pc.if_else(is_compared, best, pa.scalar(None, pa.bool_()))
 
 
 def _put(lake: Lake, path: str, table: pa.Table, game: str) -> str:
@@ -245,43 +288,45 @@ def ranks_path(game: str) -> str:
     return f"gold/{game}_ranks.parquet"
 
 
-def official_ranks(lake: Lake, game: Game[Any, Any], editions: pa.Table, ask: Ask) -> pa.Table:
+def official_ranks(
+    lake: Lake,
+    game: Game[Any, Any],
+    editions: pa.Table,
+    ask: Ask,
+    answers: Answers | None = None,
+) -> pa.Table:
     """Look every official solution up among those that `best(k)` found, 1 for the first.
 
     The game tells which solutions are the same. An edition whose board was not solved has no rank
     and its status says why.
     """
-    rows = editions.select(_OF_EDITION).to_pylist()
-    rows = [row for row in rows if row["official_solution"] is not None]
+    told = editions.select(_OF_EDITION)
+    told = told.filter(pc.is_valid(told.column("official_solution")))
+    answers = answers or Answers(lake, game, [ask])
+    found = answers.to(ask, told.column("puzzle_id"))
     question = question_of(game, ask)
-    jobs = {row["puzzle_id"]: question.job_id(row["puzzle_id"]) for row in rows}
-    results = _by_job(lake, jobs.values(), ("status", "run_id"))
-    checked = Checked(lake, game, "ranks")
+    puzzle_ids = told.column("puzzle_id").to_pylist()
+    job_ids = list(map(question.job_id, puzzle_ids))
+    run_ids = pc.fill_null(found.column("run_id"), "").to_pylist()
+    texts = told.column("official_solution").to_pylist()
 
-    def names(edition: dict[str, Any]) -> tuple[str, ...]:
-        run_id = results.get(jobs[edition["puzzle_id"]], {}).get("run_id", "")
-        return jobs[edition["puzzle_id"]], run_id, edition["official_solution"]
+    def look(rows: Sequence[int]) -> Iterator[Check]:
+        runs = {job_ids[row]: run_ids[row] for row in rows if run_ids[row]}
+        solutions = solutions_of(lake, runs)
+        return (_look(game, texts[row], solutions.get(job_ids[row], [])) for row in rows)
 
-    new = {jobs[row["puzzle_id"]] for row in rows if not checked.knows(*names(row))}
-    runs = {job: row["run_id"] for job, row in results.items() if job in new}
-    solutions = solutions_of(lake, runs)
-    found = []
-    for edition in rows:
-        job = jobs[edition["puzzle_id"]]
-        status = results[job]["status"] if job in results else PENDING
-        best = solutions.get(job, [])
-        official = edition["official_solution"]
-        rank = checked.find(*names(edition), look=partial(_look, game, official, best))
-        row = {name: edition[name] for name in ("game", "date", "level", "revision", "puzzle_id")}
-        row |= {
-            "ask": str(ask),
-            "status": status,
-            "best_count": rank.best if status in (Status.SOLVED, Status.UNSOLVABLE) else None,
-            "official_rank": rank.number,
-        }
-        found.append(row)
-    checked.keep()
-    return pa.Table.from_pylist(found, schema=ranks_schema(game.name))
+    checks = Checked(lake, game, "ranks").find([job_ids, run_ids, texts], look)
+    status = pc.fill_null(found.column("status"), PENDING)
+    is_ranked = pc.is_in(status, value_set=pa.array([Status.SOLVED.value, Status.UNSOLVABLE.value]))
+    columns = {name: told.column(name) for name in _EDITION}
+    columns["ask"] = pa.repeat(pa.scalar(str(ask)), len(told))
+    columns["status"] = status
+    columns["best_count"] = pc.if_else(
+        is_ranked, checks.column("best"), pa.scalar(None, pa.int64())
+    )
+    columns["official_rank"] = checks.column("number")
+    schema = ranks_schema(game.name)
+    return pa.table([columns[field.name].cast(field.type) for field in schema], schema=schema)
 
 
 def _look(game: Game[Any, Any], official: str, best: list[str]) -> Check:

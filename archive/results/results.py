@@ -43,7 +43,7 @@ def find_results(lake: Lake, job_ids: Collection[str]) -> pa.Table:
     look-up of few jobs opens few files and reads few row groups.
     """
     found = rows_of_jobs(lake, RESULT_FILES, job_ids)
-    return _one_per_job(pa.concat_tables([RESULTS.empty_table(), *found]))
+    return one_per_job(pa.concat_tables([RESULTS.empty_table(), *found]))
 
 
 def read_results(lake: Lake) -> pa.Table:
@@ -120,10 +120,11 @@ def _scan(
 ) -> pa.Table:
     schema = select(RESULTS, columns)
     found = rows_where(lake, RESULT_FILES, condition, columns, named)
-    return _one_per_job(pa.concat_tables([schema.empty_table(), *found]))
+    return one_per_job(pa.concat_tables([schema.empty_table(), *found]))
 
 
-def _one_per_job(table: pa.Table) -> pa.Table:
+def one_per_job(table: pa.Table) -> pa.Table:
+    """Keep of each job the row that counts, sorted by job_id; budgets count if there are any."""
     if not len(table):
         return table
     order = pa.array(RANKED_STATUSES, pa.string())

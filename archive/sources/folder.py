@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import stat
+from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from nightgrid.archive.payloads.envelopes import iso_date
 from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
 from nightgrid.solvers.errors import PermanentError
+
+FILE_FACTS = ("size_bytes", "mtime_ns", "ctime_ns", "inode")
+"""What a file system tells of a file, of which something differs once the file was changed."""
+_SUFFIX = ".json"
+_NAMES_KEPT = 16_384
+"""Names whose dates are remembered: a night reads the names of a folder three times."""
+_EPOCH = dt.date(1970, 1, 1)
 
 
 class FolderSource:
@@ -27,7 +40,7 @@ class FolderSource:
         self._max_body_bytes = max_body_bytes
         self.name = str(folder)
         # Nights ask for every date: to put paths together takes longer than to look at a file.
-        self._uri = self._folder.as_uri()
+        self.uri = self._folder.as_uri()
         if not self._folder.is_dir():
             raise PermanentError(
                 f"source {self.name!r} is not a folder; expected one with files YYYY-MM-DD.json, "
@@ -36,21 +49,45 @@ class FolderSource:
 
     def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
         """List the dates that have a file."""
+        found = filter(None, map(_date_of, self._names()))
+        return sorted(
+            date
+            for date in found
+            if (first is None or first <= date) and (last is None or date <= last)
+        )
+
+    def facts(self) -> npt.NDArray[np.int64]:
+        """Look at the files without reading them: (files, 1 + FILE_FACTS), sorted by date.
+
+        The first column has days since 1970. What is no file, or is gone, is left out.
+        """
         found = []
-        for path in self._folder.iterdir():
-            date = _date_of(path)
-            if date and (first is None or first <= date) and (last is None or date <= last):
-                found.append(date)
-        return sorted(found)
+        with os.scandir(self._folder) as entries:
+            for entry in entries:
+                date = _date_of(entry.name)
+                if date is None:
+                    continue
+                with suppress(OSError):
+                    told = entry.stat()
+                    if stat.S_ISREG(told.st_mode):
+                        day = (date - _EPOCH).days
+                        times = (told.st_mtime_ns, told.st_ctime_ns)
+                        found.append((day, *map(_word, (told.st_size, *times, told.st_ino))))
+        facts = np.array(found, np.int64).reshape(-1, 1 + len(FILE_FACTS))
+        return facts[np.argsort(facts[:, 0])]
 
     def skipped(self) -> list[str]:
         """List the files and folders that are not called DATE.json; hidden ones are left out."""
-        names = (path.name for path in self._folder.iterdir() if _date_of(path) is None)
+        names = (name for name in self._names() if _date_of(name) is None)
         return sorted(name for name in names if not name.startswith("."))
+
+    def _names(self) -> list[str]:
+        with os.scandir(self._folder) as entries:
+            return [entry.name for entry in entries]
 
     def url(self, date: dt.date) -> str:
         """Name the file of a date."""
-        return f"{self._uri}/{date}.json"
+        return f"{self.uri}/{date}.json"
 
     def fetch(self, date: dt.date, validators: Validators | None) -> Answer:  # noqa: ARG002 - a file is simply read again
         """Read the file of a date."""
@@ -78,5 +115,11 @@ class FolderSource:
         """Do nothing: a folder holds nothing open."""
 
 
-def _date_of(path: Path) -> dt.date | None:
-    return iso_date(path.stem) if path.suffix == ".json" else None
+def _word(number: int) -> int:
+    """Keep the lowest 64 bits of a number, as one with a sign: an inode may need them all."""
+    return (number & (2**64 - 1) ^ 2**63) - 2**63
+
+
+@lru_cache(maxsize=_NAMES_KEPT)
+def _date_of(name: str) -> dt.date | None:
+    return iso_date(name[: -len(_SUFFIX)]) if name.endswith(_SUFFIX) else None

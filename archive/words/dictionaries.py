@@ -6,17 +6,30 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DICTIONARIES
+from nightgrid.archive.merging.files import MergedFolder, create_rows, digest_of, merged_path
+from nightgrid.archive.merging.lookup import rows_of_keys
+from nightgrid.archive.merging.merge import merge_folder, without_repeats
 from nightgrid.solvers.errors import PermanentError
 
-ARCHIVE_PATH = "dictionaries/archive.parquet"
-"""Dictionaries of published boards: one table, which only the normaliser writes."""
+ARCHIVE_PATH = "dictionaries/archive"
+"""Folder of dictionaries of published boards, which only the normaliser writes."""
+EARLIER_PATH = "dictionaries/archive.parquet"
+"""The same in lakes of earlier versions; the next dictionary takes it over."""
 SINGLES = "dictionaries/single"
 """Folder of dictionaries that came with boards asked about one by one, a file each."""
 _WORDS_KEPT = 64
+ARCHIVE = MergedFolder(
+    path=ARCHIVE_PATH,
+    schema=DICTIONARIES,
+    key="dictionary_id",
+    order=("dictionary_id",),
+    same=("dictionary_id",),
+    group_rows=64,
+)
+"""A row group has about 75,000 words."""
 
 
 class MissingDictionaryError(PermanentError):
@@ -33,8 +46,7 @@ class LakeDictionaries:
     def __init__(self, lake: Lake) -> None:
         """Read nothing yet."""
         self._lake = lake
-        self._table: pa.Table = DICTIONARIES.empty_table()
-        self._rows: dict[str, int] = {}
+        self._rows: dict[str, tuple[pa.Table, int]] = {}
         self._words: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, dictionary_id: str) -> tuple[str, ...]:
@@ -52,19 +64,27 @@ class LakeDictionaries:
 
     def _find(self, dictionary_id: str) -> tuple[str, ...]:
         if dictionary_id not in self._rows:
-            self._table = self._lake.read_table(ARCHIVE_PATH, DICTIONARIES).combine_chunks()
-            ids = self._table.column("dictionary_id").to_pylist()
-            self._rows = {name: row for row, name in enumerate(ids)}
+            found = rows_of_keys(self._lake, ARCHIVE, [dictionary_id], whole_groups=True)
+            for table in found:
+                self._keep(table)
+        if dictionary_id not in self._rows:
+            self._keep(self._lake.read_table(EARLIER_PATH, DICTIONARIES))
         if dictionary_id in self._rows:
-            return tuple(self._table.column("words")[self._rows[dictionary_id]].as_py())
+            table, row = self._rows[dictionary_id]
+            return tuple(table.column("words")[row].as_py())
         if dictionary_id.isalnum():
             found = self._lake.read_table(single_path(dictionary_id), DICTIONARIES)
             if found.num_rows:
                 return tuple(found.column("words")[0].as_py())
         raise MissingDictionaryError(
             f"dictionary {dictionary_id!r:.40} is not in {self._lake.url}; expected it in"
-            f" {ARCHIVE_PATH} or {SINGLES}/"
+            f" {ARCHIVE_PATH}/ or {SINGLES}/"
         )
+
+    def _keep(self, table: pa.Table) -> None:
+        table = table.combine_chunks()
+        names = table.column("dictionary_id").to_pylist()
+        self._rows |= {name: (table, row) for row, name in enumerate(names)}
 
 
 def words_of(puzzles: Iterable[Any]) -> dict[str, tuple[str, ...]]:
@@ -78,13 +98,23 @@ def words_of(puzzles: Iterable[Any]) -> dict[str, tuple[str, ...]]:
 
 def add_dictionaries(lake: Lake, dictionaries: Mapping[str, tuple[str, ...]]) -> int:
     """Add dictionaries of published boards that the lake does not have; return how many."""
-    known = lake.read_table(ARCHIVE_PATH, DICTIONARIES, ["dictionary_id"])
-    new = sorted(set(dictionaries).difference(known.column("dictionary_id").to_pylist()))
-    if new:
-        before = lake.read_table(ARCHIVE_PATH, DICTIONARIES)
-        table = pa.concat_tables([before, _table({name: dictionaries[name] for name in new})])
-        order = pc.sort_indices(table.column("dictionary_id"))
-        lake.write_table(ARCHIVE_PATH, table.take(order))
+    if not dictionaries:
+        return 0
+    known = set()
+    for table in rows_of_keys(lake, ARCHIVE, dictionaries):
+        known.update(table.column("dictionary_id").to_pylist())
+    earlier = lake.read_table(EARLIER_PATH, DICTIONARIES)
+    known.update(earlier.column("dictionary_id").to_pylist())
+    new = sorted(set(dictionaries) - known)
+    if new or len(earlier):
+        added = _table({name: dictionaries[name] for name in new})
+        table = without_repeats(ARCHIVE, pa.concat_tables([earlier, added]))
+        ids = table.column("dictionary_id").to_pylist()
+        path = merged_path(ARCHIVE, ids[0], ids[-1], digest_of(ids))
+        create_rows(lake, ARCHIVE, path, table)
+        if len(earlier):
+            lake.delete(EARLIER_PATH)
+        merge_folder(lake, ARCHIVE)
     return len(new)
 
 

@@ -102,7 +102,7 @@ def lost_rows(lake: Lake) -> Iterator[Finding]:
             continue
         editions = lake.read_table(editions_path(game), EDITIONS)
         quarantine = lake.read_table(quarantine_path(game), QUARANTINE)
-        dates = sorted(lost_dates(lake, RawArchive(lake, game), editions, quarantine))
+        dates = sorted(lost_dates(lake, RawArchive(lake, game, whole=True), editions, quarantine))
         if dates:
             more = f" and {len(dates) - 1} more" if len(dates) > 1 else ""
             yield Finding(

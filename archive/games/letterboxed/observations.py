@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nightgrid.archive.games.plug import Edition, Remark
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
@@ -18,10 +19,17 @@ from nightgrid.solvers.lexicon.spelling import upper
 _DAY = dt.timedelta(days=1)
 
 
-def remarks(puzzles: pa.Table, editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
+def remarks(puzzles: Callable[[], pa.Table], editions: pa.Table) -> Iterator[Remark]:
     """Find what payloads say wrongly of the day before, and ids that two editions bear."""
-    yield from _yesterdays(editions, _sides(puzzles))
-    yield from _ids(editions)
+    ids = pc.value_counts(editions.column("source_id").drop_null().combine_chunks())
+    repeated = pc.any(pc.greater(ids.field("counts"), 1)).as_py()
+    told = editions.column("yesterday").null_count < len(editions)
+    if not (repeated or told):
+        return
+    rows = {row["date"]: row for row in editions.to_pylist()}
+    if told:
+        yield from _yesterdays(rows, _sides(puzzles()))
+    yield from _ids(rows)
 
 
 def _yesterdays(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from nightgrid.archive.games.plug import ArchivePlug, Edition, Remark
+from nightgrid.archive.games.plug import ArchivePlug, Remark
 from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import PermanentError
 
@@ -68,7 +67,7 @@ class LetterBoxedInArchive(ArchivePlug):
         letters = Rules.parse(game.rules).chains == "fewest-letters"
         return solution.letters if letters else len(solution.words)
 
-    def remarks(self, puzzles: pa.Table, editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
+    def remarks(self, puzzles: Callable[[], pa.Table], editions: pa.Table) -> Iterator[Remark]:
         """Compare what payloads say of the day before, and their ids."""
         from nightgrid.archive.games.letterboxed.observations import remarks
 

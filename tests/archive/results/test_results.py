@@ -172,7 +172,11 @@ def test_counts_by_date_join_current_editions_with_their_results(filled: Lake) -
         "r1",
         result(counted, count=Decimal(12), states=9, kernel_ns=77),
         result(unsolvable, status="unsolvable", count=Decimal(0)),
-        result(other_version) | {"job_id": job_id(other_version, solver_version="test-0")},
+        result(other_version)
+        | {
+            "job_id": job_id(other_version, solver_version="test-0"),
+            "solver_version": "test-0",
+        },
     )
     table = gold_counts(filled)
     rows = table.to_pylist()

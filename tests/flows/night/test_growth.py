@@ -1,17 +1,23 @@
-"""A night costs as much on an old lake as on a young one, in files opened and requests."""
+"""A night costs as much on an old lake as on a young one: in files, requests and rows."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from obstore.store import MemoryStore
 
 from benchmarks.counted_lake import Counts, counted
+from nightgrid.archive.ingest import raw, seen_files
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results import gold
 from nightgrid.archive.results.results import read_results
+from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.solvers.pips.generate.generator import generate, to_payload
@@ -36,6 +42,24 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
     games = (NightGame(source=str(source)),)
     night = NightSettings(games=games, workers=workers, executor="inline")
     told: dict[int, Counts] = {}
+    looked_at: Counter[str] = Counter()
+    rows: dict[int, Counter[str]] = {}
+
+    def count(owner: Any, name: str, what: str, many: Callable[[Any], int] = lambda _: 1) -> None:
+        call = getattr(owner, name)
+
+        def counting(*given: Any, **named: Any) -> Any:
+            found = call(*given, **named)
+            looked_at[what] += many(found)
+            return found
+
+        monkeypatch.setattr(owner, name, counting)
+
+    monkeypatch.setattr(seen_files, "SETTLED_S", 0.0)
+    count(FolderSource, "fetch", "files of the source that were read")
+    count(Lake, "_infos", "names in listings of the lake", len)
+    count(raw, "Sighting", "sightings that were made")
+    count(gold._Boards, "check", "official solutions that were checked")
     with counted() as counts:
         for number in range(1, OLD + 1):
             date = FIRST + dt.timedelta(days=number)
@@ -43,8 +67,9 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
             payload = to_payload(date, dict.fromkeys(("easy", "medium", "hard"), board))
             (source / f"{date}.json").write_text(json.dumps(payload))
             before = counts.copy()
+            looked_at.clear()
             work_night(night)
-            told[number] = counts.since(before)
+            told[number], rows[number] = counts.since(before), looked_at.copy()
     young, old = told[YOUNG], told[OLD]
     assert old.opened <= young.opened
     assert old.listed <= young.listed
@@ -53,6 +78,8 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
     assert old.deleted <= young.deleted
     assert old.requests <= young.requests
     assert young.requests > 0
+    assert len(rows[YOUNG]) == 4
+    assert rows[OLD] <= rows[YOUNG]
     lake = Lake.open(url)
     assert read_results(lake).num_rows == OLD
     assert len(lake.list("results")) == 1

@@ -1,0 +1,56 @@
+"""Look rows up by their keys in a folder of merged files: few files are opened, little is read."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.lake.conforming import columns_to_read, shaped
+from nightgrid.archive.lake.encoding import check_group
+from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.merging.files import MergedFolder, may_hold, read_each
+from nightgrid.archive.merging.merge import groups_with
+
+
+def rows_of_keys(
+    lake: Lake,
+    folder: MergedFolder,
+    keys: Collection[str],
+    is_wanted: Callable[[str], bool] | None = None,
+    *,
+    whole_groups: bool = False,
+) -> Iterator[pa.Table]:
+    """Read the rows that have these keys, perhaps some of them twice.
+
+    `is_wanted` chooses files by their paths; without it their names do. With `whole_groups` the
+    rows that lie beside them are given as well.
+    """
+    ids = sorted(set(keys))
+    if not ids:
+        return
+    wanted = pa.array(ids, pa.string())
+
+    def may_have(low: str, high: str) -> bool:
+        at = bisect_left(ids, low)
+        return at < len(ids) and ids[at] <= high
+
+    def rows(path: str) -> Iterator[pa.Table]:
+        with lake.open_parquet(path) as file:
+            if folder.key not in file.schema_arrow.names:
+                raise DamagedFileError(f"{path} is foreign: it has no column {folder.key}")
+            for number in groups_with(file.metadata, folder.key, may_have):
+                found = file.read_row_group(number, columns=[folder.key]).column(0)
+                is_one = pc.is_in(found, value_set=wanted)
+                if pc.any(is_one).as_py():
+                    there = columns_to_read(folder.schema.names, file.schema_arrow.names)
+                    table = shaped(file.read_row_group(number, columns=there), folder.schema, path)
+                    check_group(table, file.metadata, number, path)
+                    yield table if whole_groups else table.filter(is_one)
+
+    yield from read_each(
+        lake, folder, rows, is_wanted or (lambda path: may_hold(folder, path, ids))
+    )

@@ -1,0 +1,195 @@
+"""A file of a source is read once, and again whenever it may have changed."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nightgrid.archive.ingest import seen_files
+from nightgrid.archive.ingest.fetch import FetchReport, fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.sources import Answer, Validators
+from nightgrid.archive.sources.folder import FolderSource
+
+SEEN = "seen/pips.parquet"
+Now = Callable[[], dt.datetime]
+
+
+class Counting(FolderSource):
+    """A folder that tells which dates it was read for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.read: list[int] = []
+
+    def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
+        self.read.append(date.day)
+        return super().fetch(date, validators)
+
+
+@pytest.fixture
+def days(tmp_path: Path, make_payload: Callable[..., dict[str, Any]]) -> Path:
+    """Make a folder of the first to the third of January."""
+    folder = tmp_path / "days"
+    folder.mkdir()
+    for number in (1, 2, 3):
+        date = dt.date(2026, 1, number)
+        (folder / f"{date}.json").write_text(json.dumps(make_payload(date, number)))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let files count as settled when they are a clock's tick old."""
+    monkeypatch.setattr(seen_files, "SETTLED_S", 0.0)
+
+
+def read(lake: Lake, folder: Path, now: Now) -> tuple[list[int], FetchReport]:
+    source = Counting(folder)
+    report = fetch(lake, source, now=now)
+    normalise(lake)
+    return source.read, report
+
+
+def test_a_file_that_is_as_it_was_is_not_read_and_is_told_as_unchanged(
+    lake: Lake, days: Path, now: Now
+) -> None:
+    first, report = read(lake, days, now)
+    assert (first, len(report.new)) == ([1, 2, 3], 3)
+    again, told = read(lake, days, now)
+    assert again == []
+    assert told.asked == told.unchanged == report.new
+    assert told.received_bytes == report.received_bytes
+    lake.delete(SEEN)
+    assert read(lake, days, now)[0] == [1, 2, 3]
+
+
+def same_size_and_time(path: Path) -> None:
+    told = path.stat()
+    path.write_text(path.read_text().replace(": ", ":\t", 1))
+    os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
+
+
+def another_inode(path: Path) -> None:
+    new = path.with_suffix(".new")
+    new.write_text(path.read_text())
+    os.utime(new, ns=(0, path.stat().st_mtime_ns))
+    new.replace(path)
+
+
+def longer(path: Path) -> None:
+    path.write_text(path.read_text() + "\n")
+
+
+@pytest.mark.parametrize("change", [same_size_and_time, another_inode, longer, Path.touch])
+def test_a_file_that_was_changed_in_any_way_is_read_again(
+    lake: Lake, days: Path, now: Now, change: Callable[[Path], None]
+) -> None:
+    read(lake, days, now)
+    time.sleep(0.02)
+    change(days / "2026-01-02.json")
+    assert read(lake, days, now)[0] == [2]
+    assert read(lake, days, now)[0] == []
+
+
+def test_what_is_known_of_a_file_that_has_just_changed_is_not_kept(
+    lake: Lake, days: Path, now: Now, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seen_files, "SETTLED_S", 3600.0)
+    for _ in range(2):
+        assert read(lake, days, now)[0] == [1, 2, 3]
+
+
+def test_files_are_read_again_after_another_folder_gave_other_boards(
+    lake: Lake, days: Path, tmp_path: Path, now: Now, make_payload: Callable[..., dict[str, Any]]
+) -> None:
+    read(lake, days, now)
+    other = tmp_path / "other"
+    other.mkdir()
+    date = dt.date(2026, 1, 2)
+    (other / f"{date}.json").write_text(json.dumps(make_payload(date, 77)))
+    assert read(lake, other, now)[0] == [2]
+    asked, report = read(lake, days, now)
+    assert (asked, report.new) == ([1, 2, 3], [date])
+    assert len(RawArchive(lake, "pips").of(date)) == 3
+
+
+def test_a_draft_and_a_payload_in_quarantine_are_read_every_time(
+    lake: Lake, days: Path, make_payload: Callable[..., dict[str, Any]]
+) -> None:
+    (days / "2026-01-03.json").write_text("{}")
+    before = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
+    assert read(lake, days, lambda: before)[0] == [1, 2, 3]
+    assert read(lake, days, lambda: before)[0] == [2, 3]
+    after = before + dt.timedelta(days=9)
+    assert read(lake, days, lambda: after)[0] == [2, 3]
+    assert read(lake, days, lambda: after)[0] == [3]
+
+
+def test_damage_to_what_is_known_makes_all_be_read_again(lake: Lake, days: Path, now: Now) -> None:
+    read(lake, days, now)
+    lake.write_bytes(SEEN, b"PAR1 is not enough")
+    assert read(lake, days, now)[0] == [1, 2, 3]
+    assert read(lake, days, now)[0] == []
+
+
+def test_marks_name_what_the_index_does_not_know_and_go_when_it_does(
+    lake: Lake, days: Path, now: Now, make_payload: Callable[..., dict[str, Any]]
+) -> None:
+    read(lake, days, now)
+    date = dt.date(2026, 1, 4)
+    (days / f"{date}.json").write_text(json.dumps(make_payload(date, 4)))
+    fetch(lake, FolderSource(days), now=now)
+    (mark,) = lake.list("pending")
+    (found,) = RawArchive(lake, "pips").new
+    assert mark == f"pending/game=pips/date={date}~{found.sha256}.json"
+    normalise(lake)
+    assert lake.list("pending") == []
+    assert RawArchive(lake, "pips").new == []
+    # Of a process that was killed between the mark and the file, or the index and the mark.
+    for path in (mark, f"pending/game=pips/date=2026-01-09~{'0' * 64}.json", "pending/game=pips/x"):
+        lake.write_bytes(path, b"")
+    assert RawArchive(lake, "pips").new == []
+    assert len(RawArchive(lake, "pips").dates()) == 4
+
+
+def test_without_marks_in_an_index_of_before_all_payloads_are_listed(
+    lake: Lake, days: Path, now: Now
+) -> None:
+    fetch(lake, FolderSource(days), now=now)
+    assert lake.list("pending") == []
+    assert len(RawArchive(lake, "pips").new) == 3
+    normalise(lake)
+    assert RawArchive(lake, "pips").is_marked
+    table = RawArchive(lake, "pips").index
+    lake.write_table("raw/pips.parquet", table.slice(0, 2))
+    old = RawArchive(lake, "pips")
+    assert not old.is_marked
+    assert [sighting.date.day for sighting in old.new] == [3]
+    normalise(lake)
+    assert RawArchive(lake, "pips").index.equals(table)
+
+
+def test_a_rebuild_finds_payloads_that_neither_index_nor_mark_names(
+    lake: Lake, days: Path, now: Now
+) -> None:
+    fetch(lake, FolderSource(days), now=now)
+    normalise(lake)
+    index = RawArchive(lake, "pips").index
+    metadata = lake.schema("raw/pips.parquet").metadata
+    lost = index.slice(0, 2).replace_schema_metadata(
+        {k: v for k, v in metadata.items() if not k.endswith(b"_sums")}
+    )
+    lake.write_table("raw/pips.parquet", lost)
+    assert RawArchive(lake, "pips").new == []
+    normalise(lake, rebuild=True)
+    assert RawArchive(lake, "pips").index.equals(index)
