@@ -322,7 +322,9 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
         f"{options.boards:,} boards",
         command=" ".join(
             [
-                f"python -m benchmarks.chaos --seed {seed} --storms {options.storms}",
+                "python -m benchmarks.chaos",
+                *([f"--boards {options.boards}"] if options.boards != BOARDS else ()),
+                f"--seed {seed} --storms {options.storms}",
                 *(["--only", *only] if only else ()),
             ]
         ),

@@ -20,7 +20,8 @@ from nightgrid.workers.ondemand.records import (
 )
 from nightgrid.workers.ondemand.wishes import withdraw
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
-from nightgrid.workers.runs.manifest import folder, has_run
+from nightgrid.workers.runs.listed_files import drop_files
+from nightgrid.workers.runs.manifest import folder, has_run, open_run
 from nightgrid.workers.runs.notes import cancel_run, cancelled_path, drops_states
 from nightgrid.workers.settings import Settings
 
@@ -97,3 +98,5 @@ def drop_left_states(lake: Lake) -> None:
     for ended in list_ended(lake):
         if ended.run_id is not None and drops_states(lake, ended.run_id):
             drop_frontiers(lake, ended.run_id, frontiers(lake, ended.run_id))
+            if has_run(lake, ended.run_id):
+                drop_files(lake, open_run(lake, ended.run_id))

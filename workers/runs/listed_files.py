@@ -19,7 +19,7 @@ from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.listed import InFiles
-from nightgrid.workers.runs.manifest import Run
+from nightgrid.workers.runs.manifest import ChunkRef, Run, done_places
 
 
 def settle_files(lake: Lake, run: Run, answers: Iterable[pa.Table]) -> int:
@@ -55,6 +55,28 @@ def tidy_files(lake: Lake, run_id: str, job_id: str) -> None:
     chosen = in_a_row(there, max((file.stop for file in there), default=0))
     if chosen is not None:
         _drop(lake, set(there).difference(chosen))
+
+
+def drop_files(lake: Lake, run: Run) -> None:
+    """Delete the solution files of a cancelled run, and first the results that promise them.
+
+    What is deleted is listed again if the run is taken up.
+    """
+    if run.question.ask.kind != "all":
+        return
+    done = done_places(lake, run.run_id)
+    for ref in run.chunks():
+        if ref.place in done and _promises_files(lake, ref):
+            lake.delete(ref.result_path)
+    _drop(lake, list_files(lake, files_folder(run.run_id)))
+
+
+def _promises_files(lake: Lake, ref: ChunkRef) -> bool:
+    try:
+        told = read_result(lake, ref, ("children",)).column("children").to_pylist()
+    except DamagedResultError:
+        return True
+    return any(InFiles.from_json(children) is not None for children in told)
 
 
 def _lacking(lake: Lake, run: Run, job_id: str, there: Sequence[SolutionFile]) -> Exception:

@@ -14,6 +14,7 @@ from nightgrid.archive.results.files import result_path
 from nightgrid.solvers.algebra import digest
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
+from nightgrid.workers.runs.listed_files import drop_files
 from nightgrid.workers.runs.manifest import (
     ChunkRef,
     Place,
@@ -143,8 +144,9 @@ def is_cancelled(lake: Lake, run_id: str) -> bool:
 def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> Remains:
     """Cancel a run durably, unless it is finished; what has been worked is kept.
 
-    With `drop_states` the states of staged counts are not: they may be gigabytes, and are made
-    again if the run is taken up. Raises PermanentError for a run that the lake does not have.
+    With `drop_states` the states of staged counts are not, nor files of solutions: they may be
+    gigabytes, and are made again if the run is taken up. Raises PermanentError for a run that the
+    lake does not have.
     """
     remains = remains_of(lake, run_id)
     if remains.finished:
@@ -155,6 +157,7 @@ def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> Remains
         write_json(lake, cancelled_path(run_id), about)
     if drop_states:
         drop_frontiers(lake, run_id, frontiers(lake, run_id))
+        drop_files(lake, open_run(lake, run_id))
     return remains_of(lake, run_id)
 
 

@@ -26,6 +26,7 @@ from nightgrid.workers.chunks.listing import _Listing
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.ondemand.cancelling import cancel_job, drop_left_states
 from nightgrid.workers.ondemand.jobs import result, result_row, submit
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs import finish
@@ -352,3 +353,28 @@ def test_a_worker_that_is_too_late_leaves_no_files_of_another_cut(small, pips_bo
 
 def tmp_path_of(settings):
     return Path(settings.lake).parent
+
+
+def test_a_listing_that_is_cancelled_leaves_no_files_and_can_be_asked_again(
+    small, pips_board, mailbox
+):
+    """Given a job in the middle of its listing, When it is cancelled, Then its files are gone."""
+    lake = Lake.open(small.lake)
+    job = submit(lake, pips_board, ALL, settings=small)
+    run_id = solve_message(lake, mailbox.pop(), small, "w")["run_id"]
+
+    def cancel(_):
+        if len(list_files(lake, files_folder(run_id))) > 1:
+            cancel_job(lake, job)
+
+    settings = small.model_copy(update={"reconcile_seconds": 1e-6})
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), cancel, settings=settings)
+    assert (summary.finished, summary.cancelled) == (False, True)
+    cancel_job(lake, job)
+    drop_left_states(lake)
+    assert list_files(lake, files_folder(run_id)) == []
+
+    assert submit(lake, pips_board, ALL, settings=small) == job
+    assert solve_message(lake, mailbox.pop(), small, "w")["run_id"] == run_id
+    worked(lake, run_id, small)
+    assert texts_of(lake, result_row(lake, job)) == whole(PIPS, pips_board)
