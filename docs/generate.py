@@ -3,7 +3,8 @@
 The tree of explanation/architecture.md comes from the first sentence of every module, the
 settings of reference/settings.md from `nightgrid.workers.settings`, the commands of
 reference/cli.md from their own help, the codes of reference/exit-codes.md from `Exit`, the names
-of reference/python.md from the package, the index of adr/README.md from the decisions. A test
+of reference/python.md from the package, the problems of reference/http.md and
+reference/openapi.json from the HTTP service, the index of adr/README.md from the decisions. A test
 fails when a page is behind.
 """
 
@@ -13,6 +14,7 @@ import ast
 import contextlib
 import inspect
 import io
+import json
 import os
 import re
 from collections.abc import Callable
@@ -23,6 +25,9 @@ from unittest.mock import patch
 import nightgrid
 from docs import bad_inputs, bombs
 from nightgrid.service.cli.app import COMMANDS, make_app
+from nightgrid.service.http import problem_kinds
+from nightgrid.service.http.app import create_app
+from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.terminal.console import Exit
 from nightgrid.workers.settings import Settings
 
@@ -175,6 +180,12 @@ def decisions() -> str:
     return "\n".join(["| | decision | status | date |", "|---|---|---|---|", *rows, ""])
 
 
+def openapi() -> str:
+    """Write the description of the HTTP service, as GET /openapi.json gives it."""
+    settings = ServiceSettings(workers=Settings.model_construct(lake="lake"))
+    return json.dumps(create_app(settings).openapi(), indent=1, ensure_ascii=False) + "\n"
+
+
 PAGES = {
     DOCS / "adr/README.md": decisions,
     DOCS / "reference/cli.md": commands,
@@ -184,11 +195,15 @@ PAGES = {
     DOCS / "reference/bad-inputs.md": bad_inputs.markdown,
     DOCS / "reference/bombs.md": bombs.markdown,
     DOCS / "reference/python.md": public_names,
+    DOCS / "reference/http.md": problem_kinds.markdown,
+    DOCS / "reference/openapi.json": openapi,
 }
 
 
 def page(path: Path) -> str:
     """Make a page anew."""
+    if PAGES[path] is openapi:
+        return openapi()
     if PAGES[path] is commands:
         # All of it comes from the source.
         return f"{BEGIN}\n{commands()}\n{END}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.http import health, problems
+from nightgrid.service.http import health, openapi, problems
 from nightgrid.service.http.guard.access import Access, check_exposure
 from nightgrid.service.http.guard.layer import Guard
 from nightgrid.service.http.lake import games, pictures, puzzles, results, runs
@@ -53,6 +54,10 @@ class _GuardedApp(FastAPI):
         )
         return metrics.Measured(guard, service.figures)
 
+    def openapi(self) -> dict[str, Any]:
+        """Describe the routes, with every problem and examples."""
+        return openapi.describe(self)
+
 
 def create_app(settings: ServiceSettings) -> FastAPI:
     """Make the app for these settings; its lifespan opens and closes what routes use.
@@ -78,6 +83,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         version=version("nightgrid"),
         summary="Exact solves of Pips, Strands, Letter Boxed and Tiles, on demand.",
         lifespan=lifespan,
+        generate_unique_id_function=openapi.operation_name,
         # Their pages load scripts from other hosts.
         docs_url=None,
         redoc_url=None,

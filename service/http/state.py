@@ -16,7 +16,7 @@ from nightgrid.service.http.solves.admission import Admission
 from nightgrid.service.http.solves.following import Hub
 from nightgrid.service.http.solves.places import Places
 from nightgrid.service.http.solves.replays import Replays
-from nightgrid.service.http.solves.views import Kept, Views
+from nightgrid.service.http.solves.views import Kept, Views, is_over
 from nightgrid.service.http.watch.cached import Cached
 from nightgrid.service.http.watch.look import LOOK_S, QueueLook, look_at_queue
 from nightgrid.workers.broker.redis_keys import connect
@@ -80,6 +80,8 @@ class Service:
     def look(self, job_id: str) -> dict[str, Any] | None:
         """Show a job with its place in the queue, or None for one that there is not. Blocks."""
         solve = self.views.look(job_id)
+        if solve is not None and is_over(solve):
+            self.open_jobs.ended(job_id)
         if solve is not None and solve["state"] == "queued":
             return {**solve, "place": self._places.of(job_id)}
         return solve

@@ -70,7 +70,10 @@ class Limits:
 
 
 def _too_large(
-    pointer: str, detail: str, slug: str = "too-large", title: str = "The request is too large"
+    pointer: str,
+    detail: str,
+    slug: str = "board-too-large",
+    title: str = "The request is too large",
 ) -> Problem:
     errors = [FieldError(pointer=pointer, detail=detail)]
     return Problem(422, slug, title, detail, errors=errors)

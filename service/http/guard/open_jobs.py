@@ -17,6 +17,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.problems import Problem
 from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.ondemand.jobs import find_row
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ondemand.records import record_path
 
@@ -94,7 +95,9 @@ class OpenJobs:
         for job_id, added_at in list(mine.items()):
             # While the lake does not answer, a job counts as open.
             with suppress(NightgridError):
-                if now - added_at >= GRACE_S and not self._lake.exists(record_path(job_id)):
+                if self._lake.exists(record_path(job_id)):
+                    continue
+                if now - added_at >= GRACE_S or find_row(self._lake, job_id) is not None:
                     del mine[job_id]
                     self._forget(name, job_id)
 

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import Field
 
 from nightgrid.service.games import service_plug
+from nightgrid.service.http.guard.board_body import BoardBody
 from nightgrid.service.http.guard.posted import posted_board
 from nightgrid.service.http.lake.parameters import IsoDate
 from nightgrid.service.http.lake.puzzles import find_on_date
@@ -20,15 +21,6 @@ from nightgrid.solvers.errors import PermanentError
 router = APIRouter(tags=["pictures"])
 SVG = "image/svg+xml"
 TITLE_CHARS = 200
-EXAMPLE: dict[str, Any] = {
-    "puzzle": {
-        "dominoes": [[1, 2], [3, 4]],
-        "regions": [
-            {"indices": [[0, 0], [0, 1], [1, 0]], "type": "empty"},
-            {"indices": [[1, 1]], "type": "sum", "target": 4},
-        ],
-    }
-}
 PICTURE: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The picture.",
@@ -37,43 +29,10 @@ PICTURE: dict[int | str, dict[str, Any]] = {
 }
 
 
-Puzzle = Annotated[
-    Any, WithJsonSchema({"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "null"}]})
-]
-"""What a board may be before its reader looks at it, which says what is wrong."""
-
-
 class SvgResponse(Response):
     """A picture."""
 
     media_type = SVG
-
-
-class BoardBody(BaseModel):
-    """A board, and the rules that it is played by."""
-
-    model_config = ConfigDict(
-        extra="forbid", strict=True, json_schema_extra={"examples": [EXAMPLE]}
-    )
-
-    puzzle: Puzzle = Field(
-        default=None, description="A published payload, or a board in its game's own form."
-    )
-    id: str | None = Field(
-        default=None,
-        description="Instead of a puzzle: GAME/DATE/LEVEL, a puzzle id or its beginning.",
-    )
-    game: str | None = Field(default=None, description="Default: what the board tells.")
-    level: str | None = Field(default=None, description="Of a payload with several levels.")
-    ask: str | None = Field(
-        default=None, description="first, count, all, all(LIMIT) or best(K). Default: the usual."
-    )
-    rules: dict[str, Any] | None = Field(
-        default=None, description="Values of rules, by the names that GET /v1/games has."
-    )
-    words: list[str] | None = Field(
-        default=None, description="Words to play with instead of the default list."
-    )
 
 
 class PictureBody(BoardBody):

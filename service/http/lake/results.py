@@ -169,7 +169,9 @@ def _wrong(name: str, detail: str) -> Problem:
     },
 )
 def results(
-    asked: Annotated[Asked, Query()], service: Here, accept: Annotated[str, Header()] = ""
+    asked: Annotated[Asked, Query()],
+    service: Here,
+    accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
     """List how jobs ended: a page as JSON, or all of them as CSV, an Arrow stream or Parquet."""
     names = {kind: name for name, kind in FORMATS.items()}

@@ -42,7 +42,7 @@ def get_solutions(
     service: Here,
     offset: Offset = 0,
     limit: Limit = 100,
-    accept: Annotated[str, Header()] = "*/*",
+    accept: Annotated[str, Header(include_in_schema=False)] = "*/*",
 ) -> Response:
     """List the solutions of a job in canonical order, or stream all of them as NDJSON."""
     solve, row = _row(service, job_id)

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from nightgrid.service.http.guard.board_body import BoardBody
+
 State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
 SPLITS = Literal["auto", "ahead", "never"]
 
@@ -20,28 +22,9 @@ class BudgetBody(BaseModel):
     seconds: float | None = Field(default=None, gt=0, description="Seconds of kernel time.")
 
 
-class SolveBody(BaseModel):
+class SolveBody(BoardBody):
     """A question about one board: `puzzle` or `id` says which."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    puzzle: dict[str, Any] | list[Any] | None = Field(
-        default=None, description="A published payload, or a board in the project's own form."
-    )
-    id: str | None = Field(
-        default=None,
-        description="A board of the lake: GAME/DATE[/LEVEL], a puzzle id or its beginning.",
-        examples=["pips/2026-01-05/hard"],
-    )
-    game: str | None = Field(default=None, description="The game, where the board may be of two.")
-    level: str | None = Field(default=None, description="Which board of a payload or a date.")
-    ask: str | None = Field(
-        default=None, description="count, first, all, all(N) or best(K); the game's usual one else."
-    )
-    rules: dict[str, Any] | None = Field(
-        default=None, description="Rules by the names that GET /v1/games gives."
-    )
-    words: list[Any] | None = Field(default=None, description="The words to play with.")
     deadline_s: float | None = Field(
         default=None, gt=0, le=30 * 86400, description="After so long it is not wanted any more."
     )

@@ -95,6 +95,7 @@ def _begin(service: Service, raw: bytes, client: Client, key: str | None) -> dic
     ):
         return known
     service.admission.check(client)
+    service.open_jobs.add(client, asked.job_id)
     service.views.forget(asked.job_id)
     wish = wish_name("idempotency", client.name, key) if key else ""
     if not wish and client.name:

@@ -1,0 +1,27 @@
+"""Requests that the description allows, and others, are answered as the description says."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmarks.schemathesis import fuzz, served
+
+EXAMPLES = 4
+"""Requests of an operation, right ones and as many wrong ones; `python -m benchmarks.schemathesis`
+sends more."""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_operation_answers_as_it_is_described(
+    sample_lake: Path, redis_url: str, tmp_path: Path, seed: int
+):
+    shutil.copytree(sample_lake, tmp_path / "lake")
+    with served(tmp_path / "lake", redis_url) as app:
+        told = {label: (statuses, failed) for label, statuses, failed in fuzz(app, EXAMPLES, seed)}
+        routes = [f"{m.upper()} {path}" for path, of in app.openapi()["paths"].items() for m in of]
+    assert sorted(told) == sorted(routes)
+    assert {label: failed for label, (_, failed) in told.items() if failed} == {}
+    assert all(sum(statuses.values()) for statuses, _ in told.values())
