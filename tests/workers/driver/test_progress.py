@@ -6,15 +6,21 @@ from dataclasses import replace
 
 import pytest
 
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.question import Question
+from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.progress import (
     FEW_CHUNKS,
     Begun,
     Progress,
     _short,
     left_of,
+    progress_of,
     states_per_s,
     told_of,
 )
+from nightgrid.workers.runs.manifest import Run, Segment
+from nightgrid.workers.runs.notes import Start
 
 AT = Progress(
     run_id="a", chunks_done=10, chunks_total=30, jobs_done=100, jobs_total=300, in_flight=8,
@@ -119,3 +125,32 @@ def test_nothing_is_said_of_an_end_before_a_second_was_worked_nor_after_it():
 )  # fmt: skip
 def test_a_large_number_has_three_digits_and_a_unit(number, text):
     assert _short(number) == text
+
+
+def test_what_is_at_work_counts_from_where_it_was_seen_and_costs_what_was_expected():
+    """Given a chunk that was begun and of which nothing was expected, Then it adds nothing."""
+    table = ChunkTable("0" * 32)
+    table.add(Segment(number=0, kind="plan", origins=(), chunk_rows=(3, 3), chunk_cost_s=()), {})
+    table.send((0, 0), 10.0)
+    table.begin((0, 0), Start(attempt=1, worker="w", started_at=0.0), 12.0)
+    table.send((0, 1), 15.0)
+    question = Question(
+        game="pips", ask=Ask(kind="count"), rules="", lexicon_id="", solver_version="v"
+    )
+    run = Run(
+        run_id="0" * 32,
+        question=question,
+        budget=Budget(),
+        job_count=6,
+        answered_count=0,
+        divided_count=0,
+        segments=(),
+        planned=False,
+        puzzle_count=24,
+    )
+    seen = progress_of(table, run, processes=2, seconds=7.0, now=20.0)
+    assert seen.begun == [Begun(elapsed_s=8.0, expected_s=0.0)]
+    assert (seen.in_flight, seen.oldest_seconds) == (2, 10.0)
+    assert (seen.jobs_total, seen.planned_share) == (6, 0.25)
+    whole = progress_of(table, replace(run, planned=True), processes=2, seconds=7.0, now=20.0)
+    assert (whole.jobs_total, whole.planned_share) == (6, 1.0)
