@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import kombu.transport
+import redis
 from kombu.transport import redis as kombu_redis
 
 from nightgrid.workers.broker.malformed import MALFORMED, count_malformed
 
 UNACKED = "unacked"
 """What messages are counted under that were taken and cannot be handed back."""
+WRONG_TYPE = "WRONGTYPE"
+"""Begins what Redis says of a key that holds something else than was asked for."""
 
 
 class QoS(kombu_redis.QoS):  # type: ignore[misc]
@@ -43,6 +46,23 @@ class Channel(kombu_redis.Channel):  # type: ignore[misc]
             # What was read is no JSON. It is out of its list: no worker meets it again.
             count_malformed(None, error)
             return True
+        except redis.ResponseError as error:
+            if not str(error).startswith(WRONG_TYPE):
+                raise
+            self._drop_what_is_no_list()
+            return True
+
+    def _drop_what_is_no_list(self) -> None:
+        """Delete what another program has put in the place of a queue: its list is gone already."""
+        with self.conn_or_acquire() as client:
+            for queue in self.active_queues:
+                for step in self.priority_steps:
+                    key = self._q_for_pri(queue, step)
+                    try:
+                        client.llen(key)
+                    except redis.ResponseError as error:
+                        count_malformed(queue, error)
+                        client.delete(key)
 
 
 class Transport(kombu_redis.Transport):  # type: ignore[misc]

@@ -135,6 +135,22 @@ def test_a_key_of_another_type_is_replaced(cluster):
         client.set(f"{key_prefix(cluster)}other", "text")
 
 
+def test_a_queue_of_another_type_is_replaced_and_ends_no_worker(cluster, cluster_lake, tmp_path):
+    """Given a text in the place of a queue, Then a worker deletes it, and the run goes on."""
+    boards = toy.boards(30, {}, start=23_000)
+    run_id = plan(cluster_lake, boards)
+    before = _worker(cluster)
+    with closing(connect(cluster)) as client:
+        for name in (BATCH, URGENT):
+            client.set(f"{key_prefix(cluster)}{name}", "text")
+        executor = CeleryExecutor(cluster)
+        with closing(executor):
+            assert drive(cluster_lake, run_id, executor, settings=cluster).finished
+        assert malformed_counts(client, cluster)[URGENT] >= 1
+    assert result_rows(cluster_lake, run_id) == undisturbed_rows(tmp_path, boards)
+    assert _worker(cluster) == before
+
+
 def test_a_flood_is_logged_once_and_counted_each_time(cluster, monkeypatch):
     said = []
     monkeypatch.setattr(malformed.log, "warning", lambda text, **about: said.append((text, about)))
