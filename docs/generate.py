@@ -23,7 +23,7 @@ from typing import Any
 from unittest.mock import patch
 
 import nightgrid
-from docs import bad_inputs, bombs
+from docs import bad_inputs, bad_requests, bombs
 from nightgrid.service.cli.app import COMMANDS, make_app
 from nightgrid.service.http import problem_kinds
 from nightgrid.service.http.app import create_app
@@ -193,6 +193,7 @@ PAGES = {
     DOCS / "explanation/architecture.md": tree,
     DOCS / "reference/settings.md": settings,
     DOCS / "reference/bad-inputs.md": bad_inputs.markdown,
+    DOCS / "reference/bad-requests.md": bad_requests.markdown,
     DOCS / "reference/bombs.md": bombs.markdown,
     DOCS / "reference/python.md": public_names,
     DOCS / "reference/http.md": problem_kinds.markdown,

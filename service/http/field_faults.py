@@ -27,10 +27,10 @@ _FIXED = {
     "model_attributes_type": "expected an object",
 }
 _BOUNDED: dict[str, Callable[[Found], str]] = {
-    "greater_than": lambda told: f"expected more than {told['gt']}",
-    "greater_than_equal": lambda told: f"expected at least {told['ge']}",
-    "less_than": lambda told: f"expected less than {told['lt']}",
-    "less_than_equal": lambda told: f"expected at most {told['le']}",
+    "greater_than": lambda told: f"expected more than {told['gt']:g}",
+    "greater_than_equal": lambda told: f"expected at least {told['ge']:g}",
+    "less_than": lambda told: f"expected less than {told['lt']:g}",
+    "less_than_equal": lambda told: f"expected at most {told['le']:g}",
     "literal_error": lambda told: f"expected one of {told['expected']}",
     "enum": lambda told: f"expected one of {told['expected']}",
     "string_too_long": lambda told: f"expected at most {told['max_length']} characters",

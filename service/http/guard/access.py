@@ -14,6 +14,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.keys import Key, find_key, has_keys, read_keys
 from nightgrid.service.http.problems import FieldError, Problem
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
+from nightgrid.solvers.sentences import plural
 
 REFRESH_S = 2.0
 """A key that was added or revoked counts after this time."""
@@ -111,7 +112,7 @@ class Access:
                 429,
                 "too-many-requests",
                 "Too many requests",
-                f"this key may send {key.per_minute:,} requests a minute",
+                f"this key may send {plural(key.per_minute, 'request')} a minute",
                 headers={"Retry-After": str(max(1, wait_s))},
             )
         bucket.left -= 1

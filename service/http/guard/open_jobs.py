@@ -17,6 +17,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.problems import Problem
 from nightgrid.solvers.errors import NightgridError
+from nightgrid.solvers.sentences import plural
 from nightgrid.workers.ondemand.jobs import find_row
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ondemand.records import record_path
@@ -62,7 +63,7 @@ class OpenJobs:
                     429,
                     "too-many-jobs",
                     "Too many open jobs",
-                    f"this key may have {client.jobs:,} jobs open at once",
+                    f"this key may have {plural(client.jobs, 'job')} open at once",
                     headers={"Retry-After": str(RETRY_AFTER_S)},
                 )
             mine[job_id] = self._clock()

@@ -182,6 +182,8 @@ def _lexicon(body: Mapping[str, Any], game: str, limits: Limits) -> Lexicon | No
         raise wrong("/words", f"{game_plug(game).title} is not played with words")
     if not isinstance(words, list):
         raise wrong("/words", "expected a list of words")
+    if not words:
+        raise wrong("/words", "expected at least one word")
     for i, word in enumerate(words):
         if not isinstance(word, str) or not word.strip() or word.lstrip()[:1] == "#":
             raise wrong(f"/words/{i}", "expected a word")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,14 @@ def test_examples_of_answers_fit_their_schemas(name: str):
     assert found == len(examples().get(name, {}).get("responses", {}))
 
 
+@pytest.fixture(scope="module")
+def lake(sample_lake: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake that examples may ask something of."""
+    folder = tmp_path_factory.mktemp("examples") / "lake"
+    shutil.copytree(sample_lake, folder)
+    return folder
+
+
 def requests() -> list[tuple[str, str]]:
     return [
         (name, body)
@@ -91,10 +100,10 @@ def requests() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "body"), requests())
 def test_examples_of_requests_are_answered_as_described(
-    name: str, body: str, sample_lake: Path, open_client: Callable[..., TestClient], redis_url: str
+    name: str, body: str, lake: Path, open_client: Callable[..., TestClient], redis_url: str
 ):
     method, path, operation = OPERATIONS[name]
-    client = open_client(sample_lake, redis_url=redis_url, ondemand_wait_seconds=1e9)
+    client = open_client(lake, redis_url=redis_url, ondemand_wait_seconds=1e9)
     given = examples().get(name, {}).get("parameters", {})
     if "job_id" in given:
         asked = {"id": "pips/2026-01-01/hard", "ask": "count"}

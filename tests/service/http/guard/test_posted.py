@@ -65,7 +65,7 @@ def test_a_board_is_drawn(body: dict[str, Any], sample: TestClient):
         ({"puzzle": PAIR, "ask": "every"}, "/ask", "unknown ask 'every'"),
         ({"puzzle": PAIR, "ask": "all(0)"}, "/ask", "expected at least 1"),
         ({"puzzle": PAIR, "words": ["A"]}, "/words", "Pips is not played with words"),
-        ({"puzzle": STRANDS, "words": []}, "/words", "has no words"),
+        ({"puzzle": STRANDS, "words": []}, "/words", "at least one word"),
         ({"puzzle": STRANDS, "words": ["A", ""]}, "/words/1", "expected a word"),
         ({"puzzle": STRANDS, "words": ["#A"]}, "/words/0", "expected a word"),
         ({"puzzle": STRANDS, "words": ["A\nB"]}, "/words/0", "expected a word in one line"),
