@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
+import math
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 from nightgrid.solvers.errors import TransientError
 
 _PR_SET_PDEATHSIG = 1
+NICE_MAX = 19
 LOG_BYTES_MAX = 16 * 1024**2
 """A log that has grown beyond this is put aside when its process is started again."""
 
@@ -32,17 +34,45 @@ def die_with_parent(*, parent: int | None = None) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+def give_way(share: float) -> None:
+    """Leave this process, and what it starts, about this share of a core that others want as well.
+
+    Those are processes of usual priority. While no other process wants the core, it has all of it.
+    Where the system refuses, nothing changes: it is a matter of time, not of results.
+    """
+    # Each step of niceness is worth a factor of 1.25, and 0 has the weight 1 of the others.
+    level = round(math.log((1 - share) / share, 1.25)) if 0 < share < 1 else 0
+    level = max(0, min(level, NICE_MAX))
+    with contextlib.suppress(OSError):
+        os.nice(level - os.getpriority(os.PRIO_PROCESS, 0))
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            # It is woken a little later than others, and then left alone for longer.
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+        with contextlib.suppress(OSError):
+            # Where sessions share cores by groups, niceness counts within one alone.
+            Path("/proc/self/autogroup").write_text(str(level))
+
+
+def _begin_child(parent: int, share: float | None) -> None:
+    die_with_parent(parent=parent)
+    if share is not None:
+        give_way(share)
+
+
 def spawn(
     command: Sequence[str],
     *,
     log_path: Path,
     env: Mapping[str, str] | None = None,
     leash: bool = False,
+    share: float | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a command in a process group of its own, its output appended to a file.
 
     It dies with the thread that called this (Linux). With `leash`, its standard input is a pipe
-    that it can watch: the pipe closes when this process ends, however it ends.
+    that it can watch: the pipe closes when this process ends, however it ends. With `share` it
+    gives way to other processes (`give_way`).
     """
     begin_log(log_path)
     with log_path.open("ab") as log:
@@ -54,7 +84,7 @@ def spawn(
             env=None if env is None else dict(env),
             start_new_session=True,
             # The supervisor's only thread forks here, so that nothing can deadlock.
-            preexec_fn=None if leash else partial(die_with_parent, parent=os.getpid()),  # noqa: PLW1509
+            preexec_fn=None if leash else partial(_begin_child, os.getpid(), share),  # noqa: PLW1509
         )
 
 

@@ -26,6 +26,8 @@ class ServiceSettings:
     """Address to listen on; beyond loopback only with keys."""
     port: int = PORT
     """0: any that is free."""
+    hands: int = 0
+    """Processes of the service itself, which solve small boards at once."""
 
     @property
     def is_loopback(self) -> bool:

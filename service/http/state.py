@@ -15,6 +15,8 @@ from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.admission import Admission
 from nightgrid.service.http.solves.following import Hub
 from nightgrid.service.http.solves.places import Places
+from nightgrid.service.http.solves.posing import Posed
+from nightgrid.service.http.solves.quick import Quick, subject_of
 from nightgrid.service.http.solves.replays import Replays
 from nightgrid.service.http.solves.views import Kept, Views, is_over
 from nightgrid.service.http.watch.cached import Cached
@@ -42,6 +44,8 @@ class Service:
     """Follows jobs for clients that wait."""
     bodies: Kept[str]
     """Which job a body asks for, by the digest of the body."""
+    quick: Quick
+    """Answers small boards in the request that asks."""
     replays: Replays
     admission: Admission
     figures: Any
@@ -64,12 +68,15 @@ class Service:
         self.admission = Admission(self.redis, self.settings.workers)
         self._places = Places(self.redis, self.settings.workers)
         self.hub = Hub(self.settings.workers, self._look)
+        self.quick = Quick(self.lake, self.settings.workers, self.views, self.settings.hands)
         self.hub.begin()
+        self.quick.begin()
 
     async def close(self) -> None:
         """Close what `open` opened."""
         self.stop()
         await self.hub.end()
+        await self.quick.end()
         self.redis.close()
 
     def stop(self) -> None:
@@ -88,6 +95,18 @@ class Service:
 
     async def _look(self, job_id: str) -> dict[str, Any] | None:
         return await asyncio.to_thread(self.look, job_id)
+
+    def known(self, body: str) -> dict[str, Any] | None:
+        """Show the final answer to a body that was asked before, by its digest."""
+        job_id = self.bodies.get(body)
+        return self.views.final(job_id) if job_id else None
+
+    def remember(self, posed: Posed) -> None:
+        """Keep what a question is about. Blocks."""
+        if self.views.subject(posed.job_id) is None:
+            asked = posed.asked
+            puzzle = asked.bound.puzzle_to_json(asked.puzzle)
+            self.views.remember(posed.job_id, subject_of(posed, self.views, puzzle))
 
     def submitted(self, job_id: str) -> None:
         """Take note, from any thread, that a job was submitted."""
@@ -109,7 +128,7 @@ class Service:
         return await self._look(job_id)
 
 
-def service_of(request: Request) -> Service:
+async def service_of(request: Request) -> Service:
     """Find the service that a request came to."""
     service: Service = request.app.state.service
     return service

@@ -233,6 +233,7 @@ class Supervisor:
                 self._command(child.role),
                 log_path=self._logs / f"{child.role}.log",
                 env=child_environment(self._settings, child.worker),
+                share=self._settings.batch_time_share if child.role == BATCH else None,
             )
         except OSError as error:
             # A full disk, or no memory to fork: tried again for as long as it takes.

@@ -139,10 +139,10 @@ def submit(
     return record.job_id
 
 
-def is_answered(lake: Lake, job_id: str, settings: Settings) -> bool:
-    """Tell whether the lake has the answer that a submitter with these settings would get."""
+def is_answered(lake: Lake, job_id: str, settings: Settings, budget: Budget | None = None) -> bool:
+    """Tell whether the lake has the answer that a submitter with this budget would get."""
     row = find_row(lake, job_id)
-    return row is not None and _answers(row, JobBudget.of(settings))
+    return row is not None and _answers(row, JobBudget.of(settings, budget))
 
 
 def _is_taken_care_of(lake: Lake, record: Record, wish: str) -> bool:

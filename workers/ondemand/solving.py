@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
-
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
-from nightgrid.archive.results.files import ONDEMAND_PREFIX, put_rows, result_path, solution_path
 from nightgrid.archive.words.binding import game_of, open_game
 from nightgrid.solvers.algebra import Budget, Game, Outcome, Statistics, Status
 from nightgrid.solvers.errors import (
@@ -27,6 +22,7 @@ from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.few_solutions import solve_few
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import invalid_outcome, refusing
+from nightgrid.workers.ondemand.answers import answer_of, put_answer
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.cancelling import expire
 from nightgrid.workers.ondemand.jobs import (
@@ -44,8 +40,6 @@ from nightgrid.workers.ondemand.records import (
     record_path,
     write_record,
 )
-from nightgrid.workers.runs.finish import solution_rows
-from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.notes import cancel_run
 from nightgrid.workers.settings import Settings
@@ -243,29 +237,7 @@ def _file(
     lake: Lake, game: Game[Any, Any], puzzle: Any, record: Record, outcome: Outcome[Any]
 ) -> dict[str, Any]:
     """File the outcome: solutions first, then the result that says it is done."""
-    job, question = record.job_id, record.question
-    puzzle_id, run_id = game.puzzle_id(puzzle), ONDEMAND_PREFIX + job
-    if outcome.status not in FINAL.to_pylist():
-        # It may be asked again, and files never change.
-        run_id = f"{run_id}-{uuid.uuid4().hex[:8]}"
-    if outcome.solutions:
-        values = map(game.solution_to_json, outcome.solutions)
-        solutions = solution_rows(question, run_id, job, puzzle_id, values)
-        put_rows(lake, solution_path(run_id), pa.Table.from_pylist(solutions, SOLUTIONS))
-    row = {
-        "job_id": job,
-        "puzzle_id": puzzle_id,
-        **question.to_json(),
-        "status": str(outcome.status),
-        "count": outcome.count,
-        "value": outcome.value,
-        "reason_code": outcome.reason_code,
-        "reason": outcome.reason,
-        **asdict(outcome.statistics),
-        "parts": 1,
-        "run_id": run_id,
-        **record.budget.to_row(),
-    }
-    put_rows(lake, result_path(run_id), pa.Table.from_pylist([row], RESULTS))
-    close_record(lake, job, row)
-    return {"job_id": job, "state": "done", "status": str(outcome.status)}
+    answer = answer_of(game, puzzle, record.question, record.budget, outcome)
+    put_answer(lake, answer)
+    close_record(lake, record.job_id, answer.row)
+    return {"job_id": record.job_id, "state": "done", "status": str(outcome.status)}

@@ -7,7 +7,6 @@ import time
 
 import redis
 
-from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.problems import Problem
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE
@@ -26,7 +25,7 @@ class Admission:
         self._waiting = 0
         self._looked_at = -math.inf
 
-    def check(self, client: Client) -> None:  # noqa: ARG002 - a bound of each key is not ours
+    def check(self) -> None:
         """Raise Problem where a new job is expected to wait too long."""
         expected_s = self.expected_wait_s()
         most_s = self._settings.ondemand_wait_seconds

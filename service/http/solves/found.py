@@ -25,6 +25,7 @@ from nightgrid.workers.ondemand.jobs import find_row
 
 router = APIRouter(tags=["solves"])
 PAGE_MAX = 1000
+FILED_S = 5.0
 NDJSON = "application/x-ndjson"
 SVG = "image/svg+xml"
 
@@ -105,6 +106,8 @@ def _puzzle(service: Service, solve: dict[str, Any]) -> Any:
 def _row(service: Service, job_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Find an answer. Raises Problem for a job that is not answered."""
     solve = found_solve(service, job_id)
+    # What the service itself has answered may just be on its way there.
+    service.quick.filing.wait_for(job_id, FILED_S)
     row = find_row(service.lake, job_id) if solve["answer"] is not None else None
     if row is None:
         detail = f"job {job_id} is {solve['state']}, without an answer"

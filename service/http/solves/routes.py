@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
-import time
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import ValidationError
 
-from nightgrid.service.asking.asked import Asked, asked_of
 from nightgrid.service.asking.asked import submit as submit_asked
 from nightgrid.service.http.guard.access import Client
-from nightgrid.service.http.guard.posted import posted_board, wrong
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.solves.models import Solve, SolveBody
+from nightgrid.service.http.solves.posing import Posed, pose
 from nightgrid.service.http.solves.preferences import wait_of
 from nightgrid.service.http.solves.replays import HEADER
-from nightgrid.service.http.solves.views import Subject, is_over, references_of
+from nightgrid.service.http.solves.views import is_over
 from nightgrid.service.http.state import Here, Service
-from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.ondemand.cancelling import leave_job
+from nightgrid.workers.ondemand.jobs import is_answered
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ondemand.records import read_record
 from nightgrid.workers.ondemand.wishes import wish_name
@@ -54,103 +49,69 @@ async def post_solve(request: Request, service: Here) -> Response:
     key = request.headers.get(HEADER)
     if key is not None:
         await asyncio.to_thread(service.replays.check, client.name, key, digest)
-    job_id = service.bodies.get(digest)
-    known = service.views.final(job_id) if job_id else None
+    known = service.known(digest)
     if known is not None:
         return answered(known)
-    begun = await asyncio.to_thread(_begin, service, raw, client, key)
-    if isinstance(begun, dict):
-        if not _names_board(raw):
-            service.bodies.put(digest, begun["id"])
-        return answered(begun)
-    solve = await service.until_over(begun, wait_s)
-    if solve is None:
-        raise Problem(404, "not-found", "There is no such solve", f"job {begun} is gone")
-    if wait_s and is_over(solve):
-        if service.views.final(begun) is not None and not _names_board(raw):
-            service.bodies.put(digest, begun)
+    posed = await asyncio.to_thread(pose, service.lake, service.settings, raw)
+    solve = await _solved(service, posed, client, key, wait_s)
+    if is_over(solve):
+        if not posed.names_board:
+            # Of a board that the lake names another one may stand there tomorrow.
+            service.bodies.put(digest, posed.job_id)
         return answered(solve)
     headers = {"Location": solve["links"]["self"], "Retry-After": str(RETRY_AFTER_S)}
     return JSONResponse(solve, 202, headers=headers)
 
 
-def _begin(service: Service, raw: bytes, client: Client, key: str | None) -> dict[str, Any] | str:
-    """Show what the lake knows of a question, or submit it and return its job."""
-    body = read_body(raw)
-    budget = _budget(service, body)
-    board = posted_board(service.lake, json.loads(raw), service.settings.limits)
-    asked = asked_of(board.bound, board.puzzle, board.ask)
-    if service.views.subject(asked.job_id) is None:
-        service.views.remember(asked.job_id, _subject(service, asked))
-    known = service.views.look(asked.job_id)
-    if (
-        known is not None
-        and known["state"] == "done"
-        and known["answer"]["status"]
-        in (
-            "solved",
-            "unsolvable",
-            "invalid",
-        )
-    ):
+async def _solved(
+    service: Service, posed: Posed, client: Client, key: str | None, wait_s: float
+) -> dict[str, Any]:
+    """Show a job: answered, or where it is after the time that its client waits."""
+    known = service.views.final(posed.job_id)
+    if known is not None:
         return known
-    service.admission.check(client)
-    service.open_jobs.add(client, asked.job_id)
-    service.views.forget(asked.job_id)
+    if wait_s:
+        tried = await service.quick.answer(posed)
+        if tried is not None:
+            return tried
+    known = await asyncio.to_thread(_begin, service, posed, client, key)
+    if known is not None:
+        return known
+    solve = await service.until_over(posed.job_id, wait_s)
+    if solve is None:
+        raise TransientError(f"job {posed.job_id} is gone")
+    return {**solve, "state": "queued"} if not wait_s and is_over(solve) else solve
+
+
+def _begin(
+    service: Service, posed: Posed, client: Client, key: str | None
+) -> dict[str, Any] | None:
+    """Show what the lake knows of a question; submit what it does not know, and return None."""
+    job_id = posed.job_id
+    service.remember(posed)
+    if is_answered(service.lake, job_id, service.settings.workers, posed.budget):
+        return service.views.look(job_id)
+    service.admission.check()
+    service.open_jobs.add(client, job_id)
+    service.views.forget(job_id)
     wish = wish_name("idempotency", client.name, key) if key else ""
     if not wish and client.name:
         wish = wish_name("key", client.name)
-    deadline_at = None if body.deadline_s is None else time.time() + body.deadline_s
     try:
         submit_asked(
             service.lake,
-            asked,
+            posed.asked,
             service.settings.workers,
-            budget=budget,
-            deadline_at=deadline_at,
+            budget=posed.budget,
+            deadline_at=posed.deadline_at,
             wish=wish,
         )
     except TransientError:
         # Without a server it is accepted all the same once the lake has it: the keeper sends it.
-        if read_record(service.lake, asked.job_id) is None:
+        if read_record(service.lake, job_id) is None:
             raise
-    service.submitted(asked.job_id)
-    return asked.job_id
-
-
-def read_body(raw: bytes) -> SolveBody:
-    """Read the body of a question. Raises RequestValidationError that names the fields."""
-    try:
-        return SolveBody.model_validate_json(raw)
-    except ValidationError as error:
-        found = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
-        raise RequestValidationError(found) from error
-
-
-def _names_board(raw: bytes) -> bool:
-    """Tell whether a body names a board of the lake: another one may stand there tomorrow."""
-    return json.loads(raw).get("id") is not None
-
-
-def _budget(service: Service, body: SolveBody) -> Budget | None:
-    """Read the budget of a question. Raises Problem for more than the service allows."""
-    if body.budget is None:
-        return None
-    limits = service.settings.workers.budget.limits
-    given = body.budget.model_dump(exclude_none=True)
-    for name, value in given.items():
-        if value > limits[name]:
-            raise wrong(f"/budget/{name}", f"is {value:g}; expected at most {limits[name]:g}")
-    return Budget(**limits | given)
-
-
-def _subject(service: Service, asked: Asked) -> Subject:
-    return Subject(
-        question=asked.question,
-        puzzle_id=asked.puzzle_id,
-        puzzle=asked.bound.puzzle_to_json(asked.puzzle),
-        references=references_of(service.lake, asked.puzzle_id),
-    )
+    service.submitted(job_id)
+    return None
 
 
 def answered(solve: dict[str, Any]) -> Response:
@@ -185,6 +146,7 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
     def leave() -> tuple[dict[str, Any], int]:
         found_solve(service, job_id)
         _, left = leave_job(service.lake, job_id, wish, service.settings.workers)
+        service.open_jobs.left(client, job_id)
         service.views.forget(job_id)
         return found_solve(service, job_id), left
 

@@ -14,9 +14,10 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import IdReference
 from nightgrid.archive.results.asked import find_asked
-from nightgrid.archive.words.binding import game_of, open_game
+from nightgrid.archive.words.binding import open_game
+from nightgrid.service.http.solves.names import Names
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.workers.ondemand.jobs import JobStatus, find_row, status, with_words
 from nightgrid.workers.ondemand.record import BadRecordError
@@ -92,6 +93,7 @@ class Views:
         self._times: Kept[tuple[float | None, float | None]] = Kept()
         """When jobs were submitted, and when they were seen to have ended: Unix time."""
         self._final: Kept[dict[str, Any]] = Kept()
+        self.names = Names(lake)
 
     def remember(self, job_id: str, subject: Subject) -> None:
         """Keep what a job is about, which the lake need not be asked then."""
@@ -155,6 +157,10 @@ class Views:
             self._final.put(job_id, value)
         return value
 
+    def note_times(self, job_id: str, created_at: float, ended_at: float | None = None) -> None:
+        """Keep when a job was submitted, and when it ended: Unix time."""
+        self._times.put(job_id, (created_at, ended_at))
+
     def forget(self, job_id: str) -> None:
         """Look anew: the job was asked again, or has ended."""
         self._times.drop(job_id)
@@ -193,9 +199,11 @@ class Views:
             puzzle_id = message["puzzle_id"]
             with suppress(PermanentError):
                 puzzle = game.puzzle_to_json(self.puzzle(puzzle_id, question))
-        references = references_of(lake, puzzle_id)
         subject = Subject(
-            question=question, puzzle_id=puzzle_id, puzzle=puzzle, references=references
+            question=question,
+            puzzle_id=puzzle_id,
+            puzzle=puzzle,
+            references=self.names.of(puzzle_id),
         )
         self._subjects.put(job_id, subject)
         return subject
@@ -252,20 +260,6 @@ class Views:
 def is_over(solve: Mapping[str, Any]) -> bool:
     """Tell whether a job has ended, with or without an answer."""
     return solve["state"] not in ("queued", "running")
-
-
-def references_of(lake: Lake, puzzle_id: str) -> tuple[str, ...]:
-    """Name the date and level of a puzzle, where the lake knows one."""
-    with suppress(NightgridError):
-        (board,) = find_boards(lake, IdReference(prefix=puzzle_id))
-        if board.published.date is not None:
-            return (board.name,)
-    return ()
-
-
-def bound_game(lake: Lake, question: Question) -> Any:
-    """Open the game of a question."""
-    return game_of(lake, question)
 
 
 def _written(at: float | None) -> str | None:

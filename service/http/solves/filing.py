@@ -1,0 +1,92 @@
+"""File answers of the service's own processes: all that came meanwhile in one go.
+
+A client has its answer before it lies in the lake, a few hundredths of a second later. A service
+that is killed in between has answered, and has promised nothing more.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
+from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.ondemand.answers import Answer, put_answers
+from nightgrid.workers.ondemand.jobs import find_rows
+
+log = get_logger("nightgrid.http")
+
+PAUSE_S = 0.2
+"""How long answers are gathered before they are written together."""
+RETRY_S = 1.0
+GATHERED_MAX = 10_000
+"""Answers that are kept while the lake does not answer; further ones are asked again one day."""
+END_S = 10.0
+
+
+class Filing:
+    """Writes answers to the lake in a thread of its own."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._wanted = threading.Condition()
+        self._answers: dict[str, tuple[Answer, AskedPuzzle | None]] = {}
+        self._is_ending = False
+        self._thread = threading.Thread(target=self._run, name="filing", daemon=True)
+
+    def begin(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Write what is left, and end."""
+        with self._wanted:
+            self._is_ending = True
+            self._wanted.notify_all()
+        self._thread.join(END_S)
+
+    def add(self, answer: Answer, puzzle: AskedPuzzle | None) -> None:
+        """Have an answer written soon, and the puzzle that it is about if the lake may lack it."""
+        with self._wanted:
+            if len(self._answers) < GATHERED_MAX:
+                self._answers[answer.job_id] = answer, puzzle
+                self._wanted.notify_all()
+
+    def wait_for(self, job_id: str, timeout_s: float) -> None:
+        """Wait until an answer lies in the lake, at most so long."""
+        with self._wanted:
+            self._wanted.wait_for(lambda: job_id not in self._answers, timeout_s)
+
+    def _run(self) -> None:
+        while True:
+            with self._wanted:
+                self._wanted.wait_for(lambda: self._answers or self._is_ending)
+                if self._is_ending and not self._answers:
+                    return
+            if not self._is_ending:
+                time.sleep(PAUSE_S)
+            with self._wanted:
+                taken = dict(self._answers)
+            try:
+                self._write(taken)
+            except (NightgridError, OSError) as error:
+                log.warning("answers not filed", answers=len(taken), error=str(error))
+                if self._is_ending:
+                    return
+                time.sleep(RETRY_S)
+                continue
+            with self._wanted:
+                for job_id in taken:
+                    del self._answers[job_id]
+                self._wanted.notify_all()
+
+    def _write(self, taken: Mapping[str, tuple[Answer, AskedPuzzle | None]]) -> None:
+        known: Mapping[str, Any] = find_rows(self._lake, list(taken))
+        new = [pair for job, pair in taken.items() if job not in known]
+        keep_asked(self._lake, [puzzle for _, puzzle in new if puzzle is not None])
+        if new:
+            put_answers(self._lake, [answer for answer, _ in new])

@@ -1,0 +1,76 @@
+"""Read the question of a request: its body becomes a board, an ask, limits and a job."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.asking.asked import Asked, asked_of
+from nightgrid.service.http.guard.posted import posted_board, wrong
+from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.solves.models import SolveBody
+from nightgrid.solvers.algebra import Budget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posed:
+    """A question as a client has posed it."""
+
+    asked: Asked
+    budget: Budget | None
+    """None: what the service allows."""
+    deadline_at: float | None
+    """Unix time."""
+    split: str | None
+    names_board: bool
+    """Whether the body names a board of the lake, and does not hold it."""
+    expected_s: float
+    """What its game expects it to take one core."""
+
+    @property
+    def job_id(self) -> str:
+        """Which job it is."""
+        return self.asked.job_id
+
+
+def pose(lake: Lake, settings: ServiceSettings, raw: bytes) -> Posed:
+    """Read a body. Raises Problem, or RequestValidationError, that names the fields."""
+    body = read_body(raw)
+    board = posted_board(lake, json.loads(raw), settings.limits)
+    asked = asked_of(board.bound, board.puzzle, board.ask)
+    cost_s = board.bound.cost_s(board.bound.to_arrays([board.puzzle]), board.ask)
+    return Posed(
+        asked=asked,
+        budget=_budget(settings, body),
+        deadline_at=None if body.deadline_s is None else time.time() + body.deadline_s,
+        split=body.split,
+        names_board=body.id is not None,
+        expected_s=float(np.asarray(cost_s)[0]),
+    )
+
+
+def read_body(raw: bytes) -> SolveBody:
+    """Read the body of a question. Raises RequestValidationError that names the fields."""
+    try:
+        return SolveBody.model_validate_json(raw)
+    except ValidationError as error:
+        found = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
+        raise RequestValidationError(found) from error
+
+
+def _budget(settings: ServiceSettings, body: SolveBody) -> Budget | None:
+    """Read the budget of a question. Raises Problem for more than the service allows."""
+    if body.budget is None:
+        return None
+    limits = settings.workers.budget.limits
+    given = body.budget.model_dump(exclude_none=True)
+    for name, value in given.items():
+        if value > limits[name]:
+            raise wrong(f"/budget/{name}", f"is {value:g}; expected at most {limits[name]:g}")
+    return Budget(**limits | given)

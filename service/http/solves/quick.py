@@ -1,0 +1,94 @@
+"""Answer small boards in the request that asks: no record, no queue, the lake soon afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.asked import AskedPuzzle
+from nightgrid.service.http.solves.filing import Filing
+from nightgrid.service.http.solves.hands import QUICK_S, Hands
+from nightgrid.service.http.solves.posing import Posed
+from nightgrid.service.http.solves.views import Subject, Views
+from nightgrid.workers.ondemand.answers import Answer
+from nightgrid.workers.ondemand.jobs import JobStatus
+from nightgrid.workers.settings import Settings
+
+NAMES_LOOK_S = 5.0
+
+
+class Quick:
+    """Tries small boards. Lives in the event loop of one service."""
+
+    def __init__(self, lake: Lake, settings: Settings, views: Views, processes: int) -> None:
+        self._settings = settings
+        self._views = views
+        self.hands = Hands(settings, processes)
+        self.filing = Filing(lake)
+        self._trying: dict[str, asyncio.Task[dict[str, Any] | None]] = {}
+
+    def begin(self) -> None:
+        """Begin to start the processes."""
+        self.hands.begin()
+        self.filing.begin()
+
+    async def end(self) -> None:
+        """End the processes, and write what they have answered."""
+        await self.hands.end()
+        await asyncio.to_thread(self.filing.end)
+
+    async def answer(self, posed: Posed) -> dict[str, Any] | None:
+        """Show the answer to a question; None where it is not small, or not answered here.
+
+        Several clients that ask the same at once get the answer of one try.
+        """
+        if not (self._is_small(posed) and self.hands.is_ready):
+            return None
+        job_id = posed.job_id
+        task = self._trying.get(job_id)
+        if task is None:
+            task = asyncio.create_task(self._try(posed))
+            self._trying[job_id] = task
+            task.add_done_callback(lambda _: self._trying.pop(job_id, None))
+        # A client that goes takes nothing away from another one.
+        return await asyncio.shield(task)
+
+    def _is_small(self, posed: Posed) -> bool:
+        # A board with words of its own, or played with others than usual, needs these in the lake.
+        has_words = getattr(posed.asked.puzzle, "dictionary", None) is not None
+        return posed.expected_s <= QUICK_S and not has_words
+
+    async def _try(self, posed: Posed) -> dict[str, Any] | None:
+        asked, begun = posed.asked, time.time()
+        puzzle = asked.bound.puzzle_to_json(asked.puzzle)
+        budget = posed.budget or self._settings.budget
+        message = {
+            "job_id": asked.job_id,
+            **asked.question.to_json(),
+            "budget": budget.limits,
+            "puzzle": puzzle,
+        }
+        found = await self.hands.ask(message)
+        if found is None:
+            return None
+        answer = Answer(row=found["row"], solutions=found["solutions"])
+        self._views.remember(asked.job_id, subject_of(posed, self._views, puzzle))
+        self._views.note_times(asked.job_id, begun, time.time())
+        status = JobStatus(job_id=asked.job_id, state="done")
+        solve = self._views.show(asked.job_id, status, answer.row)
+        kept = AskedPuzzle(asked.puzzle_id, asked.question.game, puzzle)
+        self.filing.add(answer, None if posed.names_board else kept)
+        return solve
+
+
+def subject_of(posed: Posed, views: Views, puzzle: dict[str, Any]) -> Subject:
+    """Say what a question is about."""
+    asked = posed.asked
+    return Subject(
+        question=asked.question,
+        puzzle_id=asked.puzzle_id,
+        puzzle=puzzle,
+        references=views.names.of(asked.puzzle_id),
+    )

@@ -1,0 +1,151 @@
+"""Small boards are answered in the request that asks, by processes that nothing depends on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.asked import find_asked
+from nightgrid.service.http.app import create_app
+from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.solves.filing import Filing
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.ondemand.hand import try_message
+from nightgrid.workers.ondemand.jobs import find_row
+from nightgrid.workers.ondemand.records import open_records
+from nightgrid.workers.settings import Settings
+
+WAIT = {"Prefer": "wait=20"}
+PATIENCE_S = 60.0
+
+
+def until(done: Callable[[], object]) -> None:
+    ends_at = time.monotonic() + PATIENCE_S
+    while not done():
+        assert time.monotonic() < ends_at
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    lake = tmp_path_factory.mktemp("quick") / "lake"
+    settings = Settings(lake=str(lake), redis_url="redis://127.0.0.1:9/0", games="pips")  # type: ignore[arg-type]
+    app = create_app(ServiceSettings(workers=settings, hands=1))
+    with TestClient(app, base_url="http://localhost") as client:
+        until(lambda: app.state.service.quick.hands.is_ready)
+        yield client
+
+
+def test_a_client_that_waits_is_answered_without_a_record(
+    quick: TestClient, board: dict[str, Any]
+) -> None:
+    found = quick.post("/v1/solves", json=board, headers=WAIT)
+    assert found.status_code == 200
+    solve = found.json()
+    assert (solve["state"], solve["answer"]["count"]) == ("done", "2")
+    lake = quick.app.state.service.lake  # type: ignore[attr-defined]
+    assert open_records(lake) == []
+    listed = quick.get(f"{solve['links']['self']}/solutions").json()
+    assert len(listed["solutions"]) == 2, "and it lies in the lake soon"
+    row = find_row(lake, solve["id"])
+    assert row is not None
+    assert row["run_id"] == f"ondemand-{solve['id']}"
+    assert find_asked(lake, solve["puzzle_id"]) is not None
+    again = quick.post("/v1/solves", json=board)
+    assert again.json() == solve
+
+
+def test_answers_that_come_together_are_filed_together(
+    quick: TestClient, board: dict[str, Any]
+) -> None:
+    asks = ["first", "all(1)", "count"]
+    ids = [
+        quick.post("/v1/solves", json={**board, "ask": ask}, headers=WAIT).json()["id"]
+        for ask in asks
+    ]
+    service = quick.app.state.service  # type: ignore[attr-defined]
+    for job in ids:
+        service.quick.filing.wait_for(job, PATIENCE_S)
+    rows = [find_row(service.lake, job) for job in ids]
+    assert [row and row["ask"] for row in rows] == asks
+    assert len(service.lake.list("results")) < 1 + len(asks)
+
+
+def test_a_process_that_dies_costs_no_question(quick: TestClient, board: dict[str, Any]) -> None:
+    service = quick.app.state.service  # type: ignore[attr-defined]
+    (pid,) = [int(path.name) for path in Path("/proc").iterdir() if is_hand_of(path, os.getpid())]
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not service.quick.hands.is_ready)
+    found = quick.post("/v1/solves", json={**board, "level": "medium"})
+    assert found.status_code == 202, "it is asked in the queue"
+    until(lambda: service.quick.hands.is_ready)
+    found = quick.post("/v1/solves", json={**board, "level": "hard"}, headers=WAIT)
+    assert found.status_code == 200
+
+
+def is_hand_of(process: Path, parent: int) -> bool:
+    try:
+        words = (process / "cmdline").read_bytes()
+        return (
+            b"ondemand.hand" in words and f"PPid:\t{parent}\n" in (process / "status").read_text()
+        )
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "change", [{"ask": "best(2)"}, {"puzzle": {}}, {"job_id": "0" * 32}, {"ask": 1}, {}]
+)
+def test_what_is_no_message_has_no_answer(
+    settings: Settings,
+    lake: Lake,
+    client: TestClient,
+    board: dict[str, Any],
+    change: dict[str, Any],
+) -> None:
+    client.post("/v1/solves", json=board)
+    (record,) = open_records(lake)
+    message = json.loads(json.dumps(record.message | change))
+    try:
+        answer = try_message(lake, settings, message)
+    except Exception:  # noqa: BLE001 - the process writes null for it
+        answer = None
+    assert (answer is not None) == (not change)
+
+
+def test_answers_wait_for_a_lake_that_is_away(
+    lake: Lake, settings: Settings, client: TestClient, board: dict[str, Any], monkeypatch: Any
+) -> None:
+    from nightgrid.service.http.solves import filing as module
+    from nightgrid.workers.ondemand.answers import Answer, put_answers
+
+    client.post("/v1/solves", json=board)
+    (record,) = open_records(lake)
+    found = try_message(lake, settings, record.message)
+    assert found is not None
+    tries: list[int] = []
+
+    def fail_once(*arguments: Any) -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            raise TransientError("the disk is away")
+        put_answers(*arguments)
+
+    monkeypatch.setattr(module, "put_answers", fail_once)
+    monkeypatch.setattr(module, "RETRY_S", 0.01)
+    filing = Filing(lake)
+    filing.begin()
+    filing.add(Answer(**found), None)
+    filing.wait_for(record.job_id, PATIENCE_S)
+    filing.end()
+    assert len(tries) == 2
+    assert find_row(lake, record.job_id) is not None

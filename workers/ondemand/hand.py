@@ -1,0 +1,112 @@
+"""A process that solves small boards for one service: warm, without queue and without lake.
+
+`python -m nightgrid.workers.ondemand.hand` reads a message a line, as the queue `interactive` has
+them, and writes for each a line with its answer, or null where a small budget was not enough or the
+work raised. Whatever it does not answer is asked in the queue, with attempts and budgets as usual:
+nothing depends on this process.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from dataclasses import replace
+from typing import Any, TextIO
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
+from nightgrid.archive.words.binding import bind_game, game_of
+from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import Question
+from nightgrid.workers.chunks.few_solutions import solve_few
+from nightgrid.workers.chunks.solve import invalid_outcome
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.ondemand.answers import answer_of
+from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.processes import die_with_parent
+from nightgrid.workers.runs.job_keys import FINAL
+from nightgrid.workers.settings import Settings, program_settings
+
+log = get_logger("nightgrid.hand")
+
+TRY_SECONDS = 0.05
+"""What one board may take here; what takes longer is for the workers."""
+TRY_TABLE_BYTES = 64 * 1024**2
+READY = {"ready": True}
+_FINAL = frozenset(FINAL.to_pylist())
+
+
+def try_message(lake: Lake, settings: Settings, message: dict[str, Any]) -> dict[str, Any] | None:
+    """Solve the board of a message within a small budget; None where that gives no final answer."""
+    question = Question.from_json(message)
+    game = game_of(lake, question)
+    puzzle = game.puzzle_from_json(message["puzzle"])
+    budget = Budget(**message["budget"])
+    small = replace(
+        budget,
+        table_bytes=min(budget.table_bytes, TRY_TABLE_BYTES),
+        seconds=min(budget.seconds, TRY_SECONDS),
+    )
+    try:
+        if question.ask.kind == "all":
+            outcome = solve_few(game, puzzle, question.ask, small, settings)
+        else:
+            outcome = game.solve(puzzle, question.ask, None, small)
+    except PermanentError as error:
+        outcome = invalid_outcome(error)
+    if outcome.status not in _FINAL or outcome.status is Status.POISON:
+        return None
+    answer = answer_of(game, puzzle, question, JobBudget.of(settings, budget), outcome)
+    if answer.job_id != message["job_id"]:
+        return None
+    return {"row": answer.row, "solutions": answer.solutions}
+
+
+def warm(settings: Settings) -> None:
+    """Load the kernels and the words of the games."""
+    for name in settings.game_names:
+        begun = time.monotonic()
+        try:
+            bind_game(name).warm()
+        except Exception as error:  # noqa: BLE001 - a game that cannot be loaded must not take the others along
+            log.warning("game not warm", game=name, error=f"{type(error).__name__}: {error}")
+        else:
+            log.info("game warm", game=name, seconds=round(time.monotonic() - begun, 3))
+
+
+def serve(lake: Lake, settings: Settings, asked: TextIO, told: TextIO) -> None:
+    """Answer messages, a line each, until there are no more."""
+    _tell(told, READY)
+    for line in asked:
+        try:
+            answer = try_message(lake, settings, json.loads(line))
+        except Exception as error:  # noqa: BLE001 - the queue has attempts, and words for what fails
+            log.warning("not answered here", error=repr(error))
+            answer = None
+        _tell(told, answer)
+
+
+def _tell(told: TextIO, value: Any) -> None:
+    told.write(json.dumps(value, separators=(",", ":")))
+    told.write("\n")
+    told.flush()
+
+
+def main() -> None:
+    """Answer standard input, as a program."""
+    die_with_parent()
+    keep_pandas_out()
+    # Ctrl-C is for the service, which closes the pipe.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    settings = program_settings()
+    # Nothing but answers may be written where they are read.
+    told, sys.stdout = sys.stdout, sys.stderr
+    warm(settings)
+    serve(Lake.open(settings.lake), settings, sys.stdin, told)
+
+
+if __name__ == "__main__":
+    main()
