@@ -46,6 +46,7 @@ class GameAbout(BaseModel):
     best_max: int | None = Field(description="The largest K of best(K); null for any.")
     usual_ask: str = Field(description="What is asked where a request does not say.")
     rules: list[Rule]
+    usual_rules: str = Field(description="The `rules` of a solve where nothing was said.")
     accepts_words: bool = Field(description="Whether it is played with words.")
     has_pictures: bool
     example: dict[str, Any] | None = Field(description="A board in the game's own form.")
@@ -76,6 +77,7 @@ def about(name: str) -> GameAbout:
         best_max=plug.best_max,
         usual_ask=str(plug.usual_ask),
         rules=[] if doors is None else [_rule(option, plug.rules) for option in doors.rule_options],
+        usual_rules="" if doors is None else doors.rule_line({}),
         accepts_words=plug.words,
         has_pictures=doors is not None and doors.draws_svg,
         example=None if doors is None or not has_plug(name) else example(name),

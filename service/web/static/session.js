@@ -8,6 +8,8 @@ import {longDate} from "./format.js";
 const WAIT_S = 1;
 /** A solve that took longer than this is not followed by a second one for its solutions. */
 const QUICK_S = 5;
+/** Solutions that were not asked for are of no use for ever, but a worker may be starting. */
+const SHOWN_WITHIN_S = 60;
 const LISTED = 100;
 const PAGE_DATES = 1000;
 const QUEUE_MS = 3000;
@@ -168,10 +170,12 @@ const pictureOrNone = (path, signal) =>
 
 const nothingSolved = () => ({solve: null, shown: null, solutions: [], at: 0, solutionPicture: ""});
 
+const hasUsualRules = ({game = state.game, rules}) => !rules || rules === gameOf(game)?.usual_rules;
+
 /** Show what the lake knows of a board already, the usual question first. */
 async function openKnown(board, signal) {
   const usual = gameOf(board.game)?.usual_ask;
-  const known = board.known.filter((answer) => answer.id && answer.status && !answer.rules);
+  const known = board.known.filter((answer) => answer.status !== "over_budget" && hasUsualRules(answer));
   const answer = known.find(({ask}) => ask === usual) ?? known[0];
   if (!answer) return;
   const solve = await json(`/v1/solves/${answer.id}`, {signal}).catch(() => null);
@@ -306,19 +310,32 @@ async function ended(solve, at, signal) {
   const answer = solve.answer;
   if (!answer || answer.status !== "solved") return;
   // The rules of a solve that was opened by its address are known as a line alone.
-  const askable = !solve.rules || Object.keys(state.rules).length > 0;
-  const quick = askable && (answer.wall_s ?? 0) <= QUICK_S;
-  if (!Number(answer.solutions_stored) && COUNTED.test(answer.count ?? "") && quick) {
-    const shown = await posted({...askedAbout(), ask: listingAsk(solve.game), deadline_s: QUICK_S}, signal)
-      .catch(() => null);
-    if (shown && !signal.aborted) {
-      set({shown});
-      if (!isOver(shown)) {
-        await follow(shown, (event, data) => event === "end" && set({shown: data}), signal).catch(() => {});
-      }
-    }
-  }
+  const askable = hasUsualRules(solve) || Object.keys(state.rules).length > 0;
+  const quick = askable && (answer.kernel_s ?? 0) <= QUICK_S;
+  if (canBeListed() && quick) await askForSolutions(signal).catch(() => {});
   await loadSolutions(at, signal);
+}
+
+/** Tell whether the board is known to have solutions, and none of them is there to be shown. */
+export const canBeListed = (seen = state) =>
+  !lister(seen) && seen.solve?.answer?.status === "solved" && COUNTED.test(seen.solve.answer.count ?? "");
+
+async function askForSolutions(signal) {
+  const shown = await posted({...askedAbout(), ask: listingAsk(state.game), deadline_s: SHOWN_WITHIN_S}, signal);
+  if (signal.aborted) return;
+  set({shown});
+  if (!isOver(shown)) await follow(shown, (event, data) => event === "end" && set({shown: data}), signal);
+}
+
+/** Ask for solutions of a board that was only counted, and show them. */
+export function showSolutions() {
+  const signal = turn.signal;
+  return attempt(signal, async () => {
+    set({busy: true});
+    await askForSolutions(signal);
+    await loadSolutions(0, signal);
+    set({busy: false});
+  });
 }
 
 /** What was asked about, to be asked otherwise: the board, its rules and its words. */

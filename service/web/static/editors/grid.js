@@ -3,6 +3,9 @@ import {useRef, useState} from "../html.js";
 
 const STEPS = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]};
 
+/** The row and column of a cell, from the element that has its place. */
+export const placeOf = (element) => element.closest("[data-at]").dataset.at.split(",").map(Number);
+
 /** Tell where the focus of a grid is and how it moves: `cell(r, c)` has what a cell needs. */
 export function useGrid(rows, columns) {
   const [at, move] = useState([0, 0]);
@@ -19,10 +22,12 @@ export function useGrid(rows, columns) {
   const onKeyDown = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return false;
     const step = STEPS[event.key];
-    const ends = {Home: [here[0], 0], End: [here[0], columns - 1]}[event.key];
+    const row = placeOf(event.target)[0];
+    const ends = {Home: [row, 0], End: [row, columns - 1]}[event.key];
     if (!step && !ends) return false;
     event.preventDefault();
-    if (step) to(here[0] + step[0], here[1] + step[1]);
+    const [r, c] = placeOf(event.target);
+    if (step) to(r + step[0], c + step[1]);
     else to(...ends);
     return true;
   };
@@ -31,7 +36,7 @@ export function useGrid(rows, columns) {
     tabIndex: r === here[0] && c === here[1] ? 0 : -1,
     onFocus: () => move([r, c]),
   });
-  return {table, here, to, onKeyDown, cell};
+  return {table, to, onKeyDown, cell};
 }
 
 /** The faults of a board by its cells: "r,c" to what is wrong there. */

@@ -24,7 +24,7 @@ function check(model) {
 
 const View = ({model, change, faults, locked}) => html`
   <label class="field wide"><span>the board as JSON</span>
-    <textarea class="code" rows="16" spellcheck="false" readOnly=${locked} value=${model.text} aria-invalid=${faults.length > 0}
+    <textarea class="code" rows="16" spellcheck=${false} readOnly=${locked} value=${model.text} aria-invalid=${faults.length > 0}
       onInput=${(event) => change({text: event.target.value})}></textarea></label>`;
 
 const Help = () => html`<p class="quiet">Write the board in the form of the example.</p>`;

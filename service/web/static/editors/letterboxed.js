@@ -45,7 +45,7 @@ function View({model, change, faults, locked, ready}) {
           <label key=${i} class=${classes("side", square && `side-${NAMES[i]}`, wrong.has(String(i)) && "is-wrong")}>
             <span>${square ? NAMES[i] : `side ${i + 1}`}</span>
             <input value=${side} readOnly=${locked} aria-invalid=${wrong.has(String(i))} title=${wrong.get(String(i))} autocomplete="off"
-              autocapitalize="characters" spellcheck="false" placeholder="ABC" onInput=${(event) => alter(i, event.target.value)} />
+              autocapitalize="characters" spellcheck=${false} placeholder="ABC" onInput=${(event) => alter(i, event.target.value)} />
           </label>`)}
         ${square && html`<div class="box" aria-hidden="true">${ready ? "" : "?"}</div>`}
       </div>
@@ -55,7 +55,7 @@ function View({model, change, faults, locked, ready}) {
           <button class="link" type="button" disabled=${sides.length >= SIDES_MAX} onClick=${() => change({...model, sides: [...sides, ""]})}>a side more</button>
         </div>
         <label class="field wide"><span>words of the day, if you have them</span>
-          <textarea rows="3" spellcheck="false" value=${model.words} aria-invalid=${faults.some(({field}) => field === "dictionary")}
+          <textarea rows="3" spellcheck=${false} value=${model.words} aria-invalid=${faults.some(({field}) => field === "dictionary")}
             onInput=${(event) => change({...model, words: event.target.value})}></textarea></label>`}
     </div>`;
 }

@@ -1,6 +1,7 @@
 // Boards of Pips: cells are painted into regions, regions have a constraint, dominoes are chosen.
 import {classes, html, useEffect, useRef, useState} from "../html.js";
-import {byCell, useGrid} from "./grid.js";
+import {plural} from "../format.js";
+import {byCell, placeOf, useGrid} from "./grid.js";
 
 const ROWS = 6;
 const COLUMNS = 8;
@@ -60,7 +61,7 @@ function check(model) {
   const faults = [];
   const cells = Object.keys(model.of);
   if (!cells.length) return [{detail: "Paint the cells of the board to begin.", field: "start", cells: []}];
-  if (cells.length % 2) faults.push({detail: `${cells.length} cells; dominoes need an even number.`, field: "board", cells: []});
+  if (cells.length % 2) faults.push({detail: `${plural(cells.length, "cell")}; dominoes need an even number.`, field: "board", cells: []});
   model.regions.forEach(({type, target}, i) => {
     const [first] = cellsOf(model, i);
     if (first && TARGETED.includes(type) && !/^\d+$/.test(String(target))) {
@@ -131,7 +132,7 @@ function Board({model, change, faults, locked}) {
   };
   const keys = (event) => {
     if (grid.onKeyDown(event) || locked) return;
-    const cell = grid.here.join(",");
+    const cell = placeOf(event.target).join(",");
     if (event.key === " " || event.key === "Enter") paint(cell, current === ERASER || of[cell] === current ? undefined : current);
     else if (event.key === "Delete" || event.key === "Backspace") paint(cell, undefined);
     else if (/^[1-9]$/.test(event.key) && regions[Number(event.key) - 1]) change({...model, current: Number(event.key) - 1});

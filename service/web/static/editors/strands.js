@@ -1,6 +1,6 @@
 // Boards of Strands: letters are typed into a grid; clue, number of words and spangram if known.
-import {classes, html} from "../html.js";
-import {byCell, useGrid} from "./grid.js";
+import {classes, html, useRef} from "../html.js";
+import {byCell, placeOf, useGrid} from "./grid.js";
 
 const ROWS = 8;
 const COLUMNS = 6;
@@ -85,8 +85,11 @@ function Letters({model, change, faults, locked}) {
   const grid = useGrid(rows, columns);
   const wrong = byCell(faults.filter(({field}) => field !== "empty"));
   const traced = new Set((model.spangram ? trace(model, model.spangram) ?? [] : []).map(String));
+  // Keys may come faster than the page is drawn.
+  const latest = useRef(model);
+  latest.current = model;
   const write = (r, c, typed) => {
-    const next = letters.map((row) => [...row]);
+    const next = latest.current.letters.map((row) => [...row]);
     let [y, x] = [r, c];
     for (const letter of typed) {
       if (y >= rows) break;
@@ -94,23 +97,24 @@ function Letters({model, change, faults, locked}) {
       x += 1;
       if (x === columns) { x = 0; y += 1; }
     }
-    change({...model, letters: next});
-    if (typed.length) requestAnimationFrame(() => grid.to(Math.min(y, rows - 1), y >= rows ? columns - 1 : x));
+    latest.current = {...latest.current, letters: next};
+    change(latest.current);
+    if (typed.some(Boolean)) grid.to(Math.min(y, rows - 1), y >= rows ? columns - 1 : x);
   };
   const keys = (event) => {
     if (grid.onKeyDown(event) || locked) return;
-    const [r, c] = grid.here;
+    const [r, c] = placeOf(event.target);
     if (event.key !== "Backspace" && event.key !== "Delete") return;
     event.preventDefault();
-    if (letters[r][c] || event.key === "Delete") write(r, c, [""]);
+    if (latest.current.letters[r][c] || event.key === "Delete") write(r, c, [""]);
     const back = event.key === "Backspace" ? [c ? r : Math.max(0, r - 1), c ? c - 1 : r ? columns - 1 : 0] : [r, c];
-    requestAnimationFrame(() => grid.to(...back));
+    grid.to(...back);
   };
   const typed = (event, r, c) => {
     // What stood there before is replaced: the newest letter counts.
-    const text = [...event.target.value.replace(/\s/g, "")].filter((letter, i, all) => all.length === 1 || i > 0 || letter !== letters[r][c]);
+    const text = [...event.target.value.replace(/\s/g, "")].filter((letter, i, all) => all.length === 1 || i > 0 || letter !== latest.current.letters[r][c]);
     if (text.length) write(r, c, text.slice(0, 1));
-    else event.target.value = letters[r][c];
+    else event.target.value = latest.current.letters[r][c];
   };
   const pasted = (event, r, c) => {
     event.preventDefault();
@@ -124,7 +128,7 @@ function Letters({model, change, faults, locked}) {
           const cell = `${r},${c}`;
           return html`
             <div role="gridcell" key=${c}>
-              <input ...${grid.cell(r, c)} value=${letter} readOnly=${locked} autocomplete="off" autocapitalize="characters" spellcheck="false"
+              <input ...${grid.cell(r, c)} value=${letter} readOnly=${locked} autocomplete="off" autocapitalize="characters" spellcheck=${false}
                 aria-invalid=${wrong.has(cell)} title=${wrong.get(cell)}
                 aria-label=${`row ${r + 1}, column ${c + 1}${wrong.has(cell) ? `: ${wrong.get(cell)}` : ""}`}
                 class=${classes("letter", wrong.has(cell) && "is-wrong", traced.has(cell) && "is-gold", !letter && "is-empty")}
@@ -136,10 +140,10 @@ function Letters({model, change, faults, locked}) {
 
 function View({model, change, faults, locked}) {
   const wrong = (field) => faults.some((fault) => fault.field === field);
-  const field = (name, title, more = {}) => html`
+  const field = (name, title, {upper = false, ...more} = {}) => html`
     <label class="field"><span>${title}</span>
-      <input value=${model[name]} readOnly=${locked} aria-invalid=${wrong(name)} autocomplete="off" spellcheck="false" ...${more}
-        onInput=${(event) => change({...model, [name]: more.upper ? event.target.value.toUpperCase().trim() : event.target.value})} />
+      <input value=${model[name]} readOnly=${locked} aria-invalid=${wrong(name)} autocomplete="off" spellcheck=${false} ...${more}
+        onInput=${(event) => change({...model, [name]: upper ? event.target.value.toUpperCase().trim() : event.target.value})} />
     </label>`;
   return html`
     <div class="strands-editor">

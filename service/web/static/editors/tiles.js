@@ -79,7 +79,7 @@ function View({model, change, faults, locked}) {
             const i = r * COLUMNS + c;
             return html`
               <div role="gridcell" key=${c}>
-                <input ...${{...grid.cell(r, c), tabIndex: 0}} value=${tile} readOnly=${locked} spellcheck="false" autocomplete="off" title=${wrong.get(cell)}
+                <input ...${{...grid.cell(r, c), tabIndex: 0}} value=${tile} readOnly=${locked} spellcheck=${false} autocomplete="off" title=${wrong.get(cell)}
                   class=${classes("tile-text", wrong.has(cell) && "is-wrong")} aria-invalid=${wrong.has(cell)}
                   aria-label=${`tile ${i}${wrong.has(cell) ? `: ${wrong.get(cell)}` : ""}`}
                   onInput=${(event) => change({tiles: tiles.map((text, j) => (i === j ? event.target.value : text))})} />

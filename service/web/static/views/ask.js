@@ -52,7 +52,7 @@ function Rule({rule, value, change}) {
             ${options.map((option) => html`<option key=${option} value=${option}>${option}</option>`)}
           </select>`
         : html`<input id=${id} value=${present} placeholder=${usually} aria-describedby=${`${id}-help`}
-            inputmode=${type?.startsWith("int") ? "numeric" : undefined} onChange=${told} />`}
+            inputmode=${type?.startsWith("int") ? "numeric" : undefined} onInput=${told} />`}
       <p id=${`${id}-help`}>${rule.help}</p>
     </div>`;
 }
@@ -94,7 +94,7 @@ export function AskForm() {
         ${plug.accepts_words && html`
           <div class="rule">
             <label for="words">words</label>
-            <textarea id="words" rows="2" spellcheck="false" value=${words} aria-describedby="words-help"
+            <textarea id="words" rows="2" spellcheck=${false} value=${words} aria-describedby="words-help"
               onInput=${(event) => set({words: event.target.value})}></textarea>
             <p id="words-help">The words to play with, with blanks between. Without any, the board's own or the English lexicon.</p>
           </div>`}

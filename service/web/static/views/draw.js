@@ -1,5 +1,5 @@
 // A board that is made by hand: the editor of its game on the stage, help and size beside it.
-import {html} from "../html.js";
+import {html, useState} from "../html.js";
 import {change, clearDraft, draftOf, edit, showDraft} from "../drafts.js";
 import {editorOf} from "../editors/index.js";
 import {titleOf, useSession} from "../session.js";
@@ -45,16 +45,27 @@ function editPasted() {
 function Size({model, game}) {
   const editor = editorOf(game);
   if (!editor.size || model.rows === undefined) return null;
-  const field = (name, title) => html`
-    <label class="field"><span>${title}</span>
-      <input type="number" min="1" max=${editor.size.max} value=${model[name]}
-        onChange=${(event) => {
-          const size = Math.min(editor.size.max, Math.max(1, Math.floor(Number(event.target.value)) || 1));
-          const next = {...model, [name]: size};
-          change(game, editor.resize ? editor.resize(model, next.rows, next.columns) : within(next));
-        }} />
+  const resize = (name, wanted) => {
+    const next = {...model, [name]: Math.min(editor.size.max, Math.max(1, Math.floor(Number(wanted)) || 1))};
+    change(game, editor.resize ? editor.resize(model, next.rows, next.columns) : within(next));
+  };
+  return html`
+    <div class="fields">${["rows", "columns"].map((name) => html`
+      <${Length} key=${name} name=${name} size=${model[name]} max=${editor.size.max} take=${(wanted) => resize(name, wanted)} />`)}
+    </div>`;
+}
+
+/** A number that counts once it is typed to its end: on the way to 12 the board is not cut to 1. */
+function Length({name, size, max, take}) {
+  const [typed, type] = useState(null);
+  const end = () => {
+    if (typed !== null) take(typed);
+    type(null);
+  };
+  return html`
+    <label class="field"><span>${name}</span>
+      <input type="number" min="1" max=${max} value=${typed ?? size} onInput=${(event) => type(event.target.value)} onChange=${end} onBlur=${end} />
     </label>`;
-  return html`<div class="fields">${field("rows", "rows")}${field("columns", "columns")}</div>`;
 }
 
 /** Leave out what lies beyond the edge of a board that was made smaller. */

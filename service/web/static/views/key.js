@@ -14,7 +14,7 @@ export function KeyForm() {
   return html`
     <form class="key" onSubmit=${send}>
       <label for="key">This service wants an API key</label>
-      <input id="key" type="password" autocomplete="off" spellcheck="false" value=${value}
+      <input id="key" type="password" autocomplete="off" spellcheck=${false} value=${value}
         onInput=${(event) => change(event.target.value)} />
       <button class="button" type="submit">Use it</button>
       <p>It stays in this tab until you close it.</p>

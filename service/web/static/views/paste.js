@@ -2,14 +2,14 @@
 import {html, useEffect, useState} from "../html.js";
 import {clearDraft, edit, paste} from "../drafts.js";
 import {boardsIn, editorOf} from "../editors/index.js";
+import {jsonFault} from "../jsonfault.js";
 import {set, titleOf, useSession} from "../session.js";
 
 const SHOWN = 60;
 
 /** Say where JSON breaks: by line and column, with the line itself. */
-function broken(text, error) {
-  const [, at] = /position (\d+)/.exec(error.message) || [];
-  const before = text.slice(0, at === undefined ? text.length : Number(at)).split("\n");
+function broken(text) {
+  const before = text.slice(0, jsonFault(text)).split("\n");
   const line = text.split("\n")[before.length - 1] ?? "";
   const column = before.at(-1).length + 1;
   const from = Math.max(0, column - SHOWN / 2);
@@ -22,8 +22,8 @@ function read(text) {
   let payload;
   try {
     payload = JSON.parse(text);
-  } catch (error) {
-    return {fault: broken(text, error)};
+  } catch {
+    return {fault: broken(text)};
   }
   const boards = boardsIn(payload);
   return boards.length ? {payload, boards} : {fault: {detail: "This JSON holds no board: expected dominoes and regions, a board of letters, sides, or tiles."}};
@@ -47,7 +47,7 @@ export function Paste() {
   }, [pasted, one?.level]);
   return html`
     <label class="field wide" for="payload"><span>a published payload, or a board as JSON</span></label>
-    <textarea id="payload" class="code" rows="9" spellcheck="false" autocomplete="off" value=${pasted} aria-invalid=${Boolean(fault)} aria-describedby="payload-told"
+    <textarea id="payload" class="code" rows="9" spellcheck=${false} autocomplete="off" value=${pasted} aria-invalid=${Boolean(fault)} aria-describedby="payload-told"
       placeholder='{"sides": ["TAP", "ERD", "NIL", "YCO"]}' onInput=${(event) => set({pasted: event.target.value})}></textarea>
     <div id="payload-told" class="told" role="status">
       ${fault && html`

@@ -9,7 +9,7 @@ function Figure({name, children}) {
 
 export function QueueStrip() {
   const {queue} = useSession();
-  const workers = Array.isArray(queue?.workers) ? queue.workers.length : queue?.workers;
+  const workers = queue?.workers?.reduce((sum, {processes}) => sum + (processes ?? 1), 0);
   const light = !queue ? "off" : workers ? (queue.running ? "busy" : "idle") : "off";
   return html`
     <section class="queue" aria-label="Queue" data-light=${light}>

@@ -1,7 +1,7 @@
 // The stage: what the board is called, the board itself, and the way through its solutions.
 import {classes, html, useEffect, useState} from "../html.js";
 import {grouped} from "../format.js";
-import {chooseDay, lister, solutionCount, stepTo, titleOf, useSession} from "../session.js";
+import {canBeListed, chooseDay, lister, showSolutions, solutionCount, stepTo, titleOf, useSession} from "../session.js";
 import {neighbours} from "./calendar.js";
 import {Drawing} from "./draw.js";
 import {Back, Left, On, Right} from "./icons.js";
@@ -105,6 +105,10 @@ export function Stage() {
           <${Steps} steps=${bare ? 0 : steps} upto=${upto} change=${change} />
           <button class="link" type="button" aria-pressed=${bare} onClick=${() => hide(!bare)}>
             ${bare ? "show the solution" : "hide the solution"}</button>
+        </div>`}
+      ${!drawing && !running && canBeListed(session) && html`
+        <div class="under">
+          <button class="chip" type="button" disabled=${session.busy} onClick=${showSolutions}>show the solutions</button>
         </div>`}
     </section>`;
 }

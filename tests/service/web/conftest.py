@@ -1,0 +1,107 @@
+"""One service over a lake of sample boards, and one browser, for all tests of the page."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+
+from nightgrid.service.cli.app import main
+from nightgrid.service.games.plug import SAMPLES
+from tests.chromium import chromium
+from tests.service.scenes import environment
+
+DAYS = {"pips": ("2026-01-01", "2026-01-02", "2026-01-05"), "strands": ("2026-01-01",)}
+"""What the lake has, counted by a night."""
+LATER = "2026-01-04"
+"""A day of Letter Boxed that is fetched and not solved."""
+WIDTH, HEIGHT = 1280, 860
+END_S = 30
+WAIT_MS = 30_000
+"""For what a loaded machine does late; no test takes so long where it passes."""
+
+
+@pytest.fixture(scope="session")
+def page_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake with a night of boards of Pips and Strands."""
+    folder = tmp_path_factory.mktemp("page")
+    words = []
+    for game, days in DAYS.items():
+        (folder / game).mkdir()
+        for day in days:
+            shutil.copy(SAMPLES / game / f"{day}.json", folder / game)
+        words += ["--source", f"{game}={folder / game}"]
+    lake = str(folder / "lake")
+    assert main(("nightly", *words, "--lake", lake, "--inline", "--no-prefect")) == 0
+    return folder / "lake"
+
+
+@pytest.fixture(scope="session")
+def service(page_lake: Path) -> Iterator[str]:
+    """The address of `nightgrid serve` with a worker for each queue."""
+    words = ["serve", "--port", "0", "--json", "--processes", "1", "--interactive", "1"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "nightgrid.service.cli.app", *words, "--lake", str(page_lake)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=page_lake.parent,
+        env=environment(),
+    ) as process:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline())["url"].rstrip("/")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(END_S) == 0
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A Chromium, started once."""
+    program = chromium()
+    with sync_playwright() as playwright:
+        # It is shown nothing but the page, and refuses to run as root with a sandbox.
+        found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def opened(service: str, browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Open the page at a place of it. No request may leave the service, and no script may fail."""
+    contexts: list[BrowserContext] = []
+    strays: list[str] = []
+    failed: list[str] = []
+
+    def see(request: Request) -> None:
+        at = urlsplit(request.url)
+        if at.scheme not in ("blob", "data") and f"{at.scheme}://{at.netloc}" != service:
+            strays.append(request.url)
+
+    def open_page(place: str = "/", **how: object) -> Page:
+        settings = {"viewport": {"width": WIDTH, "height": HEIGHT}, "reduced_motion": "reduce"}
+        context = browser.new_context(base_url=service, **settings | how)  # type: ignore[arg-type]
+        context.set_default_timeout(WAIT_MS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", see)
+        page.on("pageerror", lambda error: failed.append(str(error)))
+        page.on(
+            "console",
+            lambda told: failed.append(told.text) if "Content Security" in told.text else None,
+        )
+        page.goto(place)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert strays == [], "every request goes to the service"
+    assert failed == []

@@ -1,0 +1,391 @@
+"""The page in a real Chromium: boards are chosen, pasted and drawn, solved, stepped through."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from nightgrid.service.games import service_plug
+from nightgrid.service.games.plug import SAMPLES
+from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT
+from tests.service.web.conftest import WAIT_MS
+
+pytestmark = [pytest.mark.cluster]
+expect.set_options(timeout=WAIT_MS)
+
+Opened = Callable[..., Page]
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+
+
+def solve(page: Page) -> None:
+    page.get_by_role("button", name="Solve", exact=True).click()
+
+
+def count(page: Page) -> Locator:
+    return page.locator(".count")
+
+
+def board(page: Page) -> Locator:
+    return page.locator("svg.board")
+
+
+def another_board(page: Page, before: str) -> str:
+    """Wait until a picture other than the one before is shown."""
+    until = time.monotonic() + WAIT_MS / 1000
+    while (now := board(page).inner_html()) == before:
+        assert time.monotonic() < until, "the picture stays as it is"
+        page.wait_for_timeout(20)
+    return now
+
+
+def test_a_day_is_picked_and_its_known_answer_is_there(opened: Opened) -> None:
+    page = opened()
+    expect(page.get_by_role("heading", level=1)).to_have_text("5 January 2026")
+    page.get_by_role("button", name="Friday 2 January 2026, 3 boards, 3 solved").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("2 January 2026")
+    page.get_by_role("button", name="easy").click()
+    expect(page).to_have_url(re.compile(r"\?board=pips/2026-01-02/easy$"))
+    expect(board(page)).to_be_visible()
+    expect(count(page)).to_have_text("1")
+    page.get_by_role("button", name="Day before").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("1 January 2026")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("2 January 2026")
+
+
+def test_the_calendar_is_walked_with_keys(opened: Opened) -> None:
+    page = opened("/?board=pips/2026-01-05/hard")
+    page.locator("[data-date='2026-01-05']").focus()
+    for key in ("ArrowUp", "ArrowRight", "Home", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(page.locator("[data-date='2026-01-02']")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("2 January 2026")
+
+
+def test_a_payload_is_pasted_solved_and_shared_by_its_address(opened: Opened) -> None:
+    page = opened("/?paste=")
+    page.locator("#payload").fill((SAMPLES / "pips" / "2026-01-05.json").read_text())
+    page.get_by_role("button", name="easy").click()
+    expect(page.get_by_text("The board is well formed.")).to_be_visible()
+    solve(page)
+    expect(count(page)).to_have_text("2")
+    expect(board(page)).to_have_attribute("aria-label", re.compile("solved"))
+    shared = page.url
+    assert "?solve=" in shared
+    other = opened(shared)
+    expect(count(other)).to_have_text("2")
+    expect(board(other)).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "This is no JSON: line 1, column 2."),
+        ('{"sides": [\n"TAP",, "ERD"]}', "This is no JSON: line 2, column 7."),
+        ('{"a": 1}', "This JSON holds no board"),
+        ('{"sides": ["T1P", "ERD"]}', "expected a letter"),
+        ('{"board": ["AB", "C"]}', "expected 2 as in row 0"),
+        ('{"tiles": [["A1", "A1"]]}', "a feature stands twice on the tile"),
+    ],
+)
+def test_what_is_wrong_with_a_payload_is_said(opened: Opened, text: str, told: str) -> None:
+    page = opened("/?paste=")
+    page.locator("#payload").fill(text)
+    expect(page.locator(".told, .faults").filter(has_text=told)).to_be_visible()
+    expect(page.get_by_role("button", name="Solve", exact=True)).to_be_disabled()
+
+
+def test_a_fault_of_a_payload_is_shown_on_its_cell(opened: Opened) -> None:
+    page = opened("/?paste=")
+    page.locator("#payload").fill(json.dumps({"hard": BROKEN}))
+    wrong = page.locator("[data-at='0,0']")
+    expect(wrong).to_have_attribute("aria-invalid", "true")
+    expect(wrong).to_have_attribute("aria-label", re.compile("stands twice"))
+    expect(page.locator(".faults code")).to_have_text("/puzzle/hard/regions/0/indices/1")
+    page.get_by_role("button", name="edit it by hand").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Draw a board of Pips")
+
+
+def draw_pair(page: Page) -> None:
+    """Draw a square of four cells, of which one is bound to a 4."""
+    for cell in ("0,0", "0,1", "1,0"):
+        page.locator(f"[data-at='{cell}']").click()
+    page.get_by_role("button", name="New region").click()
+    page.locator("[data-at='1,1']").click()
+    page.get_by_label("Number of region 2").fill("4")
+    for domino in PAIR["dominoes"]:
+        page.get_by_role("button", name="-".join(map(str, domino)), exact=True).click()
+
+
+def test_a_board_of_pips_is_drawn_and_its_solutions_stepped_through(opened: Opened) -> None:
+    page = opened("/?draw=pips")
+    expect(page.get_by_role("button", name="Solve", exact=True)).to_be_disabled()
+    draw_pair(page)
+    solve(page)
+    expect(count(page)).to_have_text(str(PAIR_COUNT))
+    stepper = page.get_by_role("group", name="Solutions")
+    expect(stepper).to_contain_text(f"1 of {PAIR_COUNT}")
+    seen = [board(page).inner_html()]
+    for _ in range(PAIR_COUNT - 1):
+        page.keyboard.press("ArrowRight")
+        seen.append(another_board(page, seen[-1]))
+    page.keyboard.press("ArrowRight")
+    expect(stepper).to_contain_text(f"{PAIR_COUNT} of {PAIR_COUNT}")
+    assert len(set(seen)) == PAIR_COUNT
+    page.keyboard.press("Home")
+    expect(stepper).to_contain_text(f"1 of {PAIR_COUNT}")
+    page.get_by_role("button", name="Edit the board").click()
+    expect(page.locator("[data-at='1,1']")).to_have_attribute(
+        "aria-label", "row 2, column 2, region 2, sum of 4"
+    )
+
+
+def test_a_board_of_pips_is_drawn_with_keys_alone(opened: Opened) -> None:
+    page = opened("/?draw=pips")
+    page.locator("[data-at='0,0']").focus()
+    for key in ("Space", "ArrowRight", "Enter", "ArrowDown", "Space"):
+        page.keyboard.press(key)
+    expect(page.get_by_text("3 cells; dominoes need an even number.")).to_be_visible()
+    page.keyboard.press("Delete")
+    page.locator("[aria-label='1-2']").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The board is well formed.")).to_be_visible()
+
+
+def test_letters_of_strands_are_typed(opened: Opened) -> None:
+    page = opened("/?draw=strands")
+    for name, size in (("rows", "2"), ("columns", "3")):
+        field = page.locator(".choose").get_by_label(name)
+        field.fill(size)
+        field.blur()
+    page.locator("[data-at='0,0']").focus()
+    page.keyboard.type("ca4dog")
+    expect(page.locator("[data-at='0,2']")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_text("“4” is no letter.")).to_be_visible()
+    page.locator("[data-at='0,2']").focus()
+    page.keyboard.type("t")
+    expect(page.get_by_text("The board is well formed.")).to_be_visible()
+    page.get_by_role("textbox", name="spangram").fill("CAT")
+    expect(page.locator(".is-gold")).to_have_count(3)
+    page.get_by_role("textbox", name="spangram").fill("CTG")
+    expect(page.get_by_text("The spangram cannot be traced")).to_be_visible()
+
+
+def test_sides_of_letter_boxed_are_typed_and_their_strokes_shown_one_by_one(
+    opened: Opened,
+) -> None:
+    page = opened("/?draw=letterboxed")
+    for name, side in (("top", "AB"), ("right", "CD"), ("bottom", "E"), ("left", "F1")):
+        page.get_by_label(name).fill(side)
+    expect(page.get_by_label("left")).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("left").fill("F")
+    page.get_by_label("words of the day").fill("face ebd")
+    expect(page.get_by_text("The board is well formed.")).to_be_visible()
+    solve(page)
+    expect(count(page)).to_have_text("1")
+    expect(page.locator(".list")).to_contain_text("FACE \u2013 EBD")
+    page.locator("#steps").fill("2")
+    expect(page.locator("path.step:visible")).to_have_count(2)
+
+
+def test_a_walk_of_tiles_is_shown_step_by_step(opened: Opened) -> None:
+    page = opened("/?draw=tiles")
+    for i, features in enumerate(("A1 B1", "A1 B2", "B1 B2")):
+        page.get_by_label(f"tile {i}", exact=True).fill(features)
+    solve(page)
+    expect(page.locator(".list")).to_contain_text("moves")
+    page.locator("#steps").fill("1")
+    expect(page.locator("rect.is-cleared")).to_have_count(2)
+    expect(page.locator(".tile.is-here")).to_have_count(1)
+
+
+def test_covers_of_strands_are_listed_with_their_spangram_apart(opened: Opened) -> None:
+    page = opened("/?board=strands/2026-01-01/daily")
+    expect(page.get_by_text("Take an umbrella")).to_be_visible()
+    page.get_by_text("Best", exact=True).click()
+    page.get_by_label("How many solutions").fill("3")
+    solve(page)
+    covers = page.locator(".list li")
+    expect(covers).to_have_count(3)
+    expect(covers.first.locator(".spangram")).to_have_text("WEATHER\u2009·\u2009REPORT")
+    before = board(page).inner_html()
+    covers.last.get_by_role("button").click()
+    expect(page.get_by_role("group", name="Solutions")).to_contain_text("3 of 3")
+    another_board(page, before)
+
+
+def large() -> str:
+    """Write a payload whose count takes minutes."""
+    shape = {"level": ["hard"], "dominoes": 28, "unconstrained": 0.2}
+    payloads, _ = service_plug("pips").payloads(shape, dt.date(2026, 1, 1), 1, seed=2)
+    return next(payloads).text
+
+
+def test_a_large_solve_is_watched_and_cancelled(opened: Opened) -> None:
+    page = opened("/?paste=")
+    page.locator("#payload").fill(large())
+    expect(page.get_by_text("The board is well formed.")).to_be_visible()
+    solve(page)
+    expect(page.locator(".running .verdict")).to_have_text("Solving")
+    expect(page.locator("[data-light]")).to_have_attribute("data-light", "busy")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator(".verdict")).to_have_text("Cancelled.")
+    expect(page.get_by_role("button", name="Solve", exact=True)).to_be_enabled()
+
+
+def test_files_are_taken_along(opened: Opened, tmp_path: Path) -> None:
+    page = opened("/?board=pips/2026-01-05/hard")
+    expect(count(page)).to_have_text("1")
+    for name in ("SVG", "JSON", "Parquet"):
+        with page.expect_download() as found:
+            page.get_by_role("button", name=f"Download {name}").click()
+        path = tmp_path / found.value.suggested_filename
+        assert path.name == f"pips-2026-01-05-hard.{name.lower()}"
+        found.value.save_as(path)
+    assert (tmp_path / "pips-2026-01-05-hard.svg").read_text().startswith("<svg")
+    taken = json.loads((tmp_path / "pips-2026-01-05-hard.json").read_text())
+    assert taken["answer"]["count"] == "1"
+    table = pq.read_table(tmp_path / "pips-2026-01-05-hard.parquet")
+    assert table.column("job_id").to_pylist() == [taken["id"]]
+
+
+@pytest.mark.parametrize("place", ["/?board=pips/2026-01-05/hard", "/?draw=pips", "/?paste="])
+def test_a_phone_shows_everything_without_scrolling_sideways(opened: Opened, place: str) -> None:
+    page = opened(place, **PHONE)
+    expect(page.get_by_role("button", name="Solve", exact=True)).to_be_attached()
+    if "board" in place:
+        expect(board(page)).to_be_visible()
+        page.get_by_role("button", name="all days").tap()
+        expect(page.locator("[data-date='2026-01-02']")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_cells_are_painted_with_a_finger(opened: Opened) -> None:
+    page = opened("/?draw=pips", **PHONE)
+    page.locator("[data-at='0,0']").tap()
+    page.locator("[data-at='0,1']").tap()
+    expect(page.locator("[role=gridcell][aria-selected=true]")).to_have_count(2)
+
+
+def test_it_is_dark_where_the_system_is_until_a_person_wants_it_light(opened: Opened) -> None:
+    page = opened("/?board=pips/2026-01-05/hard", color_scheme="dark")
+    root = page.locator("html")
+    expect(root).to_have_attribute("data-theme", "dark")
+    shade = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(shade)
+    page.get_by_role("button", name="Light colours").click()
+    expect(root).to_have_attribute("data-theme", "light")
+    assert page.evaluate(shade) != dark
+    page.reload()
+    expect(root).to_have_attribute("data-theme", "light")
+
+
+def test_the_queue_is_shown(opened: Opened) -> None:
+    strip = opened().get_by_role("region", name="Queue")
+    for figure in ("waiting", "running", "oldest", "workers"):
+        expect(strip).to_contain_text(figure)
+    expect(strip).to_have_attribute("data-light", "idle")
+
+
+def test_a_key_is_asked_for_where_the_service_wants_one(opened: Opened) -> None:
+    page = opened("/static/icon.svg")
+    sent: list[str] = []
+
+    def refuse(route: Any) -> None:
+        sent.append(route.request.headers.get("authorization", ""))
+        if sent[-1]:
+            route.fallback()
+        else:
+            route.fulfill(status=401, json={"title": "A key is wanted", "status": 401})
+
+    page.route("**/v1/**", refuse)
+    page.goto("/")
+    page.get_by_label("This service wants an API key").fill("secret")
+    page.get_by_role("button", name="Use it").click()
+    page.wait_for_timeout(200)
+    assert "Bearer secret" in sent
+    assert page.evaluate("JSON.stringify(localStorage)") == "{}"
+
+
+def test_markup_in_a_board_stays_text(opened: Opened) -> None:
+    page = opened("/?paste=")
+    hostile = "<img src=x onerror=document.title='struck'>"
+    page.locator("#payload").fill(
+        json.dumps({"tiles": [[hostile, "A"], [hostile, "A"]], "clue": hostile})
+    )
+    expect(page.get_by_text("The board is well formed.")).to_be_visible()
+    solve(page)
+    expect(board(page)).to_contain_text("<img src=x")
+    expect(page.locator("img, script:not([src])")).to_have_count(0)
+    assert page.title() == "nightgrid"
+
+
+SERIOUS = ("serious", "critical")
+
+
+def is_solved(page: Page) -> None:
+    expect(page.locator("svg.board")).to_be_visible()
+    expect(page.locator(".count")).to_be_visible()
+    page.locator(".rules summary").click()
+
+
+def is_drawn(page: Page) -> None:
+    page.locator("[data-at='0,0']").click()
+    expect(page.locator(".faults li").first).to_be_visible()
+
+
+def is_wrong(page: Page) -> None:
+    page.locator("#payload").fill(json.dumps(BROKEN))
+    expect(page.locator("[data-at][aria-invalid=true]")).to_be_visible()
+
+
+def is_typed(page: Page) -> None:
+    expect(page.locator("main input").first).to_be_visible()
+
+
+def is_unknown(page: Page) -> None:
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+PLACES: dict[str, Callable[[Page], None]] = {
+    "/?board=pips/2026-01-05/hard": is_solved,
+    "/?board=strands/2026-01-01/daily": is_solved,
+    "/?draw=pips": is_drawn,
+    "/?draw=strands": is_typed,
+    "/?draw=letterboxed": is_typed,
+    "/?draw=tiles": is_typed,
+    "/?paste=": is_wrong,
+    "/?board=pips/1999-01-01/hard": is_unknown,
+}
+
+
+DARK = ("/?board=strands/2026-01-01/daily", "/?draw=pips")
+"""Looked at in the dark as well, on a phone."""
+
+
+LOOKS: list[tuple[str, dict[str, Any]]] = [
+    *((place, {}) for place in PLACES),
+    *((place, {"color_scheme": "dark", **PHONE}) for place in DARK),
+]
+
+
+@pytest.mark.parametrize(("place", "how"), LOOKS)
+def test_axe_finds_no_serious_problem(opened: Opened, place: str, how: dict[str, Any]) -> None:
+    # The page's policy stops every script that is not the page's own, that of axe too.
+    page = opened(place, bypass_csp=True, **how)
+    PLACES[place](page)
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    serious = [fault for fault in found if fault["impact"] in SERIOUS]
+    told = [f"{fault['id']}: {node['html']}" for fault in serious for node in fault["nodes"]]
+    assert told == []
