@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, Ty
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.layered_count import LayeredCount
+from nightgrid.solvers.ranged_search import RangedSearch
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 
 if TYPE_CHECKING:
@@ -365,6 +366,13 @@ class Game(Protocol[P, S]):
         A part of a job that is counted by layers is `{"layer": L, "buckets": [i, j]}`: all
         solutions whose state in layer L falls into the buckets i to j - 1. `solve` takes such a
         part like any other, from the empty board on; further keys of it are ignored.
+        """
+
+    def ranged(self, puzzle: P, ask: Ask, budget: Budget) -> RangedSearch[S] | None:
+        """Take a job up range by range, so that idle processes can take ranges off its hands.
+
+        None where the game has no ranges that cost little more than the whole, or the board cannot
+        be searched: solving it gives the reason. Raises BudgetSpentError.
         """
 
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:

@@ -22,6 +22,7 @@ transport.install()
 
 SOLVE_CHUNK = "nightgrid.solve_chunk"
 SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
+SHARE_ONDEMAND = "nightgrid.share_ondemand"
 """Names of the tasks: what a message calls for."""
 
 PUBLISH_RETRY = {"max_retries": 2, "interval_start": 0.0, "interval_step": 0.2, "interval_max": 0.5}
@@ -67,6 +68,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_routes": {
             SOLVE_CHUNK: {"queue": BATCH},
             SOLVE_ONDEMAND: {"queue": INTERACTIVE},
+            SHARE_ONDEMAND: {"queue": INTERACTIVE},
         },
         "task_acks_late": True,
         "task_ignore_result": True,

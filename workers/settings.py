@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
@@ -103,6 +103,9 @@ class Settings(BaseSettings):
     batch_chunk_seconds: float = Field(default=30.0, gt=0)
     """A chunk of many rows that has run this long leaves its remaining rows to new chunks."""
 
+    split: Literal["auto", "ahead", "never"] = "auto"
+    """Whether jobs are divided before they are over budget: `auto` where processes would be idle
+    and the job is expected to take long enough, `ahead` wherever it can be, `never`."""
     split_into: int = Field(default=16, ge=2, le=4096)
     """Parts that one part over budget is divided into, about."""
     split_depth_max: int = Field(default=2, ge=0, le=32)

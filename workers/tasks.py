@@ -22,7 +22,7 @@ from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND, app
+from nightgrid.workers.app import SHARE_ONDEMAND, SOLVE_CHUNK, SOLVE_ONDEMAND, app
 from nightgrid.workers.broker.job_news import tell_news
 from nightgrid.workers.broker.job_refusals import mark_job_refusal, others_may_work
 from nightgrid.workers.broker.lake_keys import make_lake_id
@@ -40,6 +40,8 @@ from nightgrid.workers.broker.watcher import StopThread
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
 from nightgrid.workers.logs import configure, get_logger
+from nightgrid.workers.ondemand.calling import Hands
+from nightgrid.workers.ondemand.helping import help_job
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.manifest import ChunkRef
@@ -133,9 +135,21 @@ def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
     """Solve one puzzle that came with the message."""
     structlog.contextvars.bind_contextvars(job=message.get("job_id"))
     lake, client, watcher = _connections()
-    report = solve_message(lake, message, _settings, WORKER_ID, watcher)
+    hands = Hands(client, _settings)
+    report = solve_message(lake, message, _settings, WORKER_ID, watcher, hands)
     tell_news(client, _settings, report["job_id"])
     return report
+
+
+@app.task(base=NightgridTask, name=SHARE_ONDEMAND)  # type: ignore[untyped-decorator]
+def share_ondemand(call: dict[str, Any]) -> dict[str, Any]:
+    """Help with a job on demand that another process works."""
+    lake, client, watcher = _connections()
+    try:
+        return {"brought": help_job(lake, call, client, _settings, WORKER_ID, watcher)}
+    except Exception as error:  # noqa: BLE001 - the job's worker works what it is not brought
+        log.warning("no help", error=f"{type(error).__name__}: {error}")
+        return {"brought": 0}
 
 
 @signals.task_failure.connect  # type: ignore[untyped-decorator]

@@ -136,6 +136,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(r"runs/kept\.json", _json, Mend.FORGET),
     _kind(r"runs/nightly/[^/]+\.json", _json, Mend.FORGET),
     _kind(r"results/[^/]+\.parquet", _table(tables.RESULTS), Mend.RESULTS),
+    _kind(r"divisions/[^/]+\.parquet", _table(tables.DIVISIONS), Mend.FORGET),
     _kind(r"solutions/[^/]+\.parquet", _table(tables.SOLUTIONS), Mend.RESULTS),
     _kind(
         r"listings/(?P<run>[0-9a-f]{32})/[0-9a-f]{32}/\d+-\d+\.parquet",

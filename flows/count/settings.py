@@ -83,7 +83,13 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
     game = bind_game(corpus.game, settings.rules, words, settings.lake)
     workers = settings.workers
     return Asking(
-        settings.lake, game, settings.ask, workers.budget, workers.batch_processes, settings.retry
+        settings.lake,
+        game,
+        settings.ask,
+        workers.budget,
+        workers.batch_processes,
+        settings.retry,
+        workers.split,
     )
 
 

@@ -172,6 +172,7 @@ def _plan(night: NightSettings, game: Game[Any, Any], ask: Ask, retry: Retry | N
         night.workers.budget,
         worker_count=night.workers.batch_processes,
         retry=retry,
+        split=night.workers.split,
     )
     run = open_run(lake, run_id)
     if run.job_count:

@@ -25,6 +25,7 @@ from nightgrid.service.options.shared_options import (
     OutputFile,
     Plain,
     RetryOption,
+    Split,
     Verbose,
     check_game,
     hands,
@@ -110,6 +111,7 @@ def count(
     *,
     rules: GameRules,
     workers: BatchProcesses = None,
+    split: Split = None,
     inline: Inline = False,
     no_prefect: Plain = False,
     dry_run: Annotated[
@@ -185,7 +187,7 @@ def count(
         lexicon=rules.lexicon,
         resume=resume,
         retry=retry,
-        **run_options(lake, workers, inline=inline),
+        **run_options(lake, workers, inline=inline, split=split),
     )
     with _signals_as_interrupt():
         try:

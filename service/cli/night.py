@@ -21,6 +21,7 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     Plain,
     RetryOption,
+    Split,
     Verbose,
     check_game,
     date_range,
@@ -116,6 +117,7 @@ def nightly(
     ] = None,
     rules: GameRules,
     workers: BatchProcesses = None,
+    split: Split = None,
     inline: Inline = False,
     no_prefect: Plain = False,
     retry: RetryOption = None,
@@ -166,7 +168,9 @@ def nightly(
         for (name, address), own in zip(places.items(), rules.among(list(places)), strict=True)
     ]
     night = NightSettings(
-        games=tuple(games), retry=retry, **run_options(lake, workers, inline=inline)
+        games=tuple(games),
+        retry=retry,
+        **run_options(lake, workers, inline=inline, split=split),
     )
 
     for text in source:

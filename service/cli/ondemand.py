@@ -24,6 +24,7 @@ from nightgrid.service.options.shared_options import (
     Json,
     LakeOption,
     Levels,
+    Split,
     chosen_ask,
     read_settings,
 )
@@ -67,6 +68,7 @@ def submit(
     count: Count = False,
     best: Best = None,
     rules: GameRules,
+    split: Split = None,
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
@@ -84,7 +86,7 @@ def submit(
 
     chosen = chosen_ask(text=ask, first=first, count=count, best=best)
     rules.check()
-    settings = read_settings(lake=lake)
+    settings = read_settings(lake=lake, split=split)
     store = Lake.open(settings.lake)
 
     @functools.cache

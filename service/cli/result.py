@@ -32,6 +32,7 @@ from nightgrid.service.terminal.console import (
     exit_for,
     say,
     say_drawing,
+    say_table,
 )
 from nightgrid.service.terminal.formats import Format, chosen_format, write_rows, write_table
 from nightgrid.solvers.algebra import Ask, Status
@@ -71,6 +72,27 @@ RESULT_SHOWN = {
     "count": "count",
     "reason": "reason",
 }
+PART_COLUMNS = {
+    "job_id": "string",
+    "path": "string",
+    "what": "string",
+    "status": "string",
+    "count": "count?",
+    "states": "int64",
+    "seconds": "double",
+    "worker": "string",
+}
+PARTS_SHOWN = {
+    "path": "part",
+    "what": "what",
+    "status": "status",
+    "count": "count",
+    "states": "states",
+    "seconds": "seconds",
+    "worker": "worker",
+}
+BAR_WIDTH = 24
+"""Columns of the bar beside the part that took longest."""
 SOLUTIONS_SHOWN = {"job_id": "job", "rank": "rank", "solution": "solution"}
 
 
@@ -96,6 +118,13 @@ def result(
             help="Write the solutions of all jobs, one row each, in canonical order.",
         ),
     ] = False,
+    parts: Annotated[
+        bool,
+        typer.Option(
+            "--parts",
+            help="Write what the jobs were divided into: the time, states and worker of each part.",
+        ),
+    ] = False,
     lake: LakeOption = None,
     format_: FormatName = None,
     output: OutputFile = None,
@@ -105,7 +134,8 @@ def result(
 
     A reference means every job about its puzzles, whatever was asked, by a night, a count or on
     demand. --format csv and parquet leave solutions out; --json has them all, and --solutions
-    writes nothing else, as --format says, or one JSON object a line. Exit code: 0 solved, 1 not
+    writes nothing else, as --format says, or one JSON object a line. So does --parts of what jobs
+    were divided into. Exit code: 0 solved, 1 not
     there yet or poison, 2 unsolvable, 3 bad input, 4 over budget; over several jobs the largest.
     """
     from nightgrid.archive.lake.storage import Lake
@@ -113,13 +143,15 @@ def result(
     from nightgrid.archive.results.results import solution_tables
     from nightgrid.workers.ondemand import jobs as ondemand
 
+    if parts and solutions:
+        raise PermanentError("--parts and --solutions exclude one another; give one of them")
     form = chosen_format(format_, output, json=json)
     settings = read_settings(lake=lake)
     store = Lake.open(settings.lake)
     named, worst = named_jobs(store, jobs)
     until = time.monotonic() + wait
     rows: list[dict[str, Any]] = []
-    is_streamed = form is Format.JSON and output is None and not solutions
+    is_streamed = form is Format.JSON and output is None and not solutions and not parts
     for job, name in named.items():
         row = ondemand.result_row(store, job, timeout_s=max(0.0, until - time.monotonic()))
         if row is None:
@@ -135,9 +167,15 @@ def result(
         elif form is None and not solutions:
             if rows:
                 say()
-            _say_row(store, row, name)
+            if parts:
+                _say_parts(store, row, name)
+            else:
+                _say_row(store, row, name)
         rows.append(row)
-    if solutions:
+    if parts:
+        if form is not None:
+            write_rows(_part_rows(store, rows), PART_COLUMNS, form, output, shown=PARTS_SHOWN)
+    elif solutions:
         tables = (table for row in rows for table in solution_tables(store, row))
         write_table(tables, SOLUTIONS, form or Format.JSON, output, shown=SOLUTIONS_SHOWN)
     elif form is not None and not is_streamed:
@@ -145,9 +183,48 @@ def result(
     return worst
 
 
+def _part_rows(store: Lake, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    from nightgrid.archive.results.parts import parts_of
+
+    return [{"job_id": row["job_id"], **asdict(p)} for row in rows for p in parts_of(store, row)]
+
+
+def _say_parts(store: Lake, row: dict[str, Any], name: str) -> None:
+    """Draw what a job was divided into, with a bar as long as each part took."""
+    from nightgrid.archive.results.parts import parts_of
+
+    found = parts_of(store, row)
+    called = f" ({name})" if "/" in name else ""
+    told = f"{row['ask']} of puzzle {row['puzzle_id']}{called}"
+    if not found:
+        say(f"{told} was worked whole, in {duration(row['kernel_ns'])}")
+        return
+    spent_s = sum(part.seconds for part in found)
+    workers = len({part.worker for part in found})
+    say(
+        f"{told}: {plural(len(found), 'part')} on {plural(workers, 'worker')}, "
+        f"{duration(round(spent_s * 1e9))} in all"
+    )
+    longest = max(part.seconds for part in found) or 1.0
+    cells = [
+        [
+            part.path,
+            part.what,
+            "█" * max(1, round(BAR_WIDTH * part.seconds / longest)),
+            f"{part.seconds:.2f} s",
+            f"{part.states:,}",
+            part.status.replace("_", " ") if part.count is None else f"{part.count:,}",
+            part.worker,
+        ]
+        for part in found
+    ]
+    headings = ["part", "what", "", "time", "states", "count", "worker"]
+    say_table(headings, cells, numbers=("time", "states", "count"))
+
+
 def _why_none(job: JobStatus) -> str:
     """Say why a job has no result, and what to do."""
-    if job.state in ("refused", "cancelled", "damaged"):
+    if job.state in ("refused", "cancelled", "expired", "damaged"):
         return f"job {job.job_id} is {job.state}: {job.reason}; nightgrid submit asks it again"
     return f"job {job.job_id} has no result yet: it is {job.state}; --wait S waits for it"
 

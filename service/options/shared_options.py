@@ -49,6 +49,15 @@ FormatName = Annotated[
         "as Parquet, which wants --output or a pipe.",
     ),
 ]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        metavar="auto|ahead|never",
+        autocompletion=offer(("auto", "ahead", "never")),
+        help="Whether a job is divided before it is over budget: where processes would be idle and "
+        "it takes long enough (auto, unless set otherwise), wherever it can be, or never.",
+    ),
+]
 OutputFile = Annotated[
     Path | None,
     typer.Option(
@@ -238,12 +247,14 @@ def default_budget() -> Budget:
     return Budget()
 
 
-def run_options(lake: str | None, processes: int | None, *, inline: bool) -> dict[str, Any]:
+def run_options(
+    lake: str | None, processes: int | None, *, inline: bool, split: str | None = None
+) -> dict[str, Any]:
     """Say who solves a run, and where, as settings of flows."""
     executor = "inline" if inline else "celery"
     return {
         "executor": executor,
-        "workers": read_settings(lake=lake, batch_processes=processes),
+        "workers": read_settings(lake=lake, batch_processes=processes, split=split),
     }
 
 

@@ -99,6 +99,7 @@ def submit(
     settings: Settings | None = None,
     deadline_at: float | None = None,
     wish: str = "",
+    split: str = "",
 ) -> str:
     """Ask for a puzzle to be solved soon; return the job's id.
 
@@ -106,8 +107,9 @@ def submit(
     travel through the lake, or with the default one. Costs no task when the lake knows
     the answer or the job is under way; one that is under way gets the larger of the two budgets.
     What the lake calls poison is asked again, and what was refused or cancelled. `wish` names the
-    client among those that want the same (nightgrid.workers.ondemand.wishes). After `deadline_at`,
-    Unix time, the answer is not wanted any more.
+    client among those that want the same (nightgrid.workers.ondemand.wishes). `split` (auto,
+    ahead or never) goes before the settings. After `deadline_at`, Unix time, the answer is not
+    wanted any more.
 
     Raises TransientError when the broker is dead: the job is wanted all the same, since another
     submitter may rely on it, and the keeper sends it.
@@ -123,6 +125,7 @@ def submit(
         budget=JobBudget.of(settings, budget),
         submitted_at=time.time(),
         deadline_at=deadline_at,
+        split=split or ("" if settings.split == "auto" else settings.split),
     )
     name = wish or wish_name()
     if _is_taken_care_of(lake, record, name):
@@ -245,11 +248,12 @@ def close_record(lake: Lake, job_id: str, row: Mapping[str, Any]) -> bool:
 def send(message: Mapping[str, Any], settings: Settings) -> None:
     """Put a job on the queue. Raises TransientError when the broker is dead."""
     body = {key: message[key] for key in MESSAGE_KEYS}
-    publish(_client(settings), SOLVE_ONDEMAND, INTERACTIVE, message["job_id"], body)
+    publish(client_of(settings), SOLVE_ONDEMAND, INTERACTIVE, message["job_id"], body)
 
 
 @lru_cache(maxsize=8)
-def _client(settings: Settings) -> Celery:
+def client_of(settings: Settings) -> Celery:
+    """Make what sends messages, once for settings."""
     return client_app(settings)
 
 

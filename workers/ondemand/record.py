@@ -48,6 +48,8 @@ class Record:
     """Unix time, seconds, until which an answer is wanted; None: however long it takes."""
     sent_in_vain: int = 0
     """Times in a row that the keeper sent it and no worker has begun it."""
+    split: str = ""
+    """How a submitter wants it divided: auto, ahead or never; "": as the worker's settings say."""
     besides: str | None = None
     """The run, or the name of the on-demand answer, that had said over budget or poison when the
     job was submitted: what it says does not end this submission."""
@@ -88,6 +90,8 @@ class Record:
             value["deadline_at"] = self.deadline_at
         if self.sent_in_vain:
             value["sent_in_vain"] = self.sent_in_vain
+        if self.split:
+            value["split"] = self.split
         if self.besides is not None:
             value["besides"] = self.besides
         return value
@@ -112,6 +116,7 @@ class Record:
                 failure=failure_from_json(value["failure"]) if value.get("failure") else None,
                 deadline_at=_time_or_none(value.get("deadline_at"), "deadline_at"),
                 sent_in_vain=_checked({"sent_in_vain": 0, **value}, "sent_in_vain", int),
+                split=str(value.get("split", "")),
                 besides=value.get("besides"),
             )
         except PermanentError as error:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.parts import Part
 from nightgrid.archive.words.binding import game_of, open_game
 from nightgrid.solvers.algebra import Budget, Game, Outcome, Statistics, Status
 from nightgrid.solvers.errors import (
@@ -24,6 +25,7 @@ from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import invalid_outcome, refusing
 from nightgrid.workers.ondemand.answers import answer_of, put_answer
 from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.calling import Hands
 from nightgrid.workers.ondemand.cancelling import expire
 from nightgrid.workers.ondemand.jobs import (
     MESSAGE_KEYS,
@@ -40,6 +42,7 @@ from nightgrid.workers.ondemand.records import (
     record_path,
     write_record,
 )
+from nightgrid.workers.ondemand.sharing import solve_shared
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.notes import cancel_run
 from nightgrid.workers.settings import Settings
@@ -52,6 +55,7 @@ def solve_message(
     settings: Settings,
     worker: str,
     watcher: Watcher | None = None,
+    hands: Hands | None = None,
 ) -> dict[str, Any]:
     """Work one on-demand job: solve it, or plan a run for it; leave its result in the lake.
 
@@ -61,7 +65,7 @@ def solve_message(
     puzzle's: that counts no attempt.
     """
     with refusing():
-        game, puzzle, question, budget, job = _read_message(lake, message)
+        game, puzzle, question, budget, job = read_message(lake, message)
         found = _record_of(lake, message, budget, settings)
         if found is None:
             return {"job_id": job, "state": "ended"}
@@ -90,10 +94,10 @@ def solve_message(
             sent_in_vain=0,
         )
         write_record(lake, begun)
-    look = _job_look(lake, begun)
+    look = job_look(lake, begun)
     try:
         with watching(watcher, job, look, begun.deadline_at) as stop:
-            return _worked(lake, game, puzzle, begun, settings, stop)
+            return _worked(lake, game, puzzle, begun, settings, stop, hands)
     except _FailedError:
         raise
     except NightgridError:
@@ -103,7 +107,7 @@ def solve_message(
         raise
 
 
-def _job_look(lake: Lake, record: Record) -> Look:
+def job_look(lake: Lake, record: Record) -> Look:
     """Look whether a submission of a job is still wanted, and in time."""
 
     def look() -> ReasonCode | None:
@@ -124,19 +128,16 @@ def _worked(
     record: Record,
     settings: Settings,
     stop: Stop | None,
+    hands: Hands | None,
 ) -> dict[str, Any]:
     job, ask, budget = record.job_id, record.question.ask, record.budget.part
-    small = replace(
-        budget,
-        table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
-        seconds=min(budget.seconds, settings.ondemand_seconds),
-        stop=stop,
-    )
+    small = replace(small_budget(budget, settings), stop=stop)
+    parts: list[Part] = []
     try:
         if ask.kind == "all":
             outcome = solve_few(game, puzzle, ask, small, settings)
         else:
-            outcome = game.solve(puzzle, ask, None, small)
+            outcome, parts = _solved(game, puzzle, record, small, settings, hands)
     except PermanentError as error:
         outcome = invalid_outcome(error)
     except NightgridError:
@@ -151,11 +152,46 @@ def _worked(
         return _stopped(lake, record, small.stopped)
     with refusing():
         is_long = outcome.reason_code is ReasonCode.SOLUTION_BYTES
-        if outcome.status is not Status.OVER_BUDGET or (small == budget and not is_long):
-            return _file(lake, game, puzzle, record, outcome)
+        is_small = outcome.status is not Status.OVER_BUDGET
+        if is_small or (small == budget and not is_long):
+            return _file(lake, game, puzzle, record, outcome, parts)
         run_id = plan_job(lake, game, puzzle, ask, budget)
         write_record(lake, replace(record, run_id=run_id))
         return {"job_id": job, "state": "run", "run_id": run_id}
+
+
+def small_budget(budget: Budget, settings: Settings) -> Budget:
+    """Tell what one task on demand may spend of a budget."""
+    return replace(
+        budget,
+        table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
+        seconds=min(budget.seconds, settings.ondemand_seconds),
+    )
+
+
+def _solved(
+    game: Game[Any, Any],
+    puzzle: Any,
+    record: Record,
+    budget: Budget,
+    settings: Settings,
+    hands: Hands | None,
+) -> tuple[Outcome[Any], list[Part]]:
+    """Solve a job, with idle processes where that pays."""
+    split: Any = record.split or settings.split
+    if hands is not None and split != "never":
+        shared = solve_shared(
+            game,
+            puzzle,
+            record.question.ask,
+            budget,
+            split=split,
+            worker=record.worker or "",
+            open_share=hands.opening(record),
+        )
+        if shared is not None:
+            return shared
+    return game.solve(puzzle, record.question.ask, None, budget), []
 
 
 def _stopped(lake: Lake, record: Record, why: ReasonCode) -> dict[str, Any]:
@@ -196,9 +232,13 @@ def _record_of(
     )
 
 
-def _read_message(
+def read_message(
     lake: Lake, message: Mapping[str, Any]
 ) -> tuple[Game[Any, Any], Any, Question, Budget, str]:
+    """Read what a message asks: game, puzzle, question, budget and job.
+
+    Raises PermanentError for what is no message, or none for this worker.
+    """
     if set(message) | set(UNSAID) != MESSAGE_KEYS:
         raise PermanentError(f"expected a message with {', '.join(sorted(MESSAGE_KEYS))}")
     question = Question.from_json({**UNSAID, **message})
@@ -234,10 +274,15 @@ def end_over_budget(lake: Lake, record: Record, reason: Reason, kernel_ns: int) 
 
 
 def _file(
-    lake: Lake, game: Game[Any, Any], puzzle: Any, record: Record, outcome: Outcome[Any]
+    lake: Lake,
+    game: Game[Any, Any],
+    puzzle: Any,
+    record: Record,
+    outcome: Outcome[Any],
+    parts: Sequence[Part] = (),
 ) -> dict[str, Any]:
-    """File the outcome: solutions first, then the result that says it is done."""
-    answer = answer_of(game, puzzle, record.question, record.budget, outcome)
+    """File the outcome: solutions and parts first, then the result that says it is done."""
+    answer = answer_of(game, puzzle, record.question, record.budget, outcome, parts)
     put_answer(lake, answer)
     close_record(lake, record.job_id, answer.row)
     return {"job_id": record.job_id, "state": "done", "status": str(outcome.status)}

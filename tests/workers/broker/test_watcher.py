@@ -140,11 +140,11 @@ def test_a_deadline_that_was_put_off_meanwhile_does_not_end_it(
     lake, settings, mailbox, watcher, calls
 ):
     job = submit(lake, ENDLESS, COUNT, settings=settings)
-    with_deadline(lake, job, 0.05)
+    with_deadline(lake, job, 0.5)
 
     def put_off():
         write_record(lake, replace(read_record(lake, job), deadline_at=time.time() + 3600))
-        time.sleep(0.1)
+        time.sleep(0.6)
         assert status(lake, job).state == "working"
         cancel_job(lake, job)
         calls.told[job] = "now"

@@ -12,10 +12,11 @@ first (the longest processing time first, Graham, 1969): whatever is worked last
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -63,8 +64,13 @@ DIVIDED_S = 5.0
 """... into parts of about so many seconds, if all goes well, ..."""
 DIVIDED_PARTS_MAX = 64
 """... but no more of them than that."""
+IDLE_S = 1.0
+"""A job that is expected to take longer is divided where workers would be idle beside it."""
+PARTS_PER_WORKER = 2
+"""Parts of a divided job for each worker, at least: parts take more or less than their share."""
 LARGEST_TOLD = 5
 """Jobs that an estimate names."""
+Split = Literal["auto", "ahead", "never"]
 _HEAD = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "job_id", "part_path")])
 
 
@@ -113,6 +119,10 @@ class Asking:
     """Processes that chunks are cut for."""
     retry: Retry | None = None
     """Which jobs are worked again that a run gave up within this budget."""
+    split: Split = "auto"
+    """Whether jobs are divided before a worker begins them."""
+    least_s: float = 0.0
+    """What every job is known to take at least, whatever is expected of it."""
 
     @property
     def question(self) -> Question:
@@ -230,7 +240,7 @@ class PlanPass(OpenJobs):
         }
         columns = {**head, **{name: table.column(name) for name in table.column_names}}
         rows = conform(pa.table(columns), manifest_schema(table.schema))
-        cost_s = self.estimator.expect(keys, arrays_of(table))
+        cost_s = np.maximum(self.estimator.expect(keys, arrays_of(table)), self._asking.least_s)
         self._tell_largest(table, cost_s)
         return _Jobs(rows, cost_s)
 
@@ -251,7 +261,7 @@ class PlanPass(OpenJobs):
         order = np.argsort(-jobs.cost_s, kind="stable")
         cost_s = jobs.cost_s[order]
         self._cut_s += float(cost_s.sum())
-        divided = int((cost_s >= DIVIDE_S).sum())
+        divided = int((cost_s >= self._divided_from_s(left_s)).sum())
         for row in order[:divided].tolist():
             yield self._counted(self._divided(jobs.rows.slice(row, 1), float(jobs.cost_s[row])))
         rows = jobs.rows
@@ -266,6 +276,17 @@ class PlanPass(OpenJobs):
             expected_s = float(cost_s[divided + start : divided + stop].sum())
             yield self._counted(Piece([chunk], [expected_s]))
 
+    def _divided_from_s(self, left_s: float) -> float:
+        """Tell from which expected seconds on a job is divided, of so many that are left to do."""
+        asking = self._asking
+        if asking.split == "never":
+            return math.inf
+        if asking.split == "ahead":
+            return IDLE_S
+        # What takes longer than a fair share of the work would keep others waiting.
+        fair_s = left_s / max(1, asking.worker_count)
+        return DIVIDE_S if asking.worker_count < 2 else min(DIVIDE_S, max(IDLE_S, 1.001 * fair_s))
+
     def _counted(self, piece: Piece) -> Piece:
         self.chunk_count += len(piece.chunks)
         self.cost_s += sum(piece.cost_s)
@@ -278,7 +299,8 @@ class PlanPass(OpenJobs):
         """
         job = job.set_column(0, job.schema.field(0), pa.array([self.job_count], pa.int64()))
         self.job_count += 1
-        into = min(max(2, round(cost_s / DIVIDED_S)), DIVIDED_PARTS_MAX)
+        hands = PARTS_PER_WORKER * max(1, self._asking.worker_count)
+        into = min(max(2, round(cost_s / DIVIDED_S), hands), DIVIDED_PARTS_MAX)
         try:
             game, ask = self._asking.game, self._asking.ask
             puzzle = game.from_arrays(arrays_of(job), 0)

@@ -32,7 +32,7 @@ from nightgrid.workers.runs.manifest import (
     segment_path,
 )
 from nightgrid.workers.runs.notes import next_name
-from nightgrid.workers.runs.plan.plan_pass import Asking, LargeJob, OpenJobs, Piece, PlanPass
+from nightgrid.workers.runs.plan.plan_pass import Asking, LargeJob, OpenJobs, Piece, PlanPass, Split
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import Retry
 
@@ -73,6 +73,8 @@ def plan_run(
     *,
     worker_count: int = 2,
     retry: Retry | None = None,
+    split: Split = "auto",
+    least_s: float = 0.0,
 ) -> str:
     """Plan one job per distinct puzzle that the lake has not answered yet; return the run's id.
 
@@ -80,9 +82,10 @@ def plan_run(
     The run is named after its question, its budget and its jobs, for which the puzzles are passed
     over once more: the same jobs are the same run, planned once and found again, with all the work
     done for it. Expensive jobs come first, as far as they are held together. With `retry` jobs are
-    planned, too, that earlier runs have given up within this budget.
+    planned, too, that earlier runs have given up within this budget. `split` says whether jobs are
+    divided before they are begun, and `least_s` what each is known to take at least.
     """
-    asking = Asking(lake, game, ask, budget, worker_count, retry)
+    asking = Asking(lake, game, ask, budget, worker_count, retry, split, least_s)
     answers = _answers_of(asking)
     jobs = OpenJobs(asking.question, answers)
     for table in _tables(puzzles):

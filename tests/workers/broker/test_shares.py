@@ -1,0 +1,57 @@
+"""Steps of a shared job: each is taken once, whoever takes them, and in ranges."""
+
+import random
+from itertools import chain, pairwise
+
+import pytest
+
+from nightgrid.workers.broker import shares
+from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.broker.shares import CLOSED, NOTHING_LEFT, Share
+
+
+@pytest.fixture
+def client(cluster):
+    with connect(cluster) as client:
+        yield client
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_step_is_taken_once_and_mostly_behind_the_one_before(client, cluster, seed):
+    token, steps, first = f"t{seed}", 96, 5
+    owner = Share.open(client, cluster, token, first, steps)
+    hands = [owner, *(Share.join(client, cluster, token) for _ in range(3))]
+    draw, taken = random.Random(seed), {hand.hand: [] for hand in hands}
+    while hands:
+        hand = draw.choice(hands)
+        step = hand.take()
+        if step == NOTHING_LEFT:
+            hands.remove(hand)
+        else:
+            taken[hand.hand].append(step)
+    assert sorted(chain.from_iterable(taken.values())) == list(range(first, steps))
+    jumps = sum(b != a + 1 for mine in taken.values() for a, b in pairwise(mine))
+    assert jumps < 24, "a hand goes on where it is, and jumps only when its range is at its end"
+    assert taken[owner.hand][0] == first
+    owner.close()
+
+
+def test_a_share_that_is_closed_gives_nothing(client, cluster):
+    owner = Share.open(client, cluster, "closed", 0, 4)
+    other = Share.join(client, cluster, "closed")
+    assert other.take() == 2
+    owner.close()
+    assert (owner.take(), other.take()) == (CLOSED, CLOSED)
+    assert Share.join(client, cluster, "never was").take() == CLOSED
+
+
+def test_what_is_brought_is_read_and_what_another_program_wrote_is_not(client, cluster):
+    share = Share.open(client, cluster, "brought", 0, 4)
+    share.bring({"low": 0})
+    client.rpush(f"{share.key}:outcomes", "[", "7")
+    share.bring({"low": 1})
+    assert share.brought(1.0) == [{"low": 0}, {"low": 1}]
+    assert share.brought(0.01) == []
+    share.close()
+    assert not client.keys(f"{share.key}*")
+    assert cluster.hard_limit_seconds < shares.KEPT_SECONDS

@@ -1,0 +1,59 @@
+"""What an idle process does for a job on demand that shares: take ranges off its worker's hands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import redis
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.workers.broker.shares import Share
+from nightgrid.workers.ondemand.records import read_record
+from nightgrid.workers.ondemand.sharing import Steps, work_ranges
+from nightgrid.workers.ondemand.solving import job_look, read_message, small_budget
+from nightgrid.workers.settings import Settings
+from nightgrid.workers.stopping import Watcher, watching
+
+
+def help_job(
+    lake: Lake,
+    call: Mapping[str, Any],
+    client: redis.Redis,
+    settings: Settings,
+    worker: str,
+    watcher: Watcher | None = None,
+) -> int:
+    """Work ranges of a job as long as there are any; return how many were brought back.
+
+    `call` is the job's message beside the share's token, its steps and its size. What fails here
+    fails nothing: the job's worker works what it is not brought.
+    """
+    share = Share.join(client, settings, str(call["token"]))
+    first = share.take()
+    if first < 0:
+        return 0
+    game, puzzle, question, budget, job = read_message(lake, call["message"])
+    record = read_record(lake, job)
+    if record is None or record.run_id is not None:
+        return 0
+    brought = 0
+    with watching(watcher, job, job_look(lake, record), record.deadline_at) as stop:
+        spent = replace(small_budget(budget, settings), stop=stop)
+        try:
+            search = game.ranged(puzzle, question.ask, spent)
+            steps = None if search is None else Steps.of(search)
+            if steps is None or (steps.count, steps.search.size) != (call["steps"], call["size"]):
+                return 0
+            steps.work(first, first + 1)
+            for one in work_ranges(steps, share, worker, low=first, high=first + 1):
+                if spent.stopped is not None:
+                    break
+                share.bring(one.to_json(game))
+                brought += 1
+        except BudgetSpentError:
+            # Its own worker runs out as well, and says so of the job.
+            return brought
+    return brought
