@@ -160,6 +160,7 @@ def solve(
             json=json,
             sampled=svg is not None,
             official=published.solution,
+            clue=published.clue,
         )
         if not json:
             say_head(found, published, puzzle)
@@ -256,6 +257,8 @@ class _Solve:
     """Whether a solution is wanted where they are only counted."""
     official: Any = None
     """The payload's own solution. Nothing but a hint ever looks at it."""
+    clue: str | None = None
+    """What the payload says of the board."""
 
     def answer(self) -> tuple[Status, tuple[Any, ...]]:
         """Solve it, and write the answer as it comes."""
@@ -279,7 +282,7 @@ class _Solve:
     def search(self, search: str) -> tuple[Status, tuple[Any, ...]]:
         """Search otherwise than an ask does."""
         plug = service_plug(self.found.game)
-        found = plug.search(search, self.game, self.puzzle, self.budget)
+        found = plug.search(search, self.game, self.puzzle, self.clue, self.budget)
         if self.json:
             emit(head_json(self.found, self.puzzle) | found.to_json(self.game))
         else:

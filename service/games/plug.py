@@ -144,8 +144,10 @@ class ServicePlug:
         """Read a board as `board_option` has it."""
         raise NotImplementedError
 
-    def search(self, name: str, game: Game[Any, Any], puzzle: Any, budget: Budget) -> SearchResult:
-        """Search as one of `search_options` says."""
+    def search(
+        self, name: str, game: Game[Any, Any], puzzle: Any, clue: str | None, budget: Budget
+    ) -> SearchResult:
+        """Search as one of `search_options` says. `clue` is what the payload says of the board."""
         raise NotImplementedError
 
     def listed_value(self, game: Game[Any, Any], solutions: tuple[Any, ...]) -> int | None:  # noqa: ARG002

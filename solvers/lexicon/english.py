@@ -78,6 +78,7 @@ def _is_fragment(word: str) -> bool:
     return len(word) == 2 and word not in TWO_LETTERS
 
 
+WORDS_FILE = "frequency_dictionary_en_82_765.txt"
 PHRASES_FILE = "frequency_bigramdictionary_en_243_342.txt"
 CORPUS_WORDS = 1_024_908_267_229
 """Words of the corpus in which the phrases were counted, as symspellpy states it."""
@@ -89,13 +90,23 @@ def english_phrases() -> Iterator[tuple[str, str, int]]:
     The list stops at about 6 in 10^6 words (380 centizipf). A phrase may come several times:
     "it's a" and "its a" are spelled alike.
     """
-    # Only its data is wanted: importing the package would set up its logging.
-    found = importlib.util.find_spec("symspellpy")
-    assert found is not None
-    assert found.submodule_search_locations is not None
-    path = Path(next(iter(found.submodule_search_locations))) / PHRASES_FILE
-    for line in path.read_text("utf-8-sig").splitlines():
+    for line in _symspell_lines(PHRASES_FILE):
         first, second, count = line.split()
         share = math.log10(int(count) / CORPUS_WORDS)
         centizipf = round(100 * share) + CERTAIN_CENTIZIPF
         yield normal_form(first), normal_form(second), centizipf
+
+
+def spelling_words() -> Iterator[str]:
+    """Read symspellpy's list of words for spelling, in normal form."""
+    for line in _symspell_lines(WORDS_FILE):
+        yield normal_form(line.split()[0])
+
+
+def _symspell_lines(name: str) -> list[str]:
+    # Only its data is wanted: importing the package would set up its logging.
+    found = importlib.util.find_spec("symspellpy")
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    path = Path(next(iter(found.submodule_search_locations))) / name
+    return path.read_text("utf-8-sig").splitlines()

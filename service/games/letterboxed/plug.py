@@ -111,7 +111,14 @@ class LetterBoxedAtDoors(ServicePlug):
             return input_fault(error.rule, error.detail, place)
         return Published(date=None, level=None, puzzle=puzzle)
 
-    def search(self, name: str, game: Game[Any, Any], puzzle: Any, budget: Budget) -> SearchResult:
+    def search(
+        self,
+        name: str,
+        game: Game[Any, Any],
+        puzzle: Any,
+        clue: str | None,  # noqa: ARG002 - boards of Letter Boxed have none
+        budget: Budget,
+    ) -> SearchResult:
         """Search chains greedily, or for a set without a shared word."""
         from nightgrid.service.games.letterboxed.chain_sets import search_chains
 

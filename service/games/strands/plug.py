@@ -5,18 +5,23 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from nightgrid.service.games.plug import (
     SAMPLES,
     GameOption,
     Payload,
     Said,
+    SearchResult,
     ServicePlug,
     dated,
     whole_number,
 )
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+
+if TYPE_CHECKING:
+    from nightgrid.solvers.algebra import Budget, Game
+    from nightgrid.solvers.strands.game import StrandsGame
 
 CENTI = 100
 """Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""
@@ -106,6 +111,28 @@ class StrandsAtDoors(ServicePlug):
             metavar="X",
         ),
     )
+
+    search_options = (
+        GameOption(
+            "rank",
+            bool,
+            "rank the covers by how likely each was meant, by words, their meaning and how they "
+            "lie. The clue of a payload is used, its answer never.",
+        ),
+    )
+
+    def search(
+        self,
+        name: str,  # noqa: ARG002 - there is one search
+        game: Game[Any, Any],
+        puzzle: Any,
+        clue: str | None,
+        budget: Budget,
+    ) -> SearchResult:
+        """Rank the covers of a board."""
+        from nightgrid.service.games.strands.ranking import rank_board
+
+        return rank_board(cast("StrandsGame", game).bound_rules, puzzle, clue, budget)
 
     def check_night(self, said: Said) -> None:
         """Refuse a number of words."""

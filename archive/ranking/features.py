@@ -1,0 +1,171 @@
+"""What is weighed of whole covers: coherence, clue, likeness of form, and the spangram's text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nightgrid.archive.ranking.meaning import Meanings
+from nightgrid.archive.ranking.plda import Plda
+from nightgrid.solvers.strands.ranking.board import RankedBoard
+from nightgrid.solvers.strands.ranking.compounds import NATS, reading
+from nightgrid.solvers.strands.ranking.covers import components_of
+from nightgrid.solvers.strands.ranking.search import Scored
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
+
+F32 = npt.NDArray[np.float32]
+
+ADDITIVE = ("additive",)
+COHERENCE = (
+    "mean_raw", "least_raw", "greatest_raw", "mean_centred", "least_centred", "greatest_centred",
+    "loneliest",
+)  # fmt: skip
+PLDA = ("plda", "plda_least", "plda_spangram")
+CLUE = ("clue_mean", "clue_greatest", "clue_spangram")
+SPANGRAM = ("spangram_mean", "spangram_least", "spangram_greatest")
+FORM = ("length_spread", "zipf_spread", "same_ending", "plurals_mixed", "least_zipf")
+TEXT = ("parts", "text_a_letter", "text_rarest", "part_in_theme")
+FEATURES = (*ADDITIVE, *COHERENCE, *PLDA, *CLUE, *SPANGRAM, *FORM, *TEXT)
+"""Features of a cover, in order."""
+GROUPS: dict[str, tuple[str, ...]] = {
+    "coherence": COHERENCE,
+    "PLDA": PLDA,
+    "clue": CLUE,
+    "spangram and theme": SPANGRAM,
+    "form": FORM,
+    "spangram's text": TEXT,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CoverTexts:
+    """The words of a list of covers, written once."""
+
+    words: list[list[int]]
+    """The theme words of each cover, by index in the vocabulary."""
+    spangrams: list[tuple[str, ...]]
+    """The components of the spangram of each cover."""
+    text_scores: list[float]
+    """What each spangram scores as a text, in nats."""
+
+
+def texts_of(board: RankedBoard, covers: Sequence[Scored], vocabulary: Vocabulary) -> CoverTexts:
+    """Write the words of covers."""
+    words: list[list[int]] = []
+    spangrams: list[tuple[str, ...]] = []
+    scores: list[float] = []
+    for cover in covers:
+        words.append([int(board.found.words.word[row]) for row in cover.theme])
+        components = components_of(board, cover.spangram, vocabulary)
+        spangrams.append(components)
+        text = "".join(components)
+        scores.append(reading(vocabulary, text)[0] / NATS if len(components) > 1 else 0.0)
+    return CoverTexts(words=words, spangrams=spangrams, text_scores=scores)
+
+
+def cover_features(
+    board: RankedBoard, covers: Sequence[Scored], clue: str | None, meanings: Meanings, plda: Plda
+) -> F32:
+    """List the features of covers of one board: float32[covers, FEATURES]."""
+    vocabulary = meanings.vocabulary
+    texts = texts_of(board, covers, vocabulary)
+    unique = sorted({word for words in texts.words for word in words})
+    place = {word: i for i, word in enumerate(unique)}
+    raw = meanings.embed([meanings.text_of(word) for word in unique])
+    centred = meanings.vectors.centred(raw)
+    projected = plda.project(centred)
+    phrases = [" ".join(parts).lower() for parts in texts.spangrams]
+    listed = list(dict.fromkeys(phrases))
+    named = {text: i for i, text in enumerate(listed)}
+    about = meanings.vectors.centred(meanings.embed(listed))
+    about_projected = plda.project(about)
+    theme_likeness = about @ centred.T
+    if clue:
+        clue_vector = meanings.vectors.centred(meanings.embed([clue.lower()]))[0]
+    else:
+        clue_vector = np.zeros(raw.shape[1], np.float32)
+    to_clue, spangram_to_clue = centred @ clue_vector, about @ clue_vector
+    raw_likeness, centred_likeness = raw @ raw.T, centred @ centred.T
+    rows = np.zeros((len(covers), len(FEATURES)), np.float32)
+    for i, cover in enumerate(covers):
+        at = np.array([place[word] for word in texts.words[i]], np.int64)
+        phrase = named[phrases[i]]
+        rows[i] = [
+            cover.score / NATS,
+            *_pairwise(raw_likeness, at),
+            *_pairwise(centred_likeness, at),
+            _loneliest(centred_likeness, at),
+            *_plda(plda, projected[at], about_projected[phrase]),
+            *_ends(to_clue[at]),
+            spangram_to_clue[phrase],
+            *_three(theme_likeness[phrase, at]),
+            *_form(vocabulary, texts.words[i]),
+            *_text(vocabulary, texts, i),
+        ]
+    return rows
+
+
+def _pairwise(likeness: F32, at: npt.NDArray[np.int64]) -> tuple[float, float, float]:
+    if len(at) < 2:
+        return 0.0, 0.0, 0.0
+    return _three(likeness[at][:, at][np.triu_indices(len(at), 1)])
+
+
+def _three(values: Any) -> tuple[float, float, float]:
+    return float(values.mean()), float(values.min()), float(values.max())
+
+
+def _ends(values: Any) -> tuple[float, float]:
+    return float(values.mean()), float(values.max())
+
+
+def _loneliest(likeness: F32, at: npt.NDArray[np.int64]) -> float:
+    """Take of each word its mean likeness to the others, and of these the least."""
+    if len(at) < 2:
+        return 0.0
+    own = likeness[at][:, at]
+    return float(((own.sum(axis=1) - np.diag(own)) / (len(at) - 1)).min())
+
+
+def _plda(plda: Plda, projected: Any, spangram: Any) -> tuple[float, float, float]:
+    with_spangram = np.vstack([projected, spangram])
+    together = plda.together(projected)
+    return (
+        together,
+        float(plda.joins(projected).min()),
+        plda.together(with_spangram) - together,
+    )
+
+
+def _form(vocabulary: Vocabulary, words: list[int]) -> tuple[float, ...]:
+    letters = np.diff(vocabulary.lexicon.offsets)[words]
+    zipf = vocabulary.zipf[words]
+    endings = vocabulary.inflection[words]
+    shares = [float((endings == n).mean()) for n in (1, 2, 3)]
+    same = max(shares)
+    plural = shares[2]
+    return (
+        float(letters.std()),
+        float(zipf.std()),
+        same if same > 0.5 else 0.0,
+        min(plural, 1 - plural),
+        float(zipf.min()),
+    )
+
+
+def _text(vocabulary: Vocabulary, texts: CoverTexts, i: int) -> tuple[float, ...]:
+    parts = texts.spangrams[i]
+    letters = sum(map(len, parts))
+    known = [vocabulary.lexicon.find(part) for part in parts]
+    rarest = min(float(vocabulary.zipf[word]) if word >= 0 else 0.0 for word in known)
+    theme = {vocabulary.lexicon.word(word) for word in texts.words[i]}
+    return (
+        float(len(parts)),
+        texts.text_scores[i] / letters,
+        rarest,
+        float(any(part in theme for part in parts)),
+    )

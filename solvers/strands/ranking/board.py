@@ -1,0 +1,134 @@
+"""The pieces of a board with their terms: all that is weighed before covers are searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nightgrid.solvers.kernel.compiling import I64
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, find_pieces, grid_of, ragged
+from nightgrid.solvers.strands.pieces.words import Grid
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.ranking import terms
+from nightgrid.solvers.strands.ranking.compounds import find_compounds, pair_scores
+from nightgrid.solvers.strands.ranking.geometry import Texts, shapes_of
+from nightgrid.solvers.strands.ranking.terms import F32
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
+from nightgrid.solvers.strands.rules import Rules
+
+RULES = Rules()
+"""Covers are ranked under the game's own rules."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RankedBoard:
+    """The pieces of one board, found once, and their terms as theme words and as spangrams."""
+
+    puzzle: Puzzle
+    found: Found
+    theme: F32
+    """float32[words, THEME_TERMS]."""
+    spangram: F32
+    """float32[words, SPANGRAM_TERMS]; those of words that do not span mean nothing."""
+    compound: F32
+    """float32[compounds, SPANGRAM_TERMS]."""
+    tier: int
+    """Which limits on compounds were used (nightgrid.solvers.strands.ranking.compounds.LIMITS)."""
+
+    def with_meaning(self, meaning: F32) -> RankedBoard:
+        """Fill in what models know of words: float32[words, terms.MEANING]."""
+        theme, spangram = self.theme.copy(), self.spangram.copy()
+        for table, names, prefix in (
+            (theme, terms.THEME_TERMS, ""),
+            (spangram, terms.SPANGRAM_TERMS, "spangram_"),
+        ):
+            at = names.index(prefix + terms.MEANING[0])
+            table[:, at : at + len(terms.MEANING)] = meaning
+        return replace(self, theme=theme, spangram=spangram)
+
+
+def ranked_board(puzzle: Puzzle, vocabulary: Vocabulary) -> RankedBoard:
+    """Find the pieces of a board and their terms, without what models know.
+
+    Raises TooManyPiecesError as the pieces of any board do.
+    """
+    lexicon = vocabulary.lexicon
+    words = find_pieces(puzzle, replace(RULES, compound_parts=1), lexicon).words
+    grid = grid_of(puzzle, RULES, lexicon)
+    compounds, codes, tier = find_compounds(vocabulary, grid, RULES, words)
+    sizes = np.diff(lexicon.offsets)[words.word]
+    offsets, places = ragged(lexicon.offsets[words.word], sizes)
+    shapes = shapes_of(
+        words.low, words.cells, Texts(np.ascontiguousarray(lexicon.letters[places]), offsets), grid
+    )
+    sides, across = _sides(words, grid)
+    none = np.zeros((len(words), len(terms.MEANING)), np.float32)
+    texts = _texts(codes)
+    compound_shapes = shapes_of(compounds.low, compounds.cells, texts, grid)
+    compound_sides, compound_across = _sides(compounds, grid)
+    return RankedBoard(
+        puzzle=puzzle,
+        found=Found(words=words, compounds=compounds, codes=codes),
+        theme=terms.theme_terms(vocabulary, words, shapes, sides, none),
+        spangram=terms.spangram_terms(
+            vocabulary, words, shapes, sides, none, _pair_scores(vocabulary), across
+        ),
+        compound=terms.compound_terms(
+            compounds, np.diff(texts.offsets), compound_shapes, compound_sides, compound_across
+        ),
+        tier=tier,
+    )
+
+
+@lru_cache(maxsize=4)
+def _pair_scores(vocabulary: Vocabulary) -> I64:
+    return pair_scores(vocabulary)
+
+
+def _sides(pieces: Pieces, grid: Grid) -> tuple[F32, npt.NDArray[np.bool_]]:
+    """Count the sides that pieces touch, and tell which of them reach from left to right."""
+    size = grid.rows * grid.columns
+    cell = np.arange(size)
+    touched = []
+    for on_side in (
+        cell // grid.columns == 0,
+        cell // grid.columns == grid.rows - 1,
+        cell % grid.columns == 0,
+        cell % grid.columns == grid.columns - 1,
+    ):
+        touched.append(_meets(pieces, on_side))
+    return np.sum(touched, axis=0).astype(np.float32), touched[2] & touched[3]
+
+
+def _meets(pieces: Pieces, cells: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Tell which pieces have one of the cells."""
+    bits = np.append(cells, np.zeros(64, np.bool_))
+    windows = np.zeros(len(cells), np.uint64)
+    for low in range(len(cells)):
+        chosen = np.flatnonzero(bits[low : low + 64]).astype(np.uint64)
+        windows[low] = np.bitwise_or.reduce(np.uint64(1) << chosen) if len(chosen) else 0
+    met: npt.NDArray[np.bool_] = (pieces.cells & windows[pieces.low]) != 0
+    return met
+
+
+def _texts(codes: Any) -> Texts:
+    """Write the letters of compounds out of their codes."""
+    letters = np.zeros((len(codes), 21), np.uint8)
+    hi, lo = codes[:, 0].copy(), codes[:, 1].copy()
+    lengths = np.zeros(len(codes), np.int64)
+    six, mask = np.uint64(6), np.uint64(63)
+    for i in range(21):
+        going = (hi > 0) | (lo > 1)
+        letters[:, i] = lo & mask
+        lo = np.where(going, (lo >> six) | (hi << np.uint64(58)), lo)
+        hi = np.where(going, hi >> six, hi)
+        lengths += going
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    places = np.repeat(np.arange(len(codes)) * 21 + lengths - 1, lengths) - (
+        np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+    )
+    return Texts(np.ascontiguousarray(letters.ravel()[places]), offsets)

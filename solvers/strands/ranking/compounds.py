@@ -1,0 +1,171 @@
+"""Compounds as ranking finds them: up to four components, and of those the best-scored ones.
+
+What a compound scores here is how probable its words are in a row, in thousandths of a nat.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from nightgrid.solvers.kernel.compiling import I64, U64
+from nightgrid.solvers.strands import score as scores
+from nightgrid.solvers.strands.pieces import component_paths
+from nightgrid.solvers.strands.pieces.compound_tables import (
+    ScoreWeights,
+    merge_rows,
+    number_codes,
+    phrase_of,
+)
+from nightgrid.solvers.strands.pieces.compounds import JoinLimits, join_components
+from nightgrid.solvers.strands.pieces.pieces import Pieces, ragged
+from nightgrid.solvers.strands.pieces.words import STEPS_MAX, Grid
+from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
+from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
+
+KEPT = 30_000
+"""Compounds of a board that are searched, those of the highest scores: the others, hundreds of
+thousands on some boards, are hardly ever meant and take most of the time."""
+ROWS_MAX = 1 << 21
+JOINTS_MAX = 1 << 26
+"""Rows of compounds and components that are tried: beyond them the next of LIMITS is used."""
+LIMITS = ((4, 1475), (3, 1250), (2, 1000))
+"""Components and centibels that a compound may have; the first of them that a board allows."""
+PART_CENTIZIPF = 300
+NATS = 1000
+"""Scores are thousandths of a nat."""
+PER_DECADE = 1.5
+RARE_ZIPF, PER_RARE_DECADE = 3.5, 1.0
+PER_PHRASE_DECADE = 1.58
+SHORT_LETTERS, SHORT_NATS = 2, 1.2
+COUNT_NATS = (0.0, 0.0, 0.0, -2.0, -3.0)
+"""By the number of components."""
+
+
+@lru_cache(maxsize=4)
+def weights_of(vocabulary: Vocabulary) -> tuple[Any, Any, ScoreWeights]:
+    """Price every word as a component: its cost, the least cost below each node, its score."""
+    lexicon = vocabulary.lexicon
+    costs = scores.component_costs(lexicon, PART_CENTIZIPF).astype(np.int32)
+    zipf = lexicon.centizipf / 100
+    letters = np.diff(lexicon.offsets)
+    parts = (
+        PER_DECADE * (zipf - 9)
+        - PER_RARE_DECADE * np.maximum(0, RARE_ZIPF - zipf)
+        - SHORT_NATS * (letters <= SHORT_LETTERS)
+    )
+    firsts = np.repeat(np.arange(len(lexicon)), np.diff(lexicon.phrase_offsets))
+    met = lexicon.phrase_centizipf / 100 - 9
+    bonus = np.maximum(0, met - (zipf[firsts] - 9) - (zipf[lexicon.phrase_second] - 9))
+    weights = ScoreWeights(
+        components=np.rint(NATS * parts).astype(np.int64),
+        phrase_offsets=lexicon.phrase_offsets,
+        phrase_second=lexicon.phrase_second,
+        phrases=np.rint(NATS * PER_PHRASE_DECADE * bonus).astype(np.int64),
+        counts=np.rint(NATS * np.array(COUNT_NATS)).astype(np.int64),
+    )
+    cheapest = component_paths.cheapest_below(lexicon.trie, costs, scores.NO_COMPONENT)
+    return costs, cheapest, weights
+
+
+def pair_scores(vocabulary: Vocabulary) -> I64:
+    """Score words that are two as the compounds that they are; 0 for all others."""
+    _, _, weights = weights_of(vocabulary)
+    values = np.zeros(len(vocabulary.kind), np.int64)
+    for word in np.flatnonzero(vocabulary.kind == Kind.PAIR).tolist():
+        first, second = int(vocabulary.first[word]), int(vocabulary.second[word])
+        values[word] = (
+            weights.components[first] + weights.components[second]
+            + phrase_of(first, second, weights) + weights.counts[2]
+        )  # fmt: skip
+    return values
+
+
+def find_compounds(
+    vocabulary: Vocabulary, grid: Grid, rules: Rules, words: Pieces
+) -> tuple[Pieces, U64, int]:
+    """Find the best-scored compounds of a board: pieces, codes, and which of LIMITS it took.
+
+    A board on which even two components can be joined in too many ways has none.
+    """
+    lexicon = vocabulary.lexicon
+    costs, cheapest, weights = weights_of(vocabulary)
+    spelled = _codes(lexicon, np.unique(words.word[words.spans]))
+    for tier, (most, centibels) in enumerate(LIMITS):
+        complete, components = component_paths.find_components(
+            lexicon.trie, costs, cheapest, grid, centibels, STEPS_MAX
+        )
+        if not complete:
+            continue
+        limits = JoinLimits(
+            min_letters=rules.min_letters, components_max=min(most, COMPONENTS_MAX),
+            cost_max=centibels, crossing=rules.crossing, rows_max=ROWS_MAX, steps_max=JOINTS_MAX,
+        )  # fmt: skip
+        found, masks, numbers = join_components(components, weights, spelled, grid, limits)
+        if found >= 0:
+            return *_best(*merge_rows(masks, numbers, found)), tier
+    nothing = np.empty((0, 5), np.uint64)
+    return *_best(*merge_rows(nothing, np.empty((0, 2), np.int64), 0)), len(LIMITS)
+
+
+def _best(
+    low: Any, cells: U64, codes: U64, values: I64, block_offsets: Any, blocks: U64
+) -> tuple[Pieces, U64]:
+    """Keep the compounds of the highest scores, of equal ones the first, in canonical order."""
+    kept = np.sort(np.argsort(-values, kind="stable")[:KEPT])
+    offsets, places = ragged(block_offsets[:-1][kept], np.diff(block_offsets)[kept])
+    codes = np.ascontiguousarray(codes[kept])
+    pieces = Pieces(
+        low=low[kept], cells=cells[kept], word=number_codes(codes), score=values[kept],
+        spans=np.ones(len(kept), np.bool_), block_offsets=offsets.astype(np.int32),
+        blocks=blocks[places],
+    )  # fmt: skip
+    return pieces, codes
+
+
+def _codes(lexicon: Any, words: Any) -> U64:
+    """Write words as compounds are written; those that are longer than a compound are left out."""
+    codes = []
+    for word in words:
+        letters = lexicon.letters[lexicon.offsets[word] : lexicon.offsets[word + 1]]
+        if len(letters) <= component_paths.LETTERS_MAX:
+            code = 1
+            for letter in letters.tolist():
+                code = code << component_paths.CODE_BITS | letter
+            codes.append((code >> 64, code & (2**64 - 1)))
+    return np.array(codes, np.uint64).reshape(-1, 2)
+
+
+@lru_cache(maxsize=1 << 15)
+def reading(vocabulary: Vocabulary, text: str) -> tuple[int, tuple[str, ...]]:
+    """Cut a text into the components of the highest score: (score, components).
+
+    Of equal ones, the fewest. Where no cut is allowed the text is one component of score 0.
+    """
+    lexicon = vocabulary.lexicon
+    costs, _, weights = weights_of(vocabulary)
+    most, centibels = LIMITS[0]
+    ways: list[tuple[int, int, tuple[int, ...], int]] = [(0, 0, (), 0)]
+    # Every (at, components so far, last component) would do; texts are short, so all ways are kept.
+    done: list[tuple[int, int, tuple[int, ...]]] = []
+    while ways:
+        at, cost, parts, value = ways.pop()
+        for letters, word in lexicon.beginnings(text[at:]):
+            spent = cost + int(costs[word])
+            if spent > centibels:
+                continue
+            more = (*parts, word)
+            score = value + int(weights.components[word])
+            if parts:
+                score += phrase_of(parts[-1], word, weights)
+            if at + letters == len(text):
+                if len(more) > 1:
+                    done.append((-score - int(weights.counts[len(more)]), len(more), more))
+            elif len(more) < most:
+                ways.append((at + letters, spent, more, score))
+    if not done:
+        return 0, (text,)
+    negative, _, best = min(done)
+    return -negative, tuple(lexicon.word(word) for word in best)

@@ -1,0 +1,55 @@
+"""Scores: weights of terms, by name and version. Anything that gives these two arrays is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
+
+F64 = npt.NDArray[np.float64]
+
+
+class Score(Protocol):
+    """What covers are searched by: a sum over pieces, each weighed in its role."""
+
+    @property
+    def name(self) -> str:
+        """A name that changes whenever a score could."""
+
+    @property
+    def theme(self) -> F64:
+        """Nats by THEME_TERMS: what a unit of each term adds to a theme word."""
+
+    @property
+    def spangram(self) -> F64:
+        """Nats by SPANGRAM_TERMS."""
+
+
+class WeighedTerms:
+    """A score given as weights by the names of terms; a term without one weighs nothing."""
+
+    def __init__(self, name: str, weights: Mapping[str, Any]) -> None:
+        """Raise PermanentError for a term that is not known."""
+        self.name = name
+        unknown = sorted(set(weights) - {*THEME_TERMS, *SPANGRAM_TERMS})
+        if unknown:
+            raise PermanentError(f"score {name} weighs {unknown[0]!r}; expected names of terms")
+        self.theme = np.array([float(weights.get(term, 0)) for term in THEME_TERMS])
+        self.spangram = np.array([float(weights.get(term, 0)) for term in SPANGRAM_TERMS])
+
+    def without(self, names: frozenset[str]) -> WeighedTerms:
+        """Weigh some terms no more."""
+        return WeighedTerms(
+            f"{self.name} without {len(names)} terms",
+            {name: value for name, value in self.weights().items() if name not in names},
+        )
+
+    def weights(self) -> dict[str, float]:
+        """Name the weights."""
+        values = zip((*THEME_TERMS, *SPANGRAM_TERMS), (*self.theme, *self.spangram), strict=True)
+        return {name: float(value) for name, value in values}

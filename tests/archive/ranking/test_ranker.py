@@ -1,0 +1,117 @@
+"""Boards are ranked with and without the model, and the same whatever a payload's answer is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nightgrid.archive.ranking.features import FEATURES, GROUPS
+from nightgrid.archive.ranking.meaning import Meanings
+from nightgrid.archive.ranking.minilm import DIMENSIONS, SentenceModel
+from nightgrid.archive.ranking.plda import Plda
+from nightgrid.archive.ranking.ranker import Ranker
+from nightgrid.archive.ranking.vectors import Vectors
+from nightgrid.archive.ranking.weights import NAME, Weights, fitted_weights, write_weights
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.strands.check import check_cover
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.ranking.board import RULES
+from nightgrid.solvers.strands.ranking.covers import cover_of
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
+from tests.archive.ranking.tiny_model import write_model
+from tests.solvers.strands.boards import board
+
+PUZZLE = board("HOTD GOGO CATS SCAT", 2)
+WORDS = {"HOT": 500, "DOG": 520, "CATS": 450, "SCAT": 250, "GODOT": 200, "OGHAM": 150, "DOGGO": 300,
+         "TODGO": 180, "HOTDOGOG": 350}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return vocabulary_of(WORDS, set(WORDS), [("HOT", "DOG", 450)])
+
+
+@pytest.fixture(scope="module")
+def meanings(vocabulary: Vocabulary, tmp_path_factory: pytest.TempPathFactory) -> Meanings:
+    folder = tmp_path_factory.mktemp("model")
+    write_model(folder)
+    model = SentenceModel(folder)
+    words = sorted(WORDS)
+    vectors = model.embed([word.lower() for word in words])
+    scales = np.abs(vectors).max(axis=1) / 127
+    known = Vectors(
+        words={word: row for row, word in enumerate(words)},
+        values=np.rint(vectors / scales[:, None]).astype(np.int8),
+        scales=scales.astype(np.float32),
+        mean=np.zeros(DIMENSIONS, np.float32),
+        directions=np.zeros((2, DIMENSIONS), np.float32),
+    )
+    return Meanings(model, known, vocabulary)
+
+
+@pytest.fixture
+def weights() -> Weights:
+    return fitted_weights()
+
+
+def test_covers_are_ranked_by_confidence_and_keep_the_rules(
+    weights: Weights, vocabulary: Vocabulary, meanings: Meanings
+):
+    ranker = Ranker(weights, vocabulary, meanings)
+    pieces = ranker.board(PUZZLE, "cat, dog")
+    ranking = ranker.rank_pieces(pieces, "cat, dog")
+    shares = [cover.confidence for cover in ranking.covers]
+    assert ranking.with_model
+    assert ranking.covers
+    assert np.isclose(sum(shares), 1)
+    assert shares == sorted(shares, reverse=True)
+    for one in ranking.covers:
+        cover = cover_of(pieces, one.scored, vocabulary)
+        check_cover(PUZZLE, RULES, cover)
+        assert {entry.word for entry in cover.entries} == one.words
+        assert set(one.signals) == {"words and geometry", *GROUPS}
+        explained = ranker.explain_words(pieces, one)
+        total = sum(nats for terms in explained.values() for nats in terms.values())
+        assert abs(total - one.scored.score / 1000) < 0.01
+
+
+def test_without_the_model_covers_are_ranked_by_words_and_geometry(
+    weights: Weights, vocabulary: Vocabulary
+):
+    ranking = Ranker(weights, vocabulary, None).rank(PUZZLE)
+    assert not ranking.with_model
+    assert ranking.covers
+    assert np.isclose(sum(cover.confidence for cover in ranking.covers), 1)
+
+
+def test_a_board_without_a_cover_has_an_empty_ranking(weights: Weights, vocabulary: Vocabulary):
+    assert Ranker(weights, vocabulary, None).rank(board("XXXX XXXX", 1)).covers == ()
+
+
+def test_a_board_whose_number_of_words_is_unknown_is_refused(
+    weights: Weights, vocabulary: Vocabulary
+):
+    with pytest.raises(PermanentError, match="known number of theme words"):
+        Ranker(weights, vocabulary, None).rank(Puzzle(board=PUZZLE.board))
+
+
+def test_fitted_weights_say_where_they_come_from(weights: Weights):
+    assert weights.name == NAME
+    assert {"command", "boards", "from", "to", "lexicon", "model"} <= set(weights.provenance)
+    assert weights.cover.shape == (len(FEATURES),)
+
+
+def test_weights_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("nightgrid.archive.ranking.weights.FOLDER", tmp_path)
+    plda = Plda(basis=np.eye(3), spread=np.array([1.0, 2.0, 3.0]))
+    text = {"provenance": {"boards": 2}, "search": {"zipf": 1.5}, "search_alone": {"zipf": 1.0},
+            "cover": {"additive": 1.0}, "alone_temperature": 1.2}  # fmt: skip
+    write_weights(tmp_path, "odd-1", text, np.ones(4), plda)
+    read = fitted_weights("odd-1")
+    assert (read.name, read.alone_temperature, read.provenance["boards"]) == ("odd-1", 1.2, 2)
+    assert read.search.weights()["zipf"] == 1.5
+    assert read.plda.spread.tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(PermanentError, match="no fitted weights 'odd-2'; expected one of odd-1"):
+        fitted_weights("odd-2")

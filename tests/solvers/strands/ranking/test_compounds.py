@@ -1,0 +1,68 @@
+"""Compounds score as their best cut does, and only the best-scored ones are kept."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+from hypothesis import given, settings
+
+from nightgrid.solvers.strands.paths import spell
+from nightgrid.solvers.strands.pieces.pieces import find_pieces, grid_of
+from nightgrid.solvers.strands.ranking import compounds
+from nightgrid.solvers.strands.ranking.board import RULES
+from nightgrid.solvers.strands.ranking.compounds import find_compounds, pair_scores, reading
+from nightgrid.solvers.strands.ranking.vocabulary import Kind, vocabulary_of
+from tests.solvers.strands.boards import board
+from tests.solvers.strands.ranking.boards import Small, open_board, small_boards
+
+
+@given(small=small_boards())
+@settings(max_examples=10, deadline=None)
+def test_a_compound_scores_as_its_best_cut(small: Small):
+    ranked, vocabulary = open_board(small)
+    values = ranked.found.compounds.score
+    for row in range(0, len(values), 7):
+        text = spell(("compound", row), ranked.found, vocabulary.lexicon)
+        value, parts = reading(vocabulary, text)
+        assert value == values[row]
+        assert "".join(parts) == text
+        assert 2 <= len(parts) <= 4
+
+
+def test_of_many_compounds_the_best_scored_are_kept():
+    """Given room for three, Then they are the three of the highest scores, in canonical order."""
+    vocabulary = vocabulary_of({"AB": 500, "CD": 400, "ABCD": 300, "BA": 200}, set(), [])
+    puzzle = board("ABAB CDCD BABA", 1)
+    grid = grid_of(puzzle, RULES, vocabulary.lexicon)
+    words = find_pieces(puzzle, RULES, vocabulary.lexicon).words
+    all_pieces, _, _ = find_compounds(vocabulary, grid, RULES, words)
+    with mock.patch.object(compounds, "KEPT", 3):
+        kept, codes, _ = find_compounds(vocabulary, grid, RULES, words)
+    assert len(all_pieces) > 3
+    assert sorted(kept.score.tolist()) == sorted(all_pieces.score.tolist())[-3:]
+    assert kept.low.tolist() == sorted(kept.low.tolist())
+    assert len(codes) == len(kept) == len(kept.block_offsets) - 1
+
+
+def test_a_board_with_too_many_ways_to_join_falls_back_to_fewer_components():
+    vocabulary = vocabulary_of({"AB": 500, "CD": 400}, set(), [])
+    puzzle = board("ABAB CDCD BABA", 1)
+    grid = grid_of(puzzle, RULES, vocabulary.lexicon)
+    words = find_pieces(puzzle, RULES, vocabulary.lexicon).words
+    _, _, tier = find_compounds(vocabulary, grid, RULES, words)
+    assert tier == 0
+    with mock.patch.object(compounds, "ROWS_MAX", 4):
+        none, codes, tier = find_compounds(vocabulary, grid, RULES, words)
+    assert (len(none), len(codes), tier) == (0, 0, len(compounds.LIMITS))
+
+
+def test_two_words_in_one_score_as_the_compound_that_they_are():
+    vocabulary = vocabulary_of({"SIT": 500, "UP": 600}, set(), [("SIT", "UP", 450)])
+    joined = vocabulary.lexicon.find("SITUP")
+    assert vocabulary.kind[joined] == Kind.PAIR
+    assert pair_scores(vocabulary)[joined] == reading(vocabulary, "SITUP")[0]
+
+
+def test_a_text_that_cannot_be_cut_is_one_component():
+    vocabulary = vocabulary_of({"SIT": 500, "UP": 600}, set(), [])
+    assert reading(vocabulary, "SITUPS") == (0, ("SITUPS",))
