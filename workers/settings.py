@@ -45,6 +45,7 @@ SOCKET_PATH_BYTES = 100
 
 TOTAL_SECONDS = 4 * 3600.0
 TOTAL_BYTES = 32 * 1024**3
+SOLUTION_BYTES = 8 * 1024**3
 """What an on-demand job may cost altogether, unless it is set."""
 
 BAD_SETTINGS = 3
@@ -88,7 +89,7 @@ class Settings(BaseSettings):
     budget_table_bytes: int = Field(default=2 * 1024**3, ge=1)
     budget_seconds: float = Field(default=90.0, gt=0)
     """What one job or part may spend at most; also the longest a chunk of one row runs."""
-    budget_solution_bytes: int = Field(default=8 * 1024**3, ge=1)
+    budget_solution_bytes: int = Field(default=SOLUTION_BYTES, ge=1)
     """Solutions that one job may list, as bytes of JSON: what has more is over budget."""
     batch_row_nodes: int = Field(default=5_000_000, ge=1)
     batch_row_table_bytes: int = Field(default=256 * 1024**2, ge=1)

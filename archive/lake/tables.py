@@ -164,7 +164,7 @@ RESULTS = _schema(
     solver_version string, status string, count count?, value int64?, reason_code string?,
     reason string, states int64, nodes int64, parts int32, kernel_ns int64, table_bytes int64,
     run_id string, budget_nodes int64?, budget_table_bytes int64?, budget_seconds double?,
-    total_seconds double?, total_bytes int64?
+    total_seconds double?, total_bytes int64?, budget_solution_bytes int64?
     """,
 )
 """One row per job. `value` is what the best solution is worth, the fewest words, letters or moves;
@@ -175,8 +175,9 @@ one did, whether and how a job was divided depends on time, and with it states, 
 table_bytes, and whether status, count, value and reasons say over_budget; a count or an unsolvable
 that is there is the same whichever way it was found."""
 BUDGET_COLUMNS = RESULTS.names[RESULTS.names.index("run_id") + 1 :]
-"""What a job could spend: each of its parts, and altogether where there was such a limit. All are
-null where an earlier version wrote the row."""
+"""What a job could spend: each of its parts, and altogether where there was such a limit; the last
+is of `all` alone, bytes of all its solutions. All are null where an earlier version wrote the row.
+"""
 
 DIVISIONS = _schema(
     "divisions",

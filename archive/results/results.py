@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.merging.files import read_each
 from nightgrid.archive.merging.merge import without_repeats
 from nightgrid.archive.results.files import (
@@ -34,6 +34,7 @@ RANKED_STATUSES = [
     Status.POISON.value,
 ]
 """When a job ended several times (a larger budget, another machine), the first of these counts."""
+_SPENT = sorted(BUDGET_COLUMNS, key=lambda name: name != "budget_seconds")
 
 
 def find_results(lake: Lake, job_ids: Collection[str]) -> pa.Table:
@@ -129,8 +130,8 @@ def one_per_job(table: pa.Table) -> pa.Table:
         return table
     order = pa.array(RANKED_STATUSES, pa.string())
     ranked = table.append_column("rank", pc.index_in(table.column("status"), value_set=order))
-    # Of several that are over budget, the one with the most time tells most.
-    most = [("budget_seconds", "descending")] if "budget_seconds" in ranked.column_names else []
+    # Of several that are over budget, the one that could spend most tells most: of time first.
+    most = [(name, "descending") for name in _SPENT if name in ranked.column_names]
     ranked = ranked.sort_by(
         [("job_id", "ascending"), ("rank", "ascending"), *most, ("run_id", "ascending")]
     )

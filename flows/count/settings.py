@@ -90,6 +90,7 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
         workers.batch_processes,
         settings.retry,
         workers.split,
+        solution_bytes=workers.budget_solution_bytes,
     )
 
 

@@ -173,6 +173,7 @@ def _plan(night: NightSettings, game: Game[Any, Any], ask: Ask, retry: Retry | N
         worker_count=night.workers.batch_processes,
         retry=retry,
         split=night.workers.split,
+        solution_bytes=night.workers.budget_solution_bytes,
     )
     run = open_run(lake, run_id)
     if run.job_count:

@@ -127,7 +127,8 @@ class _Listing:
             return self._row(counted)
         wanted = limit if known is None else known if limit is None else min(known, limit)
         assert wanted is not None
-        budget, mean = self.settings.budget_solution_bytes, taken.text_bytes / len(taken.texts)
+        mean = taken.text_bytes / len(taken.texts)
+        budget = self.run.solution_bytes or self.settings.budget_solution_bytes
         if wanted * mean > budget:
             sentence = (
                 f"{wanted:,} solutions of about {mean:.0f} bytes each: more than the budget of "

@@ -73,7 +73,7 @@ def answer_of(
         **asdict(outcome.statistics),
         "parts": max(1, len(parts)),
         "run_id": run_id,
-        **budget.to_row(),
+        **budget.to_row(question.ask),
     }
     solutions = tuple(solution_rows(question, run_id, job, puzzle_id, values))
     return Answer(row=row, solutions=solutions, parts=tuple(parts))

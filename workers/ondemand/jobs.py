@@ -133,7 +133,7 @@ def submit(
     keep_dictionary(lake, puzzle)
     keep_asked(lake, [AskedPuzzle(bound.puzzle_id(puzzle), game, dict(record.puzzle))])
     if len(canonical_json(record.puzzle)) > settings.ondemand_message_bytes:
-        run_id = plan_job(lake, bound, puzzle, ask, record.budget.part)
+        run_id = plan_job(lake, bound, puzzle, ask, record.budget)
         record = replace(record, run_id=run_id)
     else:
         keep_game(lake, bound)
@@ -226,7 +226,8 @@ def ends(row: Mapping[str, Any], record: Record) -> bool:
 
 def _is_of_budget(row: Mapping[str, Any]) -> bool:
     """Tell whether a larger budget may change what a row says."""
-    return row["reason_code"] is None or ReasonCode(row["reason_code"]).is_budget
+    code = row["reason_code"]
+    return code is None or code == ReasonCode.SOLUTION_BYTES or ReasonCode(code).is_budget
 
 
 def close_record(lake: Lake, job_id: str, row: Mapping[str, Any]) -> bool:
@@ -406,11 +407,19 @@ def with_words(lake: Lake, value: Any) -> Any:
     return {**rest, "dictionary": LakeDictionaries(lake)(str(value["dictionary_id"]))}
 
 
-def plan_job(lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget) -> str:
+def plan_job(lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, budget: JobBudget) -> str:
     """Plan a run of one job, or take up the one that was cancelled; return its id."""
     table = puzzles_table(game, [puzzle])
     # What a run has called poison is asked again.
-    run_id = plan_run(lake, game, table, ask, budget, retry=Retry.POISON)
+    run_id = plan_run(
+        lake,
+        game,
+        table,
+        ask,
+        budget.part,
+        retry=Retry.POISON,
+        solution_bytes=budget.solution_bytes,
+    )
     take_up_run(lake, run_id)
     return run_id
 

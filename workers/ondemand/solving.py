@@ -155,7 +155,7 @@ def _worked(
         is_small = outcome.status is not Status.OVER_BUDGET
         if is_small or (small == budget and not is_long):
             return _file(lake, game, puzzle, record, outcome, parts)
-        run_id = plan_job(lake, game, puzzle, ask, budget)
+        run_id = plan_job(lake, game, puzzle, ask, record.budget)
         write_record(lake, replace(record, run_id=run_id))
         return {"job_id": job, "state": "run", "run_id": run_id}
 

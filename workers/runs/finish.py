@@ -72,7 +72,14 @@ def finish_run(
         if divided:
             answers.add(_merged(lake, run, divided))
         retried = statuses_of(run.retry)
-        others = read_answers(lake, run.question, run.budget, but_of=run_id, again=retried)
+        others = read_answers(
+            lake,
+            run.question,
+            run.budget,
+            but_of=run_id,
+            again=retried,
+            listed_bytes=run.solution_bytes,
+        )
         if run.question.ask.kind == "all":
             kept = (_unanswered(table, others) for table in answers.tables())
             files = settle_files(lake, run, kept)
@@ -120,7 +127,12 @@ def _result_tables(
 ) -> Iterator[pa.Table]:
     """Make the rows of the results; `counts` counts their statuses and `kernel_ns`."""
     limits = dict(zip(BUDGET_COLUMNS, run.budget.limits.values(), strict=False))
-    constants = {**run.question.to_json(), "run_id": run.run_id, **limits}
+    constants = {
+        **run.question.to_json(),
+        "run_id": run.run_id,
+        **limits,
+        "budget_solution_bytes": run.solution_bytes,
+    }
     for bucket in answers.tables():
         rows = _unanswered(bucket, others)
         columns = {

@@ -23,6 +23,7 @@ from nightgrid.archive.results.results import scan_results
 from nightgrid.solvers.algebra import ID_HEX_DIGITS, Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
+from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.runs.manifest import folder
 
 Keys = npt.NDArray[np.uint64]
@@ -36,6 +37,7 @@ _GIVEN_UP = {str(Status.OVER_BUDGET): "over_budget", str(Status.POISON): "poison
 """The statuses that a larger budget or another try may change, and where `Answers` has them."""
 _LIMITS = ("budget_nodes", "budget_table_bytes", "budget_seconds")
 _COLUMNS = ("job_id", "game", "ask", "status", "run_id", "total_seconds", "total_bytes", *_LIMITS)
+_LISTED = ("reason_code", "budget_solution_bytes")
 
 
 def name_jobs(question: Question, puzzle_ids: pa.Array) -> Keys:
@@ -221,6 +223,7 @@ def read_answers(
     *,
     but_of: str | None = None,
     again: Collection[str] = (),
+    listed_bytes: int | None = None,
 ) -> Answers:
     """Read which jobs need no work within a budget, from all results but those of run `but_of`.
 
@@ -228,11 +231,13 @@ def read_answers(
 
     Over budget and poison count only if the run that said so had at least this budget of nodes,
     table bytes and seconds each, as its rows say; a run whose budget the lake does not know does
-    not count, and no task for a job on demand.
+    not count, and no task for a job on demand. What had too many solutions counts if its row says
+    that it could list at least `listed_bytes` of them; None: whatever it could.
     """
     answers = Answers.none()
     enough: dict[str, bool] = {}
-    for found in scan_results(lake, _COLUMNS):
+    columns = _COLUMNS if listed_bytes is None else (*_COLUMNS, *_LISTED)
+    for found in scan_results(lake, columns):
         asked = pc.and_(
             pc.equal(found.column("game"), question.game),
             pc.equal(found.column("ask"), str(question.ask)),
@@ -241,6 +246,8 @@ def read_answers(
         final = pc.is_in(rows.column("status"), value_set=FINAL)
         answers.final.add(keys_of(rows.column("job_id").filter(final)))
         others = rows.filter(pc.invert(final))
+        if listed_bytes is not None and Status.OVER_BUDGET not in again:
+            others = others.filter(pc.invert(_listed_less(others, listed_bytes)))
         _give_up(answers, others.filter(_had(others, budget)), again)
         silent = others.filter(pc.is_null(others.column(_LIMITS[0])))
         for run_id in pc.unique(silent.column("run_id")).to_pylist():
@@ -267,6 +274,13 @@ def _had(rows: pa.Table, budget: Budget) -> pa.ChunkedArray:
         enough = pc.greater_equal(rows.column(name), least)
         had = pc.and_(had, pc.fill_null(enough, False))
     return had
+
+
+def _listed_less(rows: pa.Table, least: int) -> pa.ChunkedArray:
+    """Tell of rows whether they had too many solutions for a smaller bound than this, or unsaid."""
+    is_long = pc.equal(rows.column("reason_code"), str(ReasonCode.SOLUTION_BYTES))
+    less = pc.fill_null(pc.less(rows.column("budget_solution_bytes"), least), True)
+    return pc.and_(pc.fill_null(is_long, False), less)
 
 
 def _had_by_plan(lake: Lake, run_id: str, budget: Budget) -> bool:

@@ -144,6 +144,8 @@ class Run:
     """Jobs among those answered that the lake has only as poison."""
     retry: Retry | None = None
     """Which jobs it works although an earlier run gave them up within this budget."""
+    solution_bytes: int | None = None
+    """How many bytes of solutions a job may list; None: what the worker's setting says."""
 
     def chunks(self) -> list[ChunkRef]:
         """Every chunk that has to be worked: broken ones are replaced by their rows."""
@@ -203,6 +205,7 @@ def open_run(lake: Lake, run_id: str) -> Run:
         # Plans of earlier versions say neither.
         poison_count=plan.get("poison_count", 0),
         retry=Retry(plan["retry"]) if plan.get("retry") else None,
+        solution_bytes=plan.get("solution_bytes"),
     )
 
 

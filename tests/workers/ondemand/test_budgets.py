@@ -1,9 +1,11 @@
 """An answer that ran out of a budget is no answer to a question with a larger one."""
 
+from dataclasses import replace
+
 import pytest
 import toy_game as toy
 
-from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
@@ -18,6 +20,8 @@ pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 SMALL = Budget(nodes=10, table_bytes=1000, seconds=1.0)
 LARGE = Budget(nodes=1000, table_bytes=1000, seconds=2.0)
+ALL = Ask(kind="all")
+ENDED = {"reason_code": None}
 BOARD = toy.ToyPuzzle(number=9, behaviour=toy.LARGE)
 
 
@@ -28,11 +32,21 @@ def job_budget(part=SMALL, seconds=10.0, size=100):
 def test_a_budget_covers_another_that_is_larger_in_nothing():
     assert job_budget().covers(job_budget())
     assert job_budget(LARGE).covers(job_budget())
-    for other in (job_budget(LARGE), job_budget(seconds=11.0), job_budget(size=101)):
+    for other in (
+        job_budget(LARGE),
+        job_budget(seconds=11.0),
+        job_budget(size=101),
+        replace(job_budget(), solution_bytes=2 * job_budget().solution_bytes),
+    ):
         assert not job_budget().covers(other)
         assert job_budget().or_more(other) == other
     assert JobBudget.from_json(job_budget().to_json()) == job_budget()
-    assert JobBudget.of_row(job_budget().to_row()) == job_budget()
+    row = {**job_budget().to_row(ALL), "reason_code": "solution_bytes"}
+    assert JobBudget.of_row(row) == job_budget()
+    # How many solutions could be listed says nothing about another end, nor does a count have it.
+    for other in ({**row, "reason_code": "nodes"}, {**job_budget().to_row(COUNT), **ENDED}):
+        assert JobBudget.of_row(other).covers(replace(job_budget(), solution_bytes=10**15))
+    assert JobBudget.of_row({**row, "budget_solution_bytes": None}) is None
     with pytest.raises(PermanentError, match="expected more than 0"):
         job_budget(seconds=0.0)
 

@@ -27,11 +27,13 @@ from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.cancelling import cancel_job, drop_left_states
-from nightgrid.workers.ondemand.jobs import result, result_row, submit
+from nightgrid.workers.ondemand.jobs import close_record, result, result_row, submit
+from nightgrid.workers.ondemand.records import open_records
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs import finish
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.retry import Retry
 from tests.workers.conftest import KilledError, quick_settings
 
 pytestmark = pytest.mark.usefixtures("real_games")
@@ -297,6 +299,53 @@ def test_an_on_demand_listing_becomes_a_run_where_a_row_is_too_short(small, pips
     few = submit(lake, pips_board, Ask.parse("all(2)"), settings=small)
     assert solve_message(lake, mailbox.pop(), small, "w")["state"] == "done"
     assert len(result(lake, few)["solutions"]) == 2
+
+
+def test_a_listing_beyond_a_bound_is_asked_again_when_the_bound_is_raised(
+    small, pips_board, mailbox
+):
+    """Given workers with a bound of their own, What was submitted says which one counts."""
+    lake, boards = Lake.open(small.lake), puzzles_table(PIPS, [pips_board])
+    bounds = [small.model_copy(update={"budget_solution_bytes": n}) for n in (100, 200, 10**9)]
+    runs = []
+    for bound in bounds:
+        job = submit(lake, pips_board, ALL, settings=bound)
+        assert submit(lake, pips_board, ALL, settings=bound) == job
+        done = solve_message(lake, mailbox.pop(), small, "w")
+        runs.append(done["run_id"])
+        worked(lake, runs[-1], small)
+        row = result_row(lake, job)
+        assert row["budget_solution_bytes"] == bound.budget_solution_bytes
+        assert row["run_id"] == runs[-1]
+        look_until_closed(lake)
+        submit(lake, pips_board, ALL, settings=bound)
+        assert not mailbox
+    assert row["status"] == "solved"
+    assert len(set(runs)) == 3
+    assert open_run(lake, plan_run(lake, PIPS, boards, ALL, Budget())).job_count == 0
+
+
+def look_until_closed(lake):
+    for record in open_records(lake):
+        close_record(lake, record.job_id, result_row(lake, record.job_id))
+    assert open_records(lake) == []
+
+
+def test_a_run_lists_again_what_was_beyond_a_smaller_bound(small, pips_board):
+    lake, boards = Lake.open(small.lake), puzzles_table(PIPS, [pips_board])
+
+    def plan(bound, **more):
+        return plan_run(lake, PIPS, boards, ALL, Budget(), solution_bytes=bound, **more)
+
+    first = plan(100)
+    assert worked(lake, first, small).statuses == {"over_budget": 1}
+    assert open_run(lake, plan(100)).job_count == 0
+    assert open_run(lake, plan(None)).job_count == 0
+    assert plan(100, retry=Retry.OVER_BUDGET) != first
+    again = plan(10**9)
+    assert again != first
+    assert worked(lake, again, small).statuses == {"solved": 1}
+    assert open_run(lake, plan(10**10)).job_count == 0
 
 
 def test_a_worker_takes_no_more_solutions_than_a_file_holds(small, pips_board, monkeypatch):

@@ -123,6 +123,8 @@ class Asking:
     """Whether jobs are divided before a worker begins them."""
     least_s: float = 0.0
     """What every job is known to take at least, whatever is expected of it."""
+    solution_bytes: int | None = None
+    """How many bytes of solutions a job may list; None: what the worker's setting says."""
 
     @property
     def question(self) -> Question:
@@ -132,7 +134,8 @@ class Asking:
     def read_answers(self) -> Answers:
         """Read which jobs need no work."""
         again = statuses_of(self.retry)
-        return read_answers(self.lake, self.question, self.budget, again=again)
+        listed = self.solution_bytes
+        return read_answers(self.lake, self.question, self.budget, again=again, listed_bytes=listed)
 
 
 class OpenJobs:

@@ -18,7 +18,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.passed_over import passed_over
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.words.binding import keep_game
-from nightgrid.solvers.algebra import Ask, Budget, Game
+from nightgrid.solvers.algebra import Ask, Budget, Game, digest
 from nightgrid.workers.runs.ended import mend_results
 from nightgrid.workers.runs.job_keys import Answers, name_jobs
 from nightgrid.workers.runs.manifest import (
@@ -75,6 +75,7 @@ def plan_run(
     retry: Retry | None = None,
     split: Split = "auto",
     least_s: float = 0.0,
+    solution_bytes: int | None = None,
 ) -> str:
     """Plan one job per distinct puzzle that the lake has not answered yet; return the run's id.
 
@@ -84,13 +85,16 @@ def plan_run(
     done for it. Expensive jobs come first, as far as they are held together. With `retry` jobs are
     planned, too, that earlier runs have given up within this budget. `split` says whether jobs are
     divided before they are begun, and `least_s` what each is known to take at least.
+    `solution_bytes` bounds what a job may list, in the place of the worker's setting.
     """
-    asking = Asking(lake, game, ask, budget, worker_count, retry, split, least_s)
+    asking = Asking(lake, game, ask, budget, worker_count, retry, split, least_s, solution_bytes)
     answers = _answers_of(asking)
     jobs = OpenJobs(asking.question, answers)
     for table in _tables(puzzles):
         jobs.find(table)
     run_id = jobs.run_id(budget)
+    if jobs.open_count and _listed_less(asking, run_id):
+        run_id = digest("listed", run_id, str(solution_bytes))
     if jobs.again_count:
         run_id = next_name(lake, run_id, more=True)
     if jobs.open_count:
@@ -100,6 +104,17 @@ def plan_run(
         # All runs without jobs have one name: what is answered may be other puzzles each time.
         _write_plan(asking, run_id, 0, jobs)
     return run_id
+
+
+def _listed_less(asking: Asking, run_id: str) -> bool:
+    """Tell whether a run of this name was bounded to fewer bytes of solutions."""
+    about = read_json(asking.lake, asked_path(run_id)) or {}
+    had, wanted = about.get("solution_bytes"), _solution_bytes(asking)
+    return wanted is not None and bool(about) and (had is None or had < wanted)
+
+
+def _solution_bytes(asking: Asking) -> int | None:
+    return asking.solution_bytes if asking.ask.kind == "all" else None
 
 
 def has_retries(asking: Asking, puzzle_ids: pa.ChunkedArray) -> bool:
@@ -231,6 +246,7 @@ def _asked(asking: Asking, run_id: str, puzzle_count: int) -> dict[str, Any]:
         "run_id": run_id,
         **asking.question.to_json(),
         "budget": asking.budget.limits,
+        **({} if _solution_bytes(asking) is None else {"solution_bytes": asking.solution_bytes}),
         "retry": asking.retry,
         "puzzle_count": puzzle_count,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
