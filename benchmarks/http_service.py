@@ -44,7 +44,8 @@ class Serving:
                 start_new_session=True,
             )
         assert self.process.stdout is not None
-        told = self.process.stdout.readline()
+        with self.process.stdout as out:
+            told = out.readline()
         if not told:
             sys.exit((self._folder / "serve.log").read_text())
         self.port = int(json.loads(told)["url"].rstrip("/").rpartition(":")[2])

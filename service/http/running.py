@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from collections.abc import Callable
 
 import uvicorn
@@ -16,6 +17,8 @@ from nightgrid.solvers.errors import TransientError
 GRACE_S = 5
 """How long open requests may take to end when the service is told to."""
 BACKLOG = 1024
+SWITCH_S = 0.001
+"""How long one thread keeps the interpreter while another one wants it."""
 
 
 class Server(uvicorn.Server):
@@ -31,6 +34,11 @@ class Server(uvicorn.Server):
     def end(self) -> None:
         """Let it end soon; any thread may call this."""
         self.should_exit = True
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve. Threads that read and write the lake leave the event loop its turn soon."""
+        sys.setswitchinterval(SWITCH_S)
+        super().run(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and say so."""

@@ -101,6 +101,10 @@ class Service:
         job_id = self.bodies.get(body)
         return self.views.final(job_id) if job_id else None
 
+    def may_know(self, posed: Posed) -> bool:
+        """Tell whether the puzzle is one of the lake's, so that nights may have answered it."""
+        return posed.names_board or bool(self.views.names.of(posed.asked.puzzle_id))
+
     def remember(self, posed: Posed) -> None:
         """Keep what a question is about. Blocks."""
         if self.views.subject(posed.job_id) is None:

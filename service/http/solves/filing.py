@@ -1,6 +1,6 @@
 """File answers of the service's own processes: all that came meanwhile in one go.
 
-A client has its answer before it lies in the lake, a few hundredths of a second later. A service
+A client has its answer before it lies in the lake, half a second later. A service
 that is killed in between has answered, and has promised nothing more.
 """
 
@@ -9,18 +9,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import Answer, put_answers
-from nightgrid.workers.ondemand.jobs import find_rows
 
 log = get_logger("nightgrid.http")
 
-PAUSE_S = 0.2
+PAUSE_S = 0.5
 """How long answers are gathered before they are written together."""
 RETRY_S = 1.0
 GATHERED_MAX = 10_000
@@ -85,8 +83,5 @@ class Filing:
                 self._wanted.notify_all()
 
     def _write(self, taken: Mapping[str, tuple[Answer, AskedPuzzle | None]]) -> None:
-        known: Mapping[str, Any] = find_rows(self._lake, list(taken))
-        new = [pair for job, pair in taken.items() if job not in known]
-        keep_asked(self._lake, [puzzle for _, puzzle in new if puzzle is not None])
-        if new:
-            put_answers(self._lake, [answer for answer, _ in new])
+        keep_asked(self._lake, [puzzle for _, puzzle in taken.values() if puzzle is not None])
+        put_answers(self._lake, [answer for answer, _ in taken.values()])

@@ -70,10 +70,14 @@ async def _solved(
     known = service.views.final(posed.job_id)
     if known is not None:
         return known
-    if wait_s:
-        tried = await service.quick.answer(posed)
-        if tried is not None:
-            return tried
+    if service.may_know(posed):
+        known = await asyncio.to_thread(_known, service, posed)
+        if known is not None:
+            return known
+    # A small board that no night has brought is sooner solved than looked for.
+    tried = await service.quick.answer(posed) if wait_s else None
+    if tried is not None:
+        return tried
     known = await asyncio.to_thread(_begin, service, posed, client, key)
     if known is not None:
         return known
@@ -88,9 +92,9 @@ def _begin(
 ) -> dict[str, Any] | None:
     """Show what the lake knows of a question; submit what it does not know, and return None."""
     job_id = posed.job_id
-    service.remember(posed)
-    if is_answered(service.lake, job_id, service.settings.workers, posed.budget):
-        return service.views.look(job_id)
+    known = _known(service, posed)
+    if known is not None:
+        return known
     service.admission.check()
     service.open_jobs.add(client, job_id)
     service.views.forget(job_id)
@@ -112,6 +116,14 @@ def _begin(
             raise
     service.submitted(job_id)
     return None
+
+
+def _known(service: Service, posed: Posed) -> dict[str, Any] | None:
+    """Show the answer that the lake has to a question, if it has one."""
+    service.remember(posed)
+    if not is_answered(service.lake, posed.job_id, service.settings.workers, posed.budget):
+        return None
+    return service.views.look(posed.job_id)
 
 
 def answered(solve: dict[str, Any]) -> Response:
