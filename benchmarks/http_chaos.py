@@ -3,8 +3,8 @@
 `python -m benchmarks.http_chaos` serves a new lake. In the first phase clients send valid and
 invalid requests: no reply may be a 5xx, the service may not grow, and every job that was accepted
 has to be answered. In the second phase a process is killed every few seconds: every job that was
-accepted has to end, and whoever follows one by events comes back until it has. It exits with 1
-where any of that does not hold.
+accepted has to end, and a client that follows one by events comes back until it has. It exits with
+1 where any of that does not hold.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Load(NamedTuple):
 
 
 def bodies(seed: int, count: int) -> list[bytes]:
-    """Write questions about hard boards that no one has asked."""
+    """Write questions about hard boards that were never asked."""
     pips = game("pips")
     boards = generate_many(seed, count, [PRESETS["hard"]])
     return [

@@ -65,6 +65,7 @@ def submit(
     budget: Budget | None = None,
     deadline_at: float | None = None,
     wish: str = "",
+    split: str = "",
 ) -> str:
     """Ask for it to be solved soon, as `nightgrid.workers.ondemand.jobs.submit`; return the job."""
     from nightgrid.archive.words.binding import lexicon_of
@@ -81,4 +82,5 @@ def submit(
         settings=settings,
         deadline_at=deadline_at,
         wish=wish,
+        split=split,
     )

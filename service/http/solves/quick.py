@@ -58,7 +58,7 @@ class Quick:
     def _is_small(self, posed: Posed) -> bool:
         # A board with words of its own, or played with others than usual, needs these in the lake.
         has_words = getattr(posed.asked.puzzle, "dictionary", None) is not None
-        return posed.expected_s <= QUICK_S and not has_words
+        return posed.expected_s <= QUICK_S and posed.split != "ahead" and not has_words
 
     async def _try(self, posed: Posed) -> dict[str, Any] | None:
         asked, begun = posed.asked, time.time()

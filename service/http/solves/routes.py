@@ -109,6 +109,7 @@ def _begin(
             budget=posed.budget,
             deadline_at=posed.deadline_at,
             wish=wish,
+            split=posed.split or "",
         )
     except TransientError:
         # Without a server it is accepted all the same once the lake has it: the keeper sends it.

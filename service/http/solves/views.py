@@ -14,6 +14,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import IdReference
 from nightgrid.archive.results.asked import find_asked
+from nightgrid.archive.results.parts import Part, parts_of
 from nightgrid.archive.words.binding import open_game
 from nightgrid.service.http.solves.names import Names
 from nightgrid.solvers.algebra import Ask
@@ -242,7 +243,7 @@ class Views:
             "wall_s": wall_s,
             "solver_version": row["solver_version"],
             "solutions_stored": listed,
-            "parts": [],
+            "parts": [_part(part) for part in parts_of(self._lake, row)],
         }
 
     def _progress(self, found: JobStatus) -> dict[str, Any] | None:
@@ -260,6 +261,18 @@ class Views:
 def is_over(solve: Mapping[str, Any]) -> bool:
     """Tell whether a job has ended, with or without an answer."""
     return solve["state"] not in ("queued", "running")
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return {
+        "path": part.path,
+        "what": part.what,
+        "status": part.status,
+        "count": None if part.count is None else str(part.count),
+        "states": str(part.states),
+        "seconds": part.seconds,
+        "worker": part.worker or None,
+    }
 
 
 def _written(at: float | None) -> str | None:
