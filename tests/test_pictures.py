@@ -6,7 +6,9 @@ import itertools
 import re
 import runpy
 import shutil
+import struct
 import subprocess
+import zlib
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,8 @@ def committed() -> list[Path]:
 
 
 DRAWN = runpy.run_path(str(ROOT / "docs/picture.py"))
+TAKEN = runpy.run_path(str(ROOT / "docs/screenshots.py"))
+PHOTOGRAPH_BYTES_MAX = 150_000
 PICTURES = {path.relative_to(ROOT).as_posix(): path for path in committed()}
 
 
@@ -110,12 +114,43 @@ def faults(picture: Measured) -> list[str]:
     return found
 
 
-def test_every_picture_is_svg_and_is_looked_at() -> None:
-    assert [name for name, path in PICTURES.items() if path.suffix != ".svg"] == []
-    assert len(PICTURES) > 15
+DRAWINGS = [name for name, path in PICTURES.items() if path.suffix == ".svg"]
+PHOTOGRAPHS = [name for name, path in PICTURES.items() if path.suffix == ".png"]
+"""Pictures of the page, which docs/screenshots.py takes."""
 
 
-@pytest.mark.parametrize("name", PICTURES)
+def test_every_picture_is_svg_or_png_and_is_looked_at() -> None:
+    assert set(PICTURES) == {*DRAWINGS, *PHOTOGRAPHS}
+    assert len(DRAWINGS) > 15
+
+
+@pytest.mark.parametrize("name", PHOTOGRAPHS)
+def test_photograph_is_whole_small_and_shows_something(name: str) -> None:
+    png = PICTURES[name].read_bytes()
+    assert len(png) < PHOTOGRAPH_BYTES_MAX
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    chunks, at = [], 8
+    while at < len(png):
+        (size,) = struct.unpack_from(">I", png, at)
+        kind, data = png[at + 4 : at + 8], png[at + 8 : at + 8 + size]
+        assert zlib.crc32(kind + data) == struct.unpack_from(">I", png, at + 8 + size)[0]
+        chunks.append((kind, data))
+        at += 12 + size
+    assert [kind for kind, _ in chunks] == [b"IHDR", b"IDAT", b"IEND"]
+    wide, high, bits, colours = struct.unpack_from(">IIBB", chunks[0][1])
+    assert (bits, colours) == (8, 2), "colours without transparency"
+    lines = zlib.decompress(chunks[1][1])
+    assert len(lines) == high * (1 + 3 * wide)
+    starts = range(0, len(lines), 1 + 3 * wide)
+    assert len({lines[i : i + 3 * wide] for i in starts}) > high / 4, "it is not blank"
+
+
+@pytest.mark.parametrize("name", PHOTOGRAPHS)
+def test_photograph_can_be_taken_again(name: str) -> None:
+    assert Path(name).stem in TAKEN["SHOTS"]
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
 def test_picture_is_right_in_chromium(name: str, rendered: dict[str, Measured]) -> None:
     assert faults(rendered[name]) == []
 
