@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from nightgrid.service.cli.jobs import named_jobs
+from nightgrid.service.cli.job_sources import Url, jobs_at, named_jobs
 from nightgrid.service.options.completion import open_jobs
-from nightgrid.service.options.shared_options import Json, LakeOption, read_settings
+from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.console import emit, say
 
 
@@ -24,26 +24,24 @@ def cancel(
         ),
     ],
     lake: LakeOption = None,
+    url: Url = None,
     json: Json = False,
 ) -> int:
     """Cancel on-demand jobs: workers stop within a second, and their states leave the lake.
 
     A reference means every job about its puzzles that was submitted and has no result. What was
-    worked of a large job is kept: submitting it again goes on from there. nightgrid count --cancel
-    cancels counts. Exit code: 0 cancelled, or nothing to cancel, 3 no such job.
+    worked of a large job is kept: submitting it again goes on from there. A service (--url) cancels
+    a job with the last client that wants it. nightgrid count --cancel cancels counts. Exit code: 0
+    cancelled, or nothing to cancel, 3 no such job.
     """
-    from nightgrid.archive.lake.storage import Lake
-    from nightgrid.workers.ondemand.cancelling import cancel_job
-
-    settings = read_settings(lake=lake)
-    store = Lake.open(settings.lake)
-    named, code = named_jobs(store, jobs)
-    for job, name in named.items():
-        state, was_open = cancel_job(store, job, settings)
-        if json:
-            emit(asdict(state) | {"was_open": was_open})
-            continue
-        called = f"  {name}" if "/" in name else ""
-        what = "; nightgrid submit asks it again" if was_open else ": nothing to cancel"
-        say(f"{job}  {state.state}{what}{called}")
+    with jobs_at(url, lake) as source:
+        named, code = named_jobs(source, jobs)
+        for job, name in named.items():
+            state, was_open = source.cancel(job)
+            if json:
+                emit(asdict(state) | {"was_open": was_open})
+                continue
+            called = f"  {name}" if "/" in name else ""
+            what = "; nightgrid submit asks it again" if was_open else ": nothing to cancel"
+            say(f"{job}  {state.state}{what}{called}")
     return code

@@ -6,24 +6,23 @@ import functools
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
+from nightgrid.service.cli.job_sources import Jobs, LakeJobs, Url, jobs_at, named_jobs
 from nightgrid.service.options.shared_options import (
     FormatName,
     Json,
     LakeOption,
     OutputFile,
-    read_settings,
 )
 from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import (
     Exit,
-    complain,
     emit,
 )
 from nightgrid.service.terminal.formats import Format, chosen_format, write_rows
@@ -32,6 +31,7 @@ from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
+    from nightgrid.service.remote.jobs import RemoteJobs
     from nightgrid.workers.broker.queues import Demand
     from nightgrid.workers.ondemand.jobs import JobStatus
     from nightgrid.workers.settings import Settings
@@ -50,7 +50,7 @@ JOB_COLUMNS = {
     "reason": "string",
 }
 """Columns of --format for jobs, as nightgrid.archive.lake.tables.fields reads them."""
-Jobs = Annotated[
+Named = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="JOB|REFERENCE",
@@ -61,11 +61,12 @@ Jobs = Annotated[
 
 
 def status(
-    jobs: Jobs = None,
+    jobs: Named = None,
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="Look again until all of it is done.")
     ] = False,
     lake: LakeOption = None,
+    url: Url = None,
     format_: FormatName = None,
     output: OutputFile = None,
     json: Json = False,
@@ -76,61 +77,36 @@ def status(
     submitted and where there is no lake.
     """
     from nightgrid.archive.lake.place import is_missing
-    from nightgrid.archive.lake.storage import Lake
 
     form = chosen_format(format_, output, json=json)
     rows = form not in (None, Format.JSON) or output is not None
     if watch and rows:
         raise PermanentError("--watch shows lines or --json; it takes no other --format")
-    settings = read_settings(lake=lake)
-    if is_missing(settings.lake):
-        raise PermanentError(
-            f"there is no lake at {settings.lake} yet; name one with --lake or NIGHTGRID_LAKE"
-        )
-    store = Lake.open(settings.lake)
-    shown: Any = None
-    named, code = named_jobs(store, jobs or (), keep_ids=True)
-    if jobs and not named:
-        return code
-    with _screen(moving=watch and form is None) as write:
-        while True:
-            look = _jobs_look(store, named) if jobs else _queue_look(store, settings)
-            if form is not None and rows:
-                listed = [asdict(status) for status in look.jobs]
-                write_rows(listed, JOB_COLUMNS, form, output)
-            elif form is not None and (look.seen != shown or not watch):
-                for value in look.values:
-                    emit(value)
-            elif look.seen != shown:
-                write(look.text)
-            shown = look.seen
-            if not watch or look.over:
-                return max(code, look.code)
-            time.sleep(WATCH_EVERY_S)
-
-
-def named_jobs(
-    store: Lake, texts: Sequence[str], *, keep_ids: bool = False
-) -> tuple[dict[str, str], Exit]:
-    """Find the jobs that texts name; complain of each that names none.
-
-    With `keep_ids`, ids of jobs that there are not are kept, for those who ask where a job is.
-    """
-    from nightgrid.workers.ondemand.naming import jobs_named
-    from nightgrid.workers.ondemand.record import is_job_id
-
-    found: dict[str, str] = {}
-    code = Exit.OK
-    for text in texts:
-        try:
-            found |= jobs_named(store, text)
-        except PermanentError as error:
-            if keep_ids and is_job_id(text):
-                found[text] = text
-                continue
-            complain(str(error))
-            code = Exit.BAD_INPUT
-    return found, code
+    with jobs_at(url, lake) as source:
+        if isinstance(source, LakeJobs) and is_missing(source.lake.url):
+            raise PermanentError(
+                f"there is no lake at {source.settings.lake} yet; name one with --lake or "
+                "NIGHTGRID_LAKE"
+            )
+        shown: Any = None
+        named, code = named_jobs(source, jobs or (), keep_ids=True)
+        if jobs and not named:
+            return code
+        with _screen(moving=watch and form is None) as write:
+            while True:
+                look = _jobs_look(source, named) if jobs else _look(source)
+                if form is not None and rows:
+                    listed = [asdict(status) for status in look.jobs]
+                    write_rows(listed, JOB_COLUMNS, form, output)
+                elif form is not None and (look.seen != shown or not watch):
+                    for value in look.values:
+                        emit(value)
+                elif look.seen != shown:
+                    write(look.text)
+                shown = look.seen
+                if not watch or look.over:
+                    return max(code, look.code)
+                time.sleep(WATCH_EVERY_S)
 
 
 @contextmanager
@@ -157,10 +133,30 @@ class _Look(NamedTuple):
     code: Exit = Exit.OK
 
 
-def _jobs_look(store: Lake, named: dict[str, str]) -> _Look:
-    from nightgrid.workers.ondemand import jobs as ondemand
+def _look(source: Jobs) -> _Look:
+    """Look at all jobs that are open."""
+    if isinstance(source, LakeJobs):
+        return _queue_look(source.lake, source.settings)
+    queue = cast("RemoteJobs", source).queue()
+    return _Look(
+        seen=queue | {"oldest_s": None, "batch": None},
+        values=[queue],
+        text=_remote_queue_text(queue),
+        over=not queue["waiting"] and not queue["running"],
+    )
 
-    found = [ondemand.status(store, job) for job in named]
+
+def _remote_queue_text(queue: Mapping[str, Any]) -> str:
+    oldest = queue["oldest_s"]
+    age = "" if oldest is None else f", oldest {oldest:.1f} s"
+    workers = plural(len(queue["workers"]), "worker") if queue["answers"] else "no server"
+    lines = [f"{queue['waiting']} queued, {queue['running']} working{age}; {workers}"]
+    refusing = ((each["name"], each["refusing"]) for each in queue["workers"] if each["refusing"])
+    return "\n".join([*lines, *(f"{name} cannot work: {why}" for name, why in refusing)])
+
+
+def _jobs_look(source: Jobs, named: dict[str, str]) -> _Look:
+    found = [source.status(job) for job in named]
     names = [name if "/" in name else "" for name in named.values()]
     lines = [f"{_job_text(job)}  {name}".rstrip() for job, name in zip(found, names, strict=True)]
     return _Look(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nightgrid.service.asking.asked import ask_about
 from nightgrid.service.asking.asked import submit as submit_asked
 from nightgrid.service.cli.answers import each_puzzle, head_json
+from nightgrid.service.cli.job_sources import Jobs, LakeJobs, Url, remote_jobs
 from nightgrid.service.games import bound_json
 from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_options import GameRules, with_game_rules, with_typed_boards
@@ -26,7 +28,6 @@ from nightgrid.service.options.shared_options import (
     Levels,
     Split,
     chosen_ask,
-    read_settings,
 )
 from nightgrid.service.terminal.console import (
     Exit,
@@ -34,6 +35,7 @@ from nightgrid.service.terminal.console import (
     note,
     say,
 )
+from nightgrid.service.terminal.formats import Format
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.registry import game_plug
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
 
+MAX_WAIT_S = 7 * 24 * 3600.0
 LOOK_EVERY_S = 0.5
 SERVER_PATIENCE_S = 5.0
 """A server that is being started is waited for this long."""
@@ -69,16 +72,27 @@ def submit(
     best: Best = None,
     rules: GameRules,
     split: Split = None,
+    wait: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=MAX_WAIT_S,
+            metavar="S",
+            help="Wait up to S seconds for all of them, and print what became of them, as `result` "
+            "does, instead of job ids.",
+        ),
+    ] = None,
     lake: LakeOption = None,
+    url: Url = None,
     json: Json = False,
 ) -> int:
     """Queue puzzles to be solved soon, ahead of every batch, and print their job ids.
 
     Beside each id stand game, date and level of its puzzle. nightgrid solve --help says what a FILE
     may be. What the lake knows already costs nothing. Workers must run: `nightgrid worker`, here or
-    on other machines. Exit code: 0 submitted, 1 no server, 3 bad input.
+    on other machines. With --url a service is asked, and references are of its lake. Exit code: 0
+    submitted, 1 no server, 3 bad input; with --wait as that of `result`.
     """
-    from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.options.reading import read_sources
     from nightgrid.workers.broker.lake_keys import current_id
     from nightgrid.workers.cluster import server
@@ -86,8 +100,40 @@ def submit(
 
     chosen = chosen_ask(text=ask, first=first, count=count, best=best)
     rules.check()
-    settings = read_settings(lake=lake, split=split)
-    store = Lake.open(settings.lake)
+    service = remote_jobs(url, lake)
+    jobs: dict[str, str] = {}
+
+    def wanted(name: str) -> Ask | None:
+        return chosen or (game_plug(name).usual_ask if name else None)
+
+    def told(job: str, name: str, value: dict[str, Any]) -> None:
+        jobs[job] = name
+        if wait is not None:
+            return
+        if json:
+            emit(value)
+        else:
+            say(f"{job}  {name}")
+
+    if service is not None:
+        from nightgrid.service.cli.remote_submit import submit_to
+
+        with closing(service):
+            code = submit_to(
+                service,
+                files or [],
+                level or (),
+                game,
+                typed,
+                wanted,
+                rules,
+                told,
+                split,
+                json=json,
+            )
+            return max(code, _waited(service, jobs, wait, json=json))
+    source = LakeJobs(lake, split)
+    settings, store = source.settings, source.lake
 
     @functools.cache
     def need_server() -> None:
@@ -107,28 +153,33 @@ def submit(
                 "it was deleted or is not mounted here"
             )
 
-    def wanted(name: str) -> Ask | None:
-        return chosen or (game_plug(name).usual_ask if name else None)
-
     def submit_one(found: Found, published: Published) -> Exit:
         asked = ask_about(found.game, published.puzzle, chosen, rules)
         if not ondemand.is_answered(store, asked.job_id, settings):
             # What the lake knows is answered without one.
             need_server()
         job = submit_asked(store, asked, settings)
-        if json:
-            state = ondemand.status(store, job).state
-            told = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job, "state": state}
-            emit(head_json(found, asked.puzzle) | told)
-        else:
-            say(f"{job}  {_name(found, published)}")
+        state = ondemand.status(store, job).state if json and wait is None else ""
+        value = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job, "state": state}
+        told(job, name_of(found, published), head_json(found, asked.puzzle) | value)
         return Exit.OK
 
     sources = read_sources(files or [], level or (), game, typed, lake)
-    return each_puzzle(sources, submit_one, ask=wanted, json=json, spaced=False)
+    code = each_puzzle(sources, submit_one, ask=wanted, json=json, spaced=False)
+    return max(code, _waited(source, jobs, wait, json=json))
 
 
-def _name(found: Found, published: Published) -> str:
+def _waited(source: Jobs, named: dict[str, str], wait: float | None, *, json: bool) -> Exit:
+    """Wait for jobs where that is wanted, and tell what became of them."""
+    if wait is None:
+        return Exit.OK
+    from nightgrid.service.cli.result import tell_results
+
+    form = Format.JSON if json else None
+    return tell_results(source, named, wait, form)
+
+
+def name_of(found: Found, published: Published) -> str:
     """Say which puzzle it is: game, date and level where they are known, else where it stands."""
     from nightgrid.archive.lookup.reference import reference_text
 

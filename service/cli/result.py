@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from json import loads
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from nightgrid.service.cli.answers import say_best
-from nightgrid.service.cli.jobs import named_jobs
+from nightgrid.service.cli.job_sources import Jobs, LakeJobs, Url, jobs_at, named_jobs
 from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import (
     FormatName,
     Json,
     LakeOption,
     OutputFile,
-    read_settings,
 )
 from nightgrid.service.terminal.console import (
     Exit,
@@ -93,6 +93,7 @@ PARTS_SHOWN = {
 }
 BAR_WIDTH = 24
 """Columns of the bar beside the part that took longest."""
+Wanted = Literal["results", "solutions", "parts"]
 SOLUTIONS_SHOWN = {"job_id": "job", "rank": "rank", "solution": "solution"}
 
 
@@ -126,6 +127,7 @@ def result(
         ),
     ] = False,
     lake: LakeOption = None,
+    url: Url = None,
     format_: FormatName = None,
     output: OutputFile = None,
     json: Json = False,
@@ -135,27 +137,38 @@ def result(
     A reference means every job about its puzzles, whatever was asked, by a night, a count or on
     demand. --format csv and parquet leave solutions out; --json has them all, and --solutions
     writes nothing else, as --format says, or one JSON object a line. So does --parts of what jobs
-    were divided into. Exit code: 0 solved, 1 not
-    there yet or poison, 2 unsolvable, 3 bad input, 4 over budget; over several jobs the largest.
+    were divided into. Exit code: 0 solved, 1 not there yet or poison, 2 unsolvable, 3 bad input, 4
+    over budget; over several jobs the largest.
     """
-    from nightgrid.archive.lake.storage import Lake
-    from nightgrid.archive.lake.tables import SOLUTIONS
-    from nightgrid.archive.results.results import solution_tables
-    from nightgrid.workers.ondemand import jobs as ondemand
-
     if parts and solutions:
         raise PermanentError("--parts and --solutions exclude one another; give one of them")
     form = chosen_format(format_, output, json=json)
-    settings = read_settings(lake=lake)
-    store = Lake.open(settings.lake)
-    named, worst = named_jobs(store, jobs)
+    wanted: Wanted = "parts" if parts else "solutions" if solutions else "results"
+    with jobs_at(url, lake) as source:
+        named, worst = named_jobs(source, jobs)
+        told = tell_results(source, named, wait, form, output, wanted)
+    return max(worst, told)
+
+
+def tell_results(
+    source: Jobs,
+    named: Mapping[str, str],
+    wait: float,
+    form: Format | None,
+    output: Path | None = None,
+    wanted: Wanted = "results",
+) -> Exit:
+    """Write what became of jobs, each under what it was called; wait at most so long for them."""
+    from nightgrid.archive.lake.tables import SOLUTIONS
+
+    worst = Exit.OK
     until = time.monotonic() + wait
     rows: list[dict[str, Any]] = []
-    is_streamed = form is Format.JSON and output is None and not solutions and not parts
+    is_streamed = form is Format.JSON and output is None and wanted == "results"
     for job, name in named.items():
-        row = ondemand.result_row(store, job, timeout_s=max(0.0, until - time.monotonic()))
+        row = source.result_row(job, timeout_s=max(0.0, until - time.monotonic()))
         if row is None:
-            state = ondemand.status(store, job)
+            state = source.status(job)
             if is_streamed:
                 emit(asdict(state))
             complain(_why_none(state))
@@ -163,37 +176,31 @@ def result(
             continue
         worst = max(worst, exit_for(Status(row["status"])))
         if is_streamed:
-            _emit_row(store, row)
-        elif form is None and not solutions:
+            _emit_row(source, row)
+        elif form is None and wanted != "solutions":
             if rows:
                 say()
-            if parts:
-                _say_parts(store, row, name)
-            else:
-                _say_row(store, row, name)
+            tell = _say_parts if wanted == "parts" else _say_row
+            tell(source, row, name)
         rows.append(row)
-    if parts:
+    if wanted == "parts":
         if form is not None:
-            write_rows(_part_rows(store, rows), PART_COLUMNS, form, output, shown=PARTS_SHOWN)
-    elif solutions:
-        tables = (table for row in rows for table in solution_tables(store, row))
+            write_rows(_part_rows(source, rows), PART_COLUMNS, form, output, shown=PARTS_SHOWN)
+    elif wanted == "solutions":
+        tables = (table for row in rows for table in source.solution_tables(row))
         write_table(tables, SOLUTIONS, form or Format.JSON, output, shown=SOLUTIONS_SHOWN)
     elif form is not None and not is_streamed:
         write_rows(rows, RESULT_COLUMNS, form, output, shown=RESULT_SHOWN)
     return worst
 
 
-def _part_rows(store: Lake, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    from nightgrid.archive.results.parts import parts_of
-
-    return [{"job_id": row["job_id"], **asdict(p)} for row in rows for p in parts_of(store, row)]
+def _part_rows(source: Jobs, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"job_id": row["job_id"], **asdict(p)} for row in rows for p in source.parts(row)]
 
 
-def _say_parts(store: Lake, row: dict[str, Any], name: str) -> None:
+def _say_parts(source: Jobs, row: dict[str, Any], name: str) -> None:
     """Draw what a job was divided into, with a bar as long as each part took."""
-    from nightgrid.archive.results.parts import parts_of
-
-    found = parts_of(store, row)
+    found = source.parts(row)
     called = f" ({name})" if "/" in name else ""
     told = f"{row['ask']} of puzzle {row['puzzle_id']}{called}"
     if not found:
@@ -229,7 +236,7 @@ def _why_none(job: JobStatus) -> str:
     return f"job {job.job_id} has no result yet: it is {job.state}; --wait S waits for it"
 
 
-def _say_row(store: Lake, row: dict[str, Any], name: str) -> None:
+def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:
     cost = duration(row["kernel_ns"])
     if row["states"]:
         cost += f" ({plural(row['states'], 'state')})"
@@ -242,19 +249,17 @@ def _say_row(store: Lake, row: dict[str, Any], name: str) -> None:
     say(f"{row['ask']} of puzzle {row['puzzle_id']}{called}: {ended} in {cost}")
     if row["reason"]:
         say(row["reason"])
-    from nightgrid.archive.results.solution_files import files_of
-
     played, is_best = game(row["game"]), Ask.parse(row["ask"]).kind == "best"
     shown = view(row["game"])
     if Ask.parse(row["ask"]).kind == "count" or not row["count"]:
         return
-    files = files_of(store, row["run_id"], row["job_id"], row["count"])
-    if files:
-        _say_files(store, row, files)
+    files = source.files(row)
+    if files and isinstance(source, LakeJobs):
+        _say_files(source.lake, row, files)
         return
-    texts = islice(_texts(store, row), None if is_best else DRAWN_MAX)
+    texts = islice(_texts(source, row), None if is_best else DRAWN_MAX)
     solutions = [played.solution_from_json(loads(text)) for text in texts]
-    puzzle = _puzzle_of(store, row["puzzle_id"]) if solutions else None
+    puzzle = source.puzzle(row) if solutions else None
     if is_best:
         say_best(shown, puzzle, solutions)
         return
@@ -274,31 +279,17 @@ def _say_files(store: Lake, row: dict[str, Any], files: Sequence[SolutionFile]) 
     say(f"DuckDB reads them as '{folder}/*.parquet': order them by rank.")
 
 
-def _texts(store: Lake, row: dict[str, Any]) -> Iterator[str]:
-    from nightgrid.archive.results.results import solution_tables
-
-    for table in solution_tables(store, row):
+def _texts(source: Jobs, row: dict[str, Any]) -> Iterator[str]:
+    for table in source.solution_tables(row):
         yield from table.column("solution").to_pylist()
 
 
-def _emit_row(store: Lake, row: dict[str, Any]) -> None:
+def _emit_row(source: Jobs, row: dict[str, Any]) -> None:
     """Write a result as one JSON object, solution by solution: there may be millions of them."""
     emit_start(row, "solutions")
     is_first = True
     if Ask.parse(row["ask"]).kind != "count":
-        for text in _texts(store, row):
+        for text in _texts(source, row):
             emit_text(text, first=is_first)
             is_first = False
     emit_end({})
-
-
-def _puzzle_of(store: Lake, puzzle_id: str) -> Any | None:
-    """Look a puzzle up that a night or a corpus has brought; None for one that was submitted."""
-    from nightgrid.archive.lookup.boards import find_boards
-    from nightgrid.archive.lookup.reference import IdReference
-
-    try:
-        (board,) = find_boards(store, IdReference(prefix=puzzle_id))
-    except PermanentError:
-        return None
-    return board.published.puzzle

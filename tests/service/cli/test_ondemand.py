@@ -18,7 +18,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli import ondemand
 from nightgrid.service.cli.app import main
 from nightgrid.service.drawing import text_of
-from nightgrid.service.games.pips.view import draw_dominoes
+from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.generate.generator import generate, generate_many
@@ -284,7 +284,7 @@ def test_queued_solves_from_submit_to_result(
     first = invoke("submit", file, "--level", "hard", "--ask", "first")[1].split()[0]
     drawn = nightgrid("result", first, "--wait", "60")
     (solution,) = game("pips").solve(board, Ask(kind="first")).solutions
-    assert text_of(draw_dominoes(solution)) in drawn.stdout
+    assert text_of(view("pips").solution(board, solution, scored=True)) in drawn.stdout
 
     code, out, _ = invoke("submit", write(payload(easy=BROKEN, hard=PAIR), "bad.json"), "--json")
     assert code == 3

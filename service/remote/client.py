@@ -1,0 +1,130 @@
+"""Requests to a nightgrid service: its problems become our errors, its key never shows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from nightgrid.solvers.errors import PermanentError, TransientError
+
+KEY_VARIABLE = "NIGHTGRID_API_KEY"
+CONNECT_S = 10.0
+READ_S = 90.0
+"""A service waits a minute at most before it answers."""
+_SCHEMES = ("http", "https")
+_TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
+
+
+class RemoteClient:
+    """A connection to one service. Raises PermanentError for what the service refuses for good,
+    TransientError for what may work later.
+    """
+
+    def __init__(
+        self, url: str, key: str | None = None, transport: httpx.BaseTransport | None = None
+    ) -> None:
+        """Connect to nothing yet. Raises PermanentError for a URL that is none of HTTP."""
+        try:
+            parts = urlsplit(url)
+            is_good = parts.scheme in _SCHEMES and bool(parts.hostname)
+        except ValueError:
+            is_good = False
+        if not is_good or parts.username or parts.password:
+            raise PermanentError(
+                f"--url is {url!r:.80}; expected http:// or https:// and a host, without a password"
+            )
+        self.url = url.rstrip("/")
+        headers = {"Accept": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        self._http = httpx.Client(
+            headers=headers,
+            timeout=httpx.Timeout(READ_S, connect=CONNECT_S),
+            transport=transport,
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    def get(self, path: str, **query: Any) -> Any:
+        """Read a path."""
+        return self.ask("GET", path, query=query)
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        query: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Any:
+        """Send a request and return the JSON of its answer."""
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        try:
+            answer = self._http.request(
+                method, f"{self.url}{path}", params=given, json=body, headers=headers
+            )
+        except httpx.HTTPError as error:
+            raise self._lost(error) from error
+        if answer.is_success:
+            return _json(answer, self.url)
+        raise self._refused(answer)
+
+    def lines(self, path: str, accept: str) -> Iterator[str]:
+        """Read an answer line by line, as it comes."""
+        try:
+            with self._http.stream(
+                "GET", f"{self.url}{path}", headers={"Accept": accept}
+            ) as answer:
+                if not answer.is_success:
+                    answer.read()
+                    raise self._refused(answer)
+                yield from answer.iter_lines()
+        except httpx.HTTPError as error:
+            raise self._lost(error) from error
+
+    def _lost(self, error: httpx.HTTPError) -> TransientError:
+        why = "does not answer in time" if isinstance(error, httpx.TimeoutException) else str(error)
+        return TransientError(f"the service at {self.url}: {why or type(error).__name__}")
+
+    def _refused(self, answer: httpx.Response) -> PermanentError | TransientError:
+        try:
+            told = answer.json()
+            why = str(told["detail"])
+        except (ValueError, KeyError, TypeError):
+            why = f"it answered {answer.status_code} {answer.reason_phrase}"
+        if answer.status_code == 401:
+            why = f"{why}; {KEY_VARIABLE} has the key to send"
+        if answer.status_code in _TRANSIENT:
+            return TransientError(f"the service at {self.url}: {why}")
+        if answer.status_code == 404:
+            return NotThereError(why)
+        return PermanentError(why)
+
+
+class NotThereError(PermanentError):
+    """The service has nothing of that name."""
+
+
+def _json(answer: httpx.Response, url: str) -> Any:
+    try:
+        return json.loads(answer.content)
+    except ValueError as error:
+        raise PermanentError(f"{url} is no nightgrid service: its answer is no JSON") from error
+
+
+def quoted(text: str) -> str:
+    """Write a text as one part of a path."""
+    return quote(text, safe="")
+
+
+def open_client(url: str) -> RemoteClient:
+    """Connect to a service with the key of the environment, if there is one."""
+    return RemoteClient(url, os.environ.get(KEY_VARIABLE) or None)

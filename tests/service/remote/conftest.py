@@ -1,0 +1,85 @@
+"""A service that listens on loopback, over a lake of sample boards; its jobs the tests work."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.app import create_app
+from nightgrid.service.http.running import listen, make_server, url_of
+from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.workers.ondemand.records import open_records
+from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.settings import Settings
+from tests.service.http.conftest import NO_SERVER, sample_lake
+
+__all__ = ["sample_lake"]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A service, and the lake under it."""
+
+    url: str
+    lake: Lake
+    settings: Settings
+
+    def work(self) -> int:
+        """Work every job that is wanted, as a worker would; tell how many those were."""
+        records = open_records(self.lake)
+        for record in records:
+            solve_message(self.lake, record.message, self.settings, "worker-1")
+        return len(records)
+
+
+@pytest.fixture
+def serve(
+    sample_lake: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[..., Served]]:
+    """Start services on any free port; they end with the test."""
+    monkeypatch.setattr("nightgrid.workers.ondemand.jobs.publish", lambda *_: None)
+    servers: list[tuple[object, threading.Thread]] = []
+
+    def start(**others: object) -> Served:
+        shutil.copytree(sample_lake, tmp_path / "served")
+        settings = Settings(
+            lake=str(tmp_path / "served"),
+            redis_url=NO_SERVER,  # type: ignore[arg-type]
+            **others,  # type: ignore[arg-type]
+        )
+        here = ServiceSettings(workers=settings, port=0)
+        bound, started = listen(here), threading.Event()
+        server = make_server(create_app(here), started.set)
+        thread = threading.Thread(target=server.run, args=([bound],), daemon=True)
+        thread.start()
+        servers.append((server, thread))
+        assert started.wait(30)
+        return Served(url_of(bound).rstrip("/"), Lake.open(settings.lake), settings)
+
+    yield start
+    for server, thread in servers:
+        server.end()  # type: ignore[attr-defined]
+        thread.join(30)
+
+
+@pytest.fixture
+def served(serve: Callable[..., Served]) -> Served:
+    """A service that wants no keys."""
+    return serve()
+
+
+@pytest.fixture
+def worked(served: Served, monkeypatch: pytest.MonkeyPatch) -> Served:
+    """A service whose jobs are worked as soon as a client looks at them the second time."""
+    from nightgrid.service.remote import jobs
+
+    monkeypatch.setattr(jobs.time, "sleep", lambda _: served.work())
+    return served
