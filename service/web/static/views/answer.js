@@ -1,5 +1,5 @@
 // The answer: how many solutions there are, what that cost, and how the work was divided.
-import {classes, html, useState} from "../html.js";
+import {classes, html, useEffect, useState} from "../html.js";
 import {isOver} from "../api.js";
 import {duration, grouped, plural} from "../format.js";
 import {cancel, sentence, useSession} from "../session.js";
@@ -29,18 +29,30 @@ function Problems({problem}) {
     </div>`;
 }
 
+/** How long it has been, second by second. */
+function Since({time}) {
+  const [now, tick] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => tick(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return html`${duration(Math.max(0, Math.round((now - time) / 1000)))}`;
+}
+
 function Running({solve}) {
   const {progress, place, state} = solve;
   const done = progress?.chunks_done ?? 0;
   const total = progress?.chunks_total ?? 0;
-  const share = total ? done / total : null;
+  const share = total && done ? done / total : null;
+  const asked = Date.parse(solve.created_at ?? "");
   const left = progress?.left_s;
   return html`
     <div class="running">
       <p class="verdict">${state === "queued" ? (place ? `Waiting, ${grouped(place)} before it` : "Waiting") : "Solving"}</p>
       <progress max="1" value=${share ?? undefined} aria-label="Progress"></progress>
       <dl class="facts">
-        ${total > 0 && html`<div><dt>parts done</dt><dd>${grouped(done)} of ${grouped(total)}</dd></div>`}
+        ${asked > 0 && html`<div><dt>since</dt><dd><${Since} time=${asked} /></dd></div>`}
+        ${total > 1 && html`<div><dt>parts done</dt><dd>${grouped(done)} of ${grouped(total)}</dd></div>`}
         ${progress?.states && html`<div><dt>states</dt><dd>${grouped(progress.states)}</dd></div>`}
         ${left > 0
           ? html`<div><dt>left</dt><dd>about ${duration(left)}</dd></div>`
