@@ -77,7 +77,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     "workers/driver/chunk_table.py": ("workers/driver/test_chunk_table.py",),
     "workers/driver/progress.py": ("workers/driver/test_progress.py",),
     "workers/runs/notes.py": ("workers/runs/test_notes.py",),
-    "workers/runs/gathering.py": ("workers/runs/test_gathering.py",),
+    "workers/runs/gathering.py": (
+        "workers/runs/test_gathering.py",
+        "workers/runs/plan/test_open_plans.py",
+    ),
     "flows/night/settings.py": ("flows/night/test_settings.py",),
     "flows/prefect/artifacts.py": ("flows/prefect/test_artifacts.py",),
 }
