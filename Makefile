@@ -104,6 +104,9 @@ chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats
 	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
 	$(BIN)/python -m benchmarks.chaos_ondemand
 	$(BIN)/python -m benchmarks.chaos_lakes
+	$(BIN)/python -m benchmarks.create_race --rounds 1000
+	$(BIN)/python -m benchmarks.fair_queues
+	$(BIN)/python -m benchmarks.listing
 
 mutants: $(DEV) ## put bugs into plain modules and see which the tests notice; SEED=… repeats the draw
 	$(call install,.[mutants])

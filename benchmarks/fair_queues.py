@@ -2,7 +2,8 @@
 
 `python -m benchmarks.fair_queues` submits four loose boards of 26 dominoes, which become runs of
 staged counts. When each of them is at work it begins a batch and submits a fifth, and counts after
-a while how many chunks of each are done.
+a while how many chunks of each are done. It exits with 1 if nothing got done of the batch or of the
+fifth, or if the batch failed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import tempfile
 import threading
 import time
 from contextlib import closing
+from dataclasses import dataclass
 from unittest import mock
 
 import pyarrow as pa
@@ -49,8 +51,24 @@ def chunks(lake: Lake, run_id: str | None) -> tuple[int, int]:
     return len(done_places(lake, run_id)), len(open_run(lake, run_id).chunks())
 
 
-def measure(lake: Lake, settings: Settings, seconds: float) -> list[tuple[str, int, int, int]]:
-    """Let jobs and a batch compete; return what each had done when it began and gets done."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What jobs and a batch got done beside each other."""
+
+    rows: list[tuple[str, int, int, int]]
+    """Each with the chunks that were done when the batch began, those done at the end, and those
+    known. The last two are what came when all workers were at other jobs."""
+    errors: list[str]
+    """Why the batch failed."""
+
+    def failures(self) -> list[str]:
+        """Say what did not get on."""
+        left = [name for name, before, after, _ in self.rows[-2:] if after <= before]
+        return [*(f"nothing got done of {name}" for name in left), *self.errors]
+
+
+def measure(lake: Lake, settings: Settings, seconds: float) -> Measured:
+    """Let jobs and a batch compete."""
     pips = game("pips")
     boards = [loose_board(DOMINOES, seed) for seed in range(JOBS)]
     ids = [submit(lake, board, COUNT, settings=settings) for board in boards[:-1]]
@@ -63,7 +81,8 @@ def measure(lake: Lake, settings: Settings, seconds: float) -> list[tuple[str, i
     with mock.patch.object(plan_pass, "CHUNK_MAX_ROWS", 1):
         run_id = plan_run(lake, pips, batch, COUNT, settings.budget)
     before = [done(job) for job in ids]
-    driver = threading.Thread(target=_drive, args=(lake, run_id, settings), daemon=True)
+    errors: list[str] = []
+    driver = threading.Thread(target=_drive, args=(lake, run_id, settings, errors), daemon=True)
     driver.start()
     ids.append(submit(lake, boards[-1], COUNT, settings=settings))
     time.sleep(seconds)
@@ -71,15 +90,16 @@ def measure(lake: Lake, settings: Settings, seconds: float) -> list[tuple[str, i
         (f"job {number}", at, *chunks(lake, status(lake, job).run_id))
         for number, (job, at) in enumerate(zip(ids, [*before, 0], strict=True), 1)
     ]
-    return [*rows, ("batch", 0, *chunks(lake, run_id))]
+    rows.append(("batch", 0, *chunks(lake, run_id)))
+    return Measured(rows=rows, errors=list(errors))
 
 
-def _drive(lake: Lake, run_id: str, settings: Settings) -> None:
+def _drive(lake: Lake, run_id: str, settings: Settings, errors: list[str]) -> None:
     try:
         with closing(CeleryExecutor(settings)) as executor:
             drive(lake, run_id, executor, settings=settings)
     except (NightgridError, pa.ArrowException) as error:
-        print(f"batch: {error}", flush=True)
+        errors.append(f"batch: {error}")
 
 
 def main() -> int:
@@ -92,23 +112,23 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="nightgrid-fair-") as folder:
         settings = Settings(lake=f"{folder}/lake", batch_processes=PROCESSES, games="pips")
         with local_cluster(settings):
-            rows = measure(Lake.open(settings.lake), settings, options.seconds)
+            found = measure(Lake.open(settings.lake), settings, options.seconds)
     section = Section(
         name="fair-queues",
         title="Large boards on demand beside a batch",
         command=command_line("fair_queues"),
     )
-    section.table(("who", "done before", "done after", "chunks known"), rows)
+    section.table(("who", "done before", "done after", "chunks known"), found.rows)
     section.say(
         f"{PROCESSES} worker processes; four loose boards of {DOMINOES} dominoes on demand at "
         f"work, then a batch of {BATCH_BOARDS} loose boards of {BATCH_DOMINOES} dominoes, a chunk "
         f"each, and a fifth board on demand: chunks that are done {options.seconds:g} s later."
     )
     finish(section, to_results=options.write)
-    left = [name for name, before, after, _ in rows[-2:] if after == before]
-    if left:
-        print(f"FAILED: nothing got done of {', '.join(left)}")
-    return 1 if left else 0
+    failures = found.failures()
+    for failure in failures:
+        print(f"FAILED: {failure}")
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
     python -m benchmarks.listing --write
 
 The board is Pips, 2025-09-15, hard: 2,764,800 solutions. Workers, submitter and reader are the
-commands that a user runs. The files are compared with what the game lists in one process.
+commands that a user runs. The files are compared with what the game lists in one process; exits
+with 1 if they differ, or if the board is not solved.
 """
 
 from __future__ import annotations
@@ -92,6 +93,8 @@ def main() -> int:
     add_write(parser)
     options = parser.parse_args()
     payload = archive_folder() / "pips" / f"{options.payload}.json"
+    if not payload.exists():
+        sys.exit(f"{payload} is not there; expected NIGHTGRID_ARCHIVE to name a folder that has it")
     boards = reader("pips").read_puzzles(payload.read_bytes(), payload.name)
     puzzle = next(board.puzzle for board in boards if board.level == "hard")
     with tempfile.TemporaryDirectory(prefix="nightgrid-listing-") as name:
