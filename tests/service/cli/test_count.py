@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -97,6 +98,7 @@ def test_a_dry_run_tells_the_plan_and_solves_nothing(invoke: Invoke):
     assert code == 0
     for words in ("estimated core seconds", "estimated end", "with 1 worker", "largest jobs"):
         assert words in out
+    assert re.search(r"chunks +│ +1 or more ", out)
     code, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run", "--json")
     plan = json.loads(out)
     assert (plan["jobs"], plan["already_known"], plan["begun_run"]) == (40, 0, None)
