@@ -21,12 +21,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from wordfreq import zipf_frequency
 
 from benchmarks.report import Section, add_write, command_line, finish
 from benchmarks.strands_fit.data import Board, boards, dates, kept_choices, say
 from benchmarks.strands_fit.learn import Choice, learn
 from benchmarks.strands_fit.lists import NAMES, sums_of
 from nightgrid.archive.ranking.features import FEATURES, GROUPS, cover_features
+from nightgrid.archive.ranking.play import Answer, Possible, play_in_order, play_out
 from nightgrid.archive.ranking.ranker import LISTED, Ranker, open_meanings
 from nightgrid.archive.ranking.vocabularies import ranking_vocabulary
 from nightgrid.archive.ranking.weights import NAME, fitted_weights
@@ -232,6 +234,13 @@ def _section(tried: list[Tried], ranker: Ranker, name: str) -> Section:
     section.table(["confidence of the first", "boards", "right"], _calibration(tried, whole))
     section.say("The boards whose first cover is another one:")
     section.table(["class", "boards"], _classes(tried, whole))
+    section.say(
+        "Played: words are proposed, and the game says what each is. A board whose cover is not "
+        "in the list counts as unsolved:"
+    )
+    section.table(
+        ["guesses", "wrong a board", "without a wrong one", "solved"], _played(tried, whole)
+    )
     seconds = np.array([one.seconds for one in tried])
     section.say(
         f"Processor time a board, everything with vectors on disk: median "
@@ -267,6 +276,43 @@ def _less(tried: list[Tried], ranker: Ranker, taken: list[str]) -> list[npt.NDAr
     lost = np.array([known[name] * (name in taken) for name in NAMES])
     additive = ranker.weights.cover[0]
     return [one.features @ ranker.weights.cover - additive * (one.sums @ lost) for one in tried]
+
+
+def _played(tried: list[Tried], scores: list[Any]) -> list[list[object]]:
+    """Play every board in three ways."""
+    results: dict[str, list[tuple[int, bool]]] = {
+        "the posterior, after each answer": [],
+        "cover after cover, without conditioning": [],
+        "words by their frequency": [],
+    }
+    after_each, in_order, by_frequency = results.values()
+    for one, own in zip(tried, scores, strict=True):
+        answers: list[tuple[str, Answer]] = [(word, "theme word") for word in one.official]
+        truth: dict[str, Answer] = dict(answers) | {one.spangram: "spangram"}
+        mass = np.exp(own - own.max()) if len(own) else own
+        covers = [
+            Possible(spangram=name, theme_words=words - {name}, probability=float(share))
+            for name, words, share in zip(one.spangrams, one.words, mass, strict=True)
+        ]
+        after_each.append(play_out(covers, truth))
+        best = [
+            word
+            for i in np.argsort(-own, kind="stable")
+            for word in (one.spangrams[i], *sorted(one.words[i] - {one.spangrams[i]}))
+        ]
+        in_order.append(play_in_order(list(dict.fromkeys(best)), truth))
+        listed = {word for words in one.words for word in words}
+        common = sorted(listed, key=lambda word: (-zipf_frequency(word.lower(), "en"), word))
+        by_frequency.append(play_in_order(common, truth))
+    return [
+        [
+            name,
+            f"{np.mean([wrong for wrong, _ in played]):.2f}",
+            f"{np.mean([not wrong and solved for wrong, solved in played]):.1%}",
+            f"{np.mean([solved for _, solved in played]):.1%}",
+        ]
+        for name, played in results.items()
+    ]
 
 
 def _alone(ranker: Ranker) -> npt.NDArray[np.float64]:

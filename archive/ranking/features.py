@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,14 @@ PLDA = ("plda", "plda_least", "plda_spangram")
 CLUE = ("clue_mean", "clue_greatest", "clue_spangram")
 SPANGRAM = ("spangram_mean", "spangram_least", "spangram_greatest")
 FORM = ("length_spread", "zipf_spread", "same_ending", "plurals_mixed", "least_zipf")
-TEXT = ("parts", "text_a_letter", "text_rarest", "part_in_theme")
+TEXT = (
+    "parts",
+    "text_a_letter",
+    "text_rarest",
+    "part_in_theme",
+    "parts_alike",
+    "parts_least_alike",
+)
 FEATURES = (*ADDITIVE, *COHERENCE, *PLDA, *CLUE, *SPANGRAM, *FORM, *TEXT)
 """Features of a cover, in order."""
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -83,6 +91,7 @@ def cover_features(
     named = {text: i for i, text in enumerate(listed)}
     about = meanings.vectors.centred(meanings.embed(listed))
     about_projected = plda.project(about)
+    alike = _parts_alike(listed, meanings)
     theme_likeness = about @ centred.T
     if clue:
         clue_vector = meanings.vectors.centred(meanings.embed([clue.lower()]))[0]
@@ -105,7 +114,21 @@ def cover_features(
             *_three(theme_likeness[phrase, at]),
             *_form(vocabulary, texts.words[i]),
             *_text(vocabulary, texts, i),
+            *alike[phrase],
         ]
+    return rows
+
+
+def _parts_alike(phrases: Sequence[str], meanings: Meanings) -> list[tuple[float, float]]:
+    """Take the likeness of each two words in a row of phrases: mean and least, 0 for one word."""
+    words = list(dict.fromkeys(word for phrase in phrases for word in phrase.split()))
+    place = {word: i for i, word in enumerate(words)}
+    vectors = meanings.vectors.centred(meanings.embed(words))
+    rows = []
+    for phrase in phrases:
+        at = [place[word] for word in phrase.split()]
+        pairs = [float(vectors[a] @ vectors[b]) for a, b in pairwise(at)]
+        rows.append((sum(pairs) / len(pairs), min(pairs)) if pairs else (0.0, 0.0))
     return rows
 
 

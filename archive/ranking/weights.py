@@ -18,7 +18,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.ranking.score import WeighedTerms
 
 FOLDER = Path(__file__).parent / "fitted"
-NAME = "meant-1"
+NAME = "meant-2"
 """The weights that are used unless others are named. A refit that changes them takes a new name:
 stored ranks say which weights they come from."""
 

@@ -1,6 +1,6 @@
 """Fit the weights by which covers of Strands are ranked, and write them with their provenance.
 
-python -m benchmarks.strands_fit --name meant-1 --every 2
+python -m benchmarks.strands_fit --name meant-2 --every 2
 
 Boards are divided by date (benchmarks.strands_fit.data): the last 150 are not opened. Ridges are
 chosen by cross-validation over five blocks of dates. What is fitted first is an input of what is
@@ -44,7 +44,7 @@ from nightgrid.archive.ranking.weights import FOLDER, NAME, write_weights
 
 F64 = npt.NDArray[np.float64]
 SEARCH_RIDGES = (3.0, 10.0, 30.0)
-MEANING_RIDGES = (30.0, 100.0, 300.0)
+MEANING_RIDGES = (30.0, 100.0, 300.0, 1000.0)
 """Ridges on the directions of likeness to board words."""
 COVER_RIDGES = (1.0, 3.0, 10.0, 30.0)
 TEMPERATURES = (0.8, 1.0, 1.2, 1.5)

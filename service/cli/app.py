@@ -81,6 +81,12 @@ COMMANDS = (
         "show 2026-01-05.json --level easy --solution",
     ),
     Command(
+        "play",
+        "play",
+        "Play Strands boards, word by word.",
+        "play 2026-01-05.json --auto",
+    ),
+    Command(
         "ondemand",
         "submit",
         "Queue puzzles to be solved soon.",

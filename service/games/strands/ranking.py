@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nightgrid.archive.ranking.ranker import ALONE, Ranker, Ranking, default_ranker
+from nightgrid.archive.ranking.ranker import ALONE, RankedCover, Ranker, Ranking, default_ranker
 from nightgrid.service.terminal.console import duration, note
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError
@@ -109,6 +109,19 @@ def rank_board(rules: Rules, puzzle: Puzzle, clue: str | None, budget: Budget) -
         reason = reason_of(error)
         found = RankedSearch(status=Status.OVER_BUDGET, reason_code=reason.code, reason=str(reason))
     return replace(found, clue=clue, took_ns=time.perf_counter_ns() - started)
+
+
+def ranked_covers(puzzle: Puzzle, clue: str | None) -> tuple[RankedCover, ...]:
+    """List the ranked covers of a board, the likeliest first.
+
+    Raises PermanentError for a board that cannot be ranked.
+    """
+    try:
+        return default_ranker(_progress).rank(puzzle, clue).covers
+    except TooManyPiecesError as error:
+        raise PermanentError(str(error)) from error
+    except BudgetSpentError as error:
+        raise PermanentError(f"ranking ended: {reason_of(error).sentence}") from error
 
 
 def _ranked(ranker: Ranker, puzzle: Puzzle, clue: str | None, budget: Budget) -> RankedSearch:

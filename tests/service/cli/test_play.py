@@ -1,0 +1,85 @@
+"""`nightgrid play`: words are proposed, answers are heard, and bad ones are told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from nightgrid.archive.ranking.ranker import Ranker
+from nightgrid.archive.ranking.weights import fitted_weights
+from nightgrid.service.games.strands import ranking
+from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
+
+Invoke = Callable[..., tuple[int, str, str]]
+Write = Callable[..., str]
+
+WORDS = {"HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400, "CAST": 500}
+BOARD = {"board": ["HOTD", "GOGO", "CATS", "SCAT"], "theme_words": 2}
+
+
+@pytest.fixture(autouse=True)
+def small_ranker(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = Ranker(fitted_weights(), vocabulary_of(WORDS, set(WORDS), []), None)
+    monkeypatch.setattr(ranking, "default_ranker", lambda _progress: small)
+
+
+def say(monkeypatch: pytest.MonkeyPatch, truth: dict[str, str]) -> None:
+    def answer(prompt: str) -> str:
+        return truth.get(prompt.split(maxsplit=1)[0], "n")
+
+    monkeypatch.setattr("builtins.input", answer)
+
+
+def test_a_board_is_played_by_a_person(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+):
+    say(monkeypatch, {"HOTDOGOG": "spangram", "CATS": "t", "SCAT": "T"})
+    code, out, _ = invoke("play", write(BOARD))
+    assert code == 0
+    assert "Every word is found" in out
+
+
+def test_answers_that_no_cover_has_end_the_play(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+):
+    say(monkeypatch, {})
+    code, out, _ = invoke("play", write(BOARD))
+    assert code == 2
+    assert "No ranked cover agrees with the answers" in out
+
+
+def test_an_input_that_ends_is_told(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
+    def end(_prompt: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", end)
+    code, _, err = invoke("play", write(BOARD))
+    assert code == 3
+    assert "the input ended; expected t, s or n" in err
+
+
+def test_auto_needs_a_solution_and_json_needs_auto(invoke: Invoke, write: Write):
+    code, _, err = invoke("play", write(BOARD), "--auto")
+    assert code == 3
+    assert "--auto needs a payload with its own solution" in err
+    code, _, err = invoke("play", write(BOARD), "--json")
+    assert code == 3
+    assert "--json is given without --auto" in err
+
+
+def test_auto_hears_the_answers_of_the_payload(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+):
+    from nightgrid.service.cli import play
+
+    truth = {"HOTDOGOG": "spangram", "CATS": "theme word", "SCAT": "theme word"}
+    monkeypatch.setattr(play, "_truth", lambda _published: truth)
+    code, out, _ = invoke("play", write(BOARD), "--auto", "--json")
+    assert code == 0
+    played = json.loads(out)
+    assert played["solved"] is True
+    heard = {one["word"]: one["answer"] for one in played["guesses"]}
+    assert truth.items() <= heard.items()
+    assert "theme word" in invoke("play", write(BOARD), "--auto")[1]

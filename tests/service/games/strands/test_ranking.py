@@ -1,0 +1,78 @@
+"""`nightgrid solve --rank`: covers with confidence and signals, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from nightgrid.archive.ranking import ranker
+from nightgrid.archive.ranking.ranker import ALONE, Ranker
+from nightgrid.archive.ranking.weights import NAME, fitted_weights
+from nightgrid.service.games.strands import ranking
+from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.kernel.codes import OUT_OF_NODES
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
+from nightgrid.solvers.strands.rules import Rules
+from tests.solvers.strands.boards import board
+
+WORDS = {"HOT": 500, "DOG": 520, "CATS": 450, "SCAT": 250, "HOTDOGOG": 350, "ACTS": 400}
+PUZZLE = board("HOTD GOGO CATS SCAT", 2)
+Invoke = Callable[..., tuple[int, str, str]]
+Write = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def small_ranker(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = Ranker(fitted_weights(), vocabulary_of(WORDS, set(WORDS), []), None)
+    monkeypatch.setattr(ranking, "default_ranker", lambda _progress: small)
+
+
+def test_covers_have_a_confidence_and_say_what_spoke_for_them():
+    found = ranking.rank_board(Rules(), PUZZLE, "letters", Budget())
+    assert found.status is Status.SOLVED
+    value = found.to_json(None)
+    assert (value["weights"], value["with_model"], value["clue"]) == (NAME, False, "letters")
+    assert sum(one["confidence"] for one in value["solutions"]) == pytest.approx(1, abs=1e-4)
+    first = value["solutions"][0]
+    words = {first["spangram"]["word"], *(entry["word"] for entry in first["theme_words"])}
+    assert set(first["words"]) == words
+    assert all(terms for terms in first["words"].values())
+    assert ALONE.capitalize() in found.sentence()
+
+
+def test_a_board_without_covers_says_so():
+    found = ranking.rank_board(Rules(), board("XXXX XXXX", 1), None, Budget())
+    assert found.status is Status.UNSOLVABLE
+    assert found.sentence() == "No cover was found to rank."
+
+
+def test_other_rules_and_unknown_numbers_of_words_are_refused():
+    with pytest.raises(PermanentError, match="--rank knows the game's own rules"):
+        ranking.rank_board(Rules(crossing=True), PUZZLE, None, Budget())
+    with pytest.raises(PermanentError, match="known number of theme words"):
+        ranking.rank_board(Rules(), Puzzle(board=PUZZLE.board), None, Budget())
+
+
+def test_a_spent_budget_is_an_answer(monkeypatch: pytest.MonkeyPatch):
+    def spend(*_: object) -> None:
+        raise BudgetSpentError(OUT_OF_NODES)
+
+    monkeypatch.setattr(ranker, "best_covers", spend)
+    found = ranking.rank_board(Rules(), PUZZLE, None, Budget(nodes=1))
+    assert found.status is Status.OVER_BUDGET
+    assert found.to_json(None)["reason_code"] == "nodes"
+    assert found.sentence() == found.reason
+
+
+def test_solve_ranks_a_board_from_a_file(invoke: Invoke, write: Write):
+    code, out, _ = invoke("solve", write(PUZZLE.to_json()), "--rank")
+    assert code == 0
+    assert "covers ranked in" in out
+    code, out, _ = invoke("solve", write(PUZZLE.to_json()), "--rank", "--json")
+    assert code == 0
+    assert json.loads(out)["search"] == "rank"
