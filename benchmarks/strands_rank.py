@@ -220,7 +220,7 @@ def _section(tried: list[Tried], ranker: Ranker, name: str) -> Section:
     rows += [
         _row("the search's score alone", tried, [one.features[:, 0] for one in tried]),
         _row("without the model", tried, [one.sums @ _alone(ranker) for one in tried]),
-        _row("frequency alone, same covers", tried, [one.formulas[:, 0] for one in tried]),
+        _row("frequencies alone, same covers", tried, [one.formulas[:, 0] for one in tried]),
         _row("004's formula, same covers", tried, [one.formulas[:, 1] for one in tried]),
     ]
     section.table(["ranked by", "first", "in 5", "in 10", "in list", "first, 95 %"], rows)
@@ -228,7 +228,8 @@ def _section(tried: list[Tried], ranker: Ranker, name: str) -> Section:
     section.say(
         f"Weights {weights.name}, fitted on {provenance['boards']} boards from "
         f"{provenance['from']} to {provenance['to']}. 004's formula is without its masked language "
-        "model (0.5 similarity to the clue, 0.2 frequency)."
+        "model (0.5 similarity to the clue, 0.2 frequency). Frequencies alone are those of the "
+        "default score without its phrases."
     )
     section.say("How sure, and how often right:")
     section.table(["confidence of the first", "boards", "right"], _calibration(tried, whole))

@@ -12,6 +12,7 @@ from typing import Literal
 
 Answer = Literal["theme word", "spangram", "not in the list"]
 """What the game says of a guess."""
+WRONG: Answer = "not in the list"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +23,10 @@ class Possible:
     theme_words: frozenset[str]
     probability: float
 
-    def says(self, word: str) -> Answer:
-        """Tell what the game would say of a word if this cover was meant."""
-        if word == self.spangram:
-            return "spangram"
-        return "theme word" if word in self.theme_words else "not in the list"
+    @property
+    def words(self) -> frozenset[str]:
+        """All words. Which of them is the spangram may be open: two may span the board."""
+        return self.theme_words | {self.spangram}
 
 
 class Play:
@@ -39,16 +39,13 @@ class Play:
     @property
     def is_solved(self) -> bool:
         """Whether every word of a cover that is left has been found."""
-        return any(
-            self.heard.get(cover.spangram) == "spangram"
-            and all(self.heard.get(word) == "theme word" for word in cover.theme_words)
-            for cover in self.covers
-        )
+        right = {word for word, answer in self.heard.items() if answer != WRONG}
+        return any(cover.words <= right for cover in self.covers)
 
     @property
     def wrong_count(self) -> int:
         """How many guesses were in no list."""
-        return sum(answer == "not in the list" for answer in self.heard.values())
+        return sum(answer == WRONG for answer in self.heard.values())
 
     def chances(self) -> dict[str, float]:
         """Give each word that was not guessed the probability that it is on the board's list."""
@@ -66,9 +63,10 @@ class Play:
         return min(chances, key=lambda word: (-chances[word], word)) if chances else None
 
     def hear(self, word: str, answer: Answer) -> None:
-        """Leave the covers that agree with an answer."""
+        """Leave the covers that agree with an answer: those that have the word, or do not."""
         self.heard[word] = answer
-        self.covers = [cover for cover in self.covers if cover.says(word) == answer]
+        right = answer != WRONG
+        self.covers = [cover for cover in self.covers if (word in cover.words) == right]
 
 
 def play_out(covers: Sequence[Possible], truth: Mapping[str, Answer]) -> tuple[int, bool]:
@@ -82,7 +80,7 @@ def play_out(covers: Sequence[Possible], truth: Mapping[str, Answer]) -> tuple[i
         word = play.guess()
         if word is None:
             return play.wrong_count, False
-        play.hear(word, truth.get(word, "not in the list"))
+        play.hear(word, truth.get(word, WRONG))
     return play.wrong_count, True
 
 
