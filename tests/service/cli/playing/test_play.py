@@ -72,7 +72,7 @@ def test_auto_needs_a_solution_and_json_needs_auto(invoke: Invoke, write: Write)
 def test_auto_hears_the_answers_of_the_payload(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
-    from nightgrid.service.cli import play
+    from nightgrid.service.cli.playing import play
 
     truth = {"HOTDOGOG": "spangram", "CATS": "theme word", "SCAT": "theme word"}
     monkeypatch.setattr(play, "_truth", lambda _published: truth)

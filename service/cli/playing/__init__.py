@@ -1,0 +1,1 @@
+"""Commands with which boards are played."""
