@@ -84,7 +84,7 @@ async def _solved(
     solve = await service.until_over(posed.job_id, wait_s)
     if solve is None:
         raise TransientError(f"job {posed.job_id} is gone")
-    return {**solve, "state": "queued"} if not wait_s and is_over(solve) else solve
+    return solve
 
 
 def _begin(

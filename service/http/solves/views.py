@@ -26,7 +26,7 @@ from nightgrid.workers.ondemand.records import read_ended, read_record
 from nightgrid.workers.runs.job_keys import FINAL
 
 API = "/v1/solves"
-KNOWN_MAX = 4096
+KNOWN_MAX = 1024
 """Jobs whose final answer, or whose question, is kept in memory."""
 STATES = {
     "queued": "queued",
