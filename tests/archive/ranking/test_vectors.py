@@ -1,0 +1,70 @@
+"""Vectors of words are embedded once, kept as bytes, and mapped after that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nightgrid.archive.ranking import vectors
+from nightgrid.archive.ranking.minilm import SentenceModel
+from nightgrid.archive.ranking.vectors import Vectors, cached_vectors
+from tests.archive.ranking.tiny_model import write_model
+
+WORDS = ["CAT", "DOG", "CATS", "HOT", "DOGS", "AB"]
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SentenceModel:
+    write_model(tmp_path)
+    monkeypatch.setattr(vectors, "cache_base", lambda: tmp_path / "cache")
+    monkeypatch.setattr(vectors.importlib.metadata, "version", lambda _name: "0.1.0")
+    return SentenceModel(tmp_path)
+
+
+def never() -> SentenceModel:
+    raise AssertionError("the model is opened though the vectors are known")
+
+
+def made(model: SentenceModel) -> Vectors:
+    return cached_vectors(lambda: model, WORDS)
+
+
+def test_vectors_are_made_once_and_mapped_after_that(model: SentenceModel):
+    seen: list[tuple[int, int]] = []
+    first = cached_vectors(lambda: model, WORDS, lambda done, of: seen.append((done, of)))
+    again = cached_vectors(never, WORDS)
+    assert seen == [(len(WORDS), len(WORDS))]
+    assert again.words == first.words
+    assert np.array_equal(again.values, first.values)
+    assert np.array_equal(again.mean, first.mean)
+
+
+def test_a_vector_of_bytes_is_nearly_the_model_s(model: SentenceModel):
+    known = made(model)
+    exact = model.embed(["cat", "dogs", "hot cat"])
+    found = known.embed(model, ["cat", "dogs", "hot cat"])
+    assert np.sum(exact * found, axis=1).min() > 0.9995
+    assert known.rows(["DOG", "NONE"]).tolist() == [1, -1]
+
+
+def test_a_text_that_is_not_on_disk_is_embedded_once(model: SentenceModel):
+    known = made(model)
+    first = known.embed(model, ["hot dog"])
+    assert "hot dog" in known.known
+    assert np.array_equal(known.embed(model, ["hot dog", "hot dog"])[1], first[0])
+
+
+def test_what_is_common_to_all_words_is_taken_out(model: SentenceModel):
+    known = made(model)
+    centred = known.centred(known.embed(model, [word.lower() for word in WORDS]))
+    assert np.allclose(np.linalg.norm(centred, axis=1), 1)
+    assert np.abs(centred @ known.directions.T).max() < 1e-5
+
+
+def test_a_damaged_folder_is_no_cache(model: SentenceModel, tmp_path: Path):
+    made(model)
+    (folder,) = (tmp_path / "cache" / "vectors").iterdir()
+    (folder / "values.npy").write_bytes(b"damaged")
+    assert made(model).values.shape == (len(WORDS), 384)
