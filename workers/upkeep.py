@@ -1,8 +1,12 @@
-"""Upkeep of a lake: small files of answers are merged, and runs that ended long ago are deleted."""
+"""Upkeep of a lake: small files of answers are merged, and runs that ended long ago are deleted.
+
+A run ends with its results, or without them when its job is over its total, expired or cancelled.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
 
@@ -10,9 +14,11 @@ from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import merge_answers
+from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.manifest import done_path, read_done
+from nightgrid.workers.runs.notes import cancelled_path, given_up_at
 
 log = get_logger("nightgrid.upkeep")
 
@@ -20,6 +26,8 @@ RUNS = "runs"
 KEPT_PATH = "runs/kept.json"
 """When the runs that are kept have ended, as far as was looked: it spares a look at each."""
 _RUN = f"{RUNS}/run="
+_RECORDS = f"{RUNS}/ondemand"
+"""Where records of jobs lie that are wanted; each says which run it has become."""
 
 
 def tidy(lake: Lake, runs_kept_days: float) -> None:
@@ -40,8 +48,9 @@ def prune_runs(lake: Lake, kept_days: float, now: dt.datetime | None = None) -> 
     """Delete the files of runs that ended more than `kept_days` ago; return how many runs.
 
     Their results stay: a run that has ended is needed to make results anew that are lost, and by
-    `count` to say that it was finished before. A run that has not ended stays. Killed anywhere, it
-    leaves a run that has ended or nothing of it.
+    `count` to say that it was finished before. So do runs of jobs on demand that ended without
+    results, with the solutions that they have listed, unless their job is wanted again. Any other
+    run stays. Killed anywhere, it leaves a run that has ended or nothing of it.
     """
     now = now or dt.datetime.now(dt.UTC)
     there = {path.removeprefix(_RUN) for path in lake.folders(RUNS) if path.startswith(_RUN)}
@@ -60,6 +69,25 @@ def prune_runs(lake: Lake, kept_days: float, now: dt.datetime | None = None) -> 
         del ended[run_id]
     if ended != told:
         write_json(lake, KEPT_PATH, ended, durable=False)
+    return len(old) + _prune_given_up(lake, there.difference(ended, old), before)
+
+
+def _prune_given_up(lake: Lake, run_ids: Collection[str], before: dt.datetime) -> int:
+    old = []
+    for run_id in sorted(run_ids):
+        with suppress(DamagedFileError, ValueError):
+            when = given_up_at(lake, run_id)
+            if when is not None and dt.datetime.fromisoformat(when) < before:
+                old.append(run_id)
+    if not old:
+        return 0
+    wanted = {read_hint(lake, path, lambda told: told["run_id"]) for path in lake.list(_RECORDS)}
+    old = [run_id for run_id in old if run_id not in wanted]
+    for run_id in old:
+        # In this order: as long as there is any of it, the run is one that was given up.
+        for path in lake.list(files_folder(run_id)):
+            lake.delete(path, durable=False)
+        lake.delete_folder(f"{_RUN}{run_id}", last=cancelled_path(run_id))
     return len(old)
 
 

@@ -14,10 +14,15 @@ from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
+from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.runs.manifest import has_run, read_done
-from nightgrid.workers.runs.notes import remains_of
+from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.record import Record
+from nightgrid.workers.ondemand.records import delete_record, write_record
+from nightgrid.workers.runs.manifest import has_run, open_run, read_done
+from nightgrid.workers.runs.notes import cancel_run, given_up_at, remains_of
+from nightgrid.workers.settings import Settings
 from nightgrid.workers.upkeep import KEPT_PATH, prune_runs, tidy
 from tests.workers.conftest import plan, quick_settings
 
@@ -92,6 +97,66 @@ def test_deleting_runs_may_be_killed_before_any_file(tmp_path, monkeypatch):
         assert lake.folders("runs") == []
         assert read_results(lake).equals(before)
     assert step > 4
+
+
+def give_up(lake):
+    """Leave a run in its middle, with a file of solutions, as one over its job's total is left."""
+    run_id = plan(lake, boards(30, 2))
+    lake.write_bytes(f"{files_folder(run_id)}/left", b"solutions")
+    cancel_run(lake, run_id, drop_states=True)
+    return run_id
+
+
+def test_a_run_that_was_given_up_long_ago_is_deleted_with_what_it_listed(lake, tmp_path):
+    settings = quick_settings(tmp_path)
+    work(lake, settings)
+    stopped = plan(lake, boards(20, 2))
+    cancel_run(lake, stopped)
+    before = read_results(lake)
+    run_id = give_up(lake)
+    prune_runs(lake, kept_days=30)
+    assert has_run(lake, run_id)
+    assert prune_runs(lake, kept_days=30, now=LATER) == 2
+    assert lake.folders("runs") == [f"runs/run={stopped}"], "--resume takes it up"
+    assert lake.list(files_folder(run_id)) == []
+    assert read_results(lake).equals(before)
+    # It can be asked again.
+    assert plan(lake, boards(30, 2)) == run_id
+
+
+def test_a_run_that_was_given_up_and_is_wanted_again_stays(lake):
+    run_id = give_up(lake)
+    question = open_run(lake, run_id).question
+    record = Record(
+        job_id="ab" * 16,
+        question=question,
+        puzzle={},
+        budget=JobBudget.of(Settings()),
+        submitted_at=1.0,
+        run_id=run_id,
+    )
+    write_record(lake, record)
+    assert prune_runs(lake, kept_days=30, now=LATER) == 0
+    delete_record(lake, record.job_id)
+    assert prune_runs(lake, kept_days=30, now=LATER) == 1
+
+
+def test_deleting_a_run_that_was_given_up_may_be_killed_before_any_file(tmp_path, monkeypatch):
+    for step in itertools.count(1):
+        lake = Lake.open(str(tmp_path / f"lake{step}"))
+        run_id = give_up(lake)
+        with monkeypatch.context() as patch:
+            patch.setattr("pathlib.Path.unlink", killing(step, "unlink"))
+            try:
+                prune_runs(lake, kept_days=30, now=LATER)
+            except KilledError:
+                assert given_up_at(lake, run_id) is not None
+            else:
+                break
+        assert prune_runs(lake, kept_days=30, now=LATER) == 1
+        assert lake.folders("runs") == []
+        assert lake.list(files_folder(run_id)) == []
+    assert step > 3
 
 
 def killing(step, name):

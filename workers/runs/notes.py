@@ -163,10 +163,13 @@ def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> Remains
 
 def drops_states(lake: Lake, run_id: str) -> bool:
     """Tell whether a run is cancelled and its states are not to be kept."""
-    if not is_cancelled(lake, run_id):
-        return False
+    return given_up_at(lake, run_id) is not None
+
+
+def given_up_at(lake: Lake, run_id: str) -> str | None:
+    """Read when a run was cancelled whose states were not to be kept, UTC; None: it was not."""
     about = read_json(lake, cancelled_path(run_id))
-    return about is not None and bool(about.get("drop_states"))
+    return str(about["cancelled_at"]) if about is not None and about.get("drop_states") else None
 
 
 def take_up_run(lake: Lake, run_id: str) -> None:
