@@ -27,11 +27,11 @@ from benchmarks.report import Section, add_write, command_line, finish
 from benchmarks.strands_fit.data import Board, boards, dates, kept_choices, say
 from benchmarks.strands_fit.learn import Choice, learn
 from benchmarks.strands_fit.lists import NAMES, sums_of
-from nightgrid.archive.ranking.features import FEATURES, GROUPS, cover_features
-from nightgrid.archive.ranking.play import Answer, Possible, play_in_order, play_out
-from nightgrid.archive.ranking.ranker import LISTED, Ranker, open_meanings
-from nightgrid.archive.ranking.vocabularies import ranking_vocabulary
-from nightgrid.archive.ranking.weights import NAME, fitted_weights
+from nightgrid.archive.games.strands.ranking.features import FEATURES, GROUPS, cover_features
+from nightgrid.archive.games.strands.ranking.play import Answer, Possible, play_in_order, play_out
+from nightgrid.archive.games.strands.ranking.ranker import LISTED, Ranker, open_meanings
+from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
+from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.paths import spell

@@ -35,12 +35,12 @@ from benchmarks.strands_fit.lists import (
     main_directions,
     meaning_sums,
 )
-from nightgrid.archive.ranking.features import FEATURES
-from nightgrid.archive.ranking.meaning import Meanings
-from nightgrid.archive.ranking.plda import Plda, learn_plda
-from nightgrid.archive.ranking.ranker import LISTED, open_meanings
-from nightgrid.archive.ranking.vocabularies import ranking_vocabulary
-from nightgrid.archive.ranking.weights import FOLDER, NAME, write_weights
+from nightgrid.archive.games.strands.ranking.features import FEATURES
+from nightgrid.archive.games.strands.ranking.meaning import Meanings
+from nightgrid.archive.games.strands.ranking.plda import Plda, learn_plda
+from nightgrid.archive.games.strands.ranking.ranker import LISTED, open_meanings
+from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
+from nightgrid.archive.games.strands.ranking.weights import FOLDER, NAME, write_weights
 
 F64 = npt.NDArray[np.float64]
 SEARCH_RIDGES = (3.0, 10.0, 30.0)

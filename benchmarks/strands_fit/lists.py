@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.strands_fit.data import Board, boards, say
-from nightgrid.archive.ranking.features import FEATURES, cover_features
-from nightgrid.archive.ranking.meaning import NO_WORDNESS, Meanings
-from nightgrid.archive.ranking.plda import Plda
+from nightgrid.archive.games.strands.ranking.features import FEATURES, cover_features
+from nightgrid.archive.games.strands.ranking.meaning import NO_WORDNESS, Meanings
+from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.ranking.board import RankedBoard

@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nightgrid.archive.ranking.ranker import ALONE, RankedCover, Ranker, Ranking, default_ranker
+from nightgrid.archive.games.strands.ranking.ranker import (
+    ALONE,
+    RankedCover,
+    Ranker,
+    Ranking,
+    default_ranker,
+)
 from nightgrid.service.terminal.console import duration, note
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError

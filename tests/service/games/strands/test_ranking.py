@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from nightgrid.archive.ranking import ranker
-from nightgrid.archive.ranking.ranker import ALONE, Ranker
-from nightgrid.archive.ranking.weights import NAME, fitted_weights
+from nightgrid.archive.games.strands.ranking import ranker
+from nightgrid.archive.games.strands.ranking.ranker import ALONE, Ranker
+from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.service.games.strands import ranking
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError

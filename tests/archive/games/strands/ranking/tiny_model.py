@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nightgrid.archive.ranking.minilm import DIMENSIONS, LAYERS
+from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, LAYERS
 
 INNER = 48
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "cat", "dog", "##s", "hot", ",", "a", "b", "##b")

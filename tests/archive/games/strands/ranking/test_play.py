@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightgrid.archive.ranking.play import Answer, Play, Possible, play_in_order, play_out
+from nightgrid.archive.games.strands.ranking.play import (
+    Answer,
+    Play,
+    Possible,
+    play_in_order,
+    play_out,
+)
 
 COVERS = [
     Possible(spangram="FRUIT", theme_words=frozenset({"PEAR", "PLUM"}), probability=0.5),

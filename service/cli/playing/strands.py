@@ -12,8 +12,8 @@ from nightgrid.service.terminal.console import Exit, emit, say
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
+    from nightgrid.archive.games.strands.ranking.play import Answer, Play
     from nightgrid.archive.payloads.published import Published
-    from nightgrid.archive.ranking.play import Answer, Play
     from nightgrid.service.options.reading import Found
 
 ANSWERS: dict[str, Answer] = {"t": "theme word", "s": "spangram", "n": "not in the list"}
@@ -60,7 +60,7 @@ def play(
 
 
 def _opened(published: Published) -> Play:
-    from nightgrid.archive.ranking.play import Play, Possible
+    from nightgrid.archive.games.strands.ranking.play import Play, Possible
     from nightgrid.service.games.strands.ranking import ranked_covers
 
     covers = ranked_covers(published.puzzle, published.clue)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nightgrid.archive.ranking.plda import Plda, learn_plda
+from nightgrid.archive.games.strands.ranking.plda import Plda, learn_plda
 
 SPREAD = np.array([4.0, 0.5, 2.0])
 PLDA = Plda(basis=np.eye(3), spread=SPREAD)

@@ -7,20 +7,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nightgrid.archive.ranking.features import FEATURES, GROUPS
-from nightgrid.archive.ranking.meaning import Meanings
-from nightgrid.archive.ranking.minilm import DIMENSIONS, SentenceModel
-from nightgrid.archive.ranking.plda import Plda
-from nightgrid.archive.ranking.ranker import Ranker
-from nightgrid.archive.ranking.vectors import Vectors
-from nightgrid.archive.ranking.weights import NAME, Weights, fitted_weights, write_weights
+from nightgrid.archive.games.strands.ranking.features import FEATURES, GROUPS
+from nightgrid.archive.games.strands.ranking.meaning import Meanings
+from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, SentenceModel
+from nightgrid.archive.games.strands.ranking.plda import Plda
+from nightgrid.archive.games.strands.ranking.ranker import Ranker
+from nightgrid.archive.games.strands.ranking.vectors import Vectors
+from nightgrid.archive.games.strands.ranking.weights import (
+    NAME,
+    Weights,
+    fitted_weights,
+    write_weights,
+)
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.check import check_cover
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES
 from nightgrid.solvers.strands.ranking.covers import cover_of
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
-from tests.archive.ranking.tiny_model import write_model
+from tests.archive.games.strands.ranking.tiny_model import write_model
 from tests.solvers.strands.boards import board
 
 PUZZLE = board("HOTD GOGO CATS SCAT", 2)
@@ -104,7 +109,7 @@ def test_fitted_weights_say_where_they_come_from(weights: Weights):
 
 
 def test_weights_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("nightgrid.archive.ranking.weights.FOLDER", tmp_path)
+    monkeypatch.setattr("nightgrid.archive.games.strands.ranking.weights.FOLDER", tmp_path)
     plda = Plda(basis=np.eye(3), spread=np.array([1.0, 2.0, 3.0]))
     text = {"provenance": {"boards": 2}, "search": {"zipf": 1.5}, "search_alone": {"zipf": 1.0},
             "cover": {"additive": 1.0}, "alone_temperature": 1.2}  # fmt: skip

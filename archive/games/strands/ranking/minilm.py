@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.ranking.word_pieces import WordPieces
+from nightgrid.archive.games.strands.ranking.word_pieces import WordPieces
 from nightgrid.solvers.errors import PermanentError
 
 F32 = npt.NDArray[np.float32]

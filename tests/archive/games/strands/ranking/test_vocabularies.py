@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nightgrid.archive.ranking import vocabularies
+from nightgrid.archive.games.strands.ranking import vocabularies
 from nightgrid.archive.words import lexicon_cache
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 

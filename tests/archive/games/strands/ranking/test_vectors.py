@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nightgrid.archive.ranking import vectors
-from nightgrid.archive.ranking.minilm import SentenceModel
-from nightgrid.archive.ranking.vectors import Vectors, cached_vectors
-from tests.archive.ranking.tiny_model import write_model
+from nightgrid.archive.games.strands.ranking import vectors
+from nightgrid.archive.games.strands.ranking.minilm import SentenceModel
+from nightgrid.archive.games.strands.ranking.vectors import Vectors, cached_vectors
+from tests.archive.games.strands.ranking.tiny_model import write_model
 
 WORDS = ["CAT", "DOG", "CATS", "HOT", "DOGS", "AB"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.ranking.word_pieces import WordPieces
-from tests.archive.ranking.tiny_model import PIECES
+from nightgrid.archive.games.strands.ranking.word_pieces import WordPieces
+from tests.archive.games.strands.ranking.tiny_model import PIECES
 
 
 @pytest.mark.parametrize(

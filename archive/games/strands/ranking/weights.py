@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.ranking.features import FEATURES
-from nightgrid.archive.ranking.plda import Plda
+from nightgrid.archive.games.strands.ranking.features import FEATURES
+from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.ranking.score import WeighedTerms
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nightgrid.archive.ranking import minilm
-from nightgrid.archive.ranking.minilm import DIMENSIONS, HEADS, LAYERS, SentenceModel
+from nightgrid.archive.games.strands.ranking import minilm
+from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, HEADS, LAYERS, SentenceModel
 from nightgrid.solvers.errors import PermanentError
-from tests.archive.ranking.tiny_model import PIECES, write_model
+from tests.archive.games.strands.ranking.tiny_model import PIECES, write_model
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.ranking.minilm import DIMENSIONS, F32, SentenceModel
-from nightgrid.archive.ranking.vectors import Vectors
+from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, F32, SentenceModel
+from nightgrid.archive.games.strands.ranking.vectors import Vectors
 from nightgrid.solvers.strands.ranking.terms import MEANING
 from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
 

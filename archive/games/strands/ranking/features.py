@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.ranking.meaning import Meanings
-from nightgrid.archive.ranking.plda import Plda
+from nightgrid.archive.games.strands.ranking.meaning import Meanings
+from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.solvers.strands.ranking.board import RankedBoard
 from nightgrid.solvers.strands.ranking.compounds import NATS, reading
 from nightgrid.solvers.strands.ranking.covers import components_of

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nightgrid.archive.ranking.ranker import Ranker
-from nightgrid.archive.ranking.weights import fitted_weights
+from nightgrid.archive.games.strands.ranking.ranker import Ranker
+from nightgrid.archive.games.strands.ranking.weights import fitted_weights
 from nightgrid.service.games.strands import ranking
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 
@@ -72,7 +72,7 @@ def test_auto_needs_a_solution_and_json_needs_auto(invoke: Invoke, write: Write)
 def test_auto_hears_the_answers_of_the_payload(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
-    from nightgrid.service.cli.playing import play
+    from nightgrid.service.cli.playing import strands as play
 
     truth = {"HOTDOGOG": "spangram", "CATS": "theme word", "SCAT": "theme word"}
     monkeypatch.setattr(play, "_truth", lambda _published: truth)

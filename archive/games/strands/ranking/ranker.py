@@ -12,12 +12,17 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.ranking.features import FEATURES, GROUPS, cover_features, texts_of
-from nightgrid.archive.ranking.meaning import Meanings
-from nightgrid.archive.ranking.minilm import is_installed, sentence_model
-from nightgrid.archive.ranking.vectors import Progress, Vectors, cached_vectors
-from nightgrid.archive.ranking.vocabularies import ranking_vocabulary
-from nightgrid.archive.ranking.weights import Weights, fitted_weights
+from nightgrid.archive.games.strands.ranking.features import (
+    FEATURES,
+    GROUPS,
+    cover_features,
+    texts_of,
+)
+from nightgrid.archive.games.strands.ranking.meaning import Meanings
+from nightgrid.archive.games.strands.ranking.minilm import is_installed, sentence_model
+from nightgrid.archive.games.strands.ranking.vectors import Progress, Vectors, cached_vectors
+from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
+from nightgrid.archive.games.strands.ranking.weights import Weights, fitted_weights
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.paths import spell
