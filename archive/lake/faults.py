@@ -42,6 +42,17 @@ class MissingFileError(PermanentError):
     """A file that was asked for by name does not exist in the lake."""
 
 
+class NotInLakeError(PermanentError):
+    """Something that a lake does not have. `public` says so without saying where the lake lies.
+
+    `hint` is for those who choose the lake.
+    """
+
+    def __init__(self, before: str, url: str, after: str = "", *, hint: str = "") -> None:
+        super().__init__(f"{before}{url}{after}{hint}")
+        self.public = f"{before}the lake{after}"
+
+
 class DamagedFileError(PermanentError):
     """A file of the lake does not hold what it should: its bytes, or its columns, are others."""
 

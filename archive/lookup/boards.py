@@ -19,6 +19,7 @@ from nightgrid.archive.games import archive_plug, has_plug, reader
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
+from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
@@ -31,7 +32,6 @@ from nightgrid.archive.lookup.reference import (
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.words.binding import open_game
 from nightgrid.solvers.algebra import ID_HEX_DIGITS
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 
 CORPORA = "corpora"
@@ -70,15 +70,14 @@ def find_boards(lake: Lake, reference: Reference) -> list[Board]:
             return _on_date(lake, reference)
         return [_with_id(lake, reference)]
     except pa.ArrowException as error:
-        raise PermanentError(f"a table of {lake.url} is damaged") from error
+        raise NotInLakeError("a table of ", lake.url, " is damaged") from error
 
 
 def check_lake(lake: Lake, *folders: str) -> None:
     """Raise PermanentError where there is no lake with puzzles, nor with one of other folders."""
     if not any(map(lake.exists, ("puzzles", "editions", CORPORA, *folders))):
-        raise PermanentError(
-            f"{lake.url} is no lake with puzzles; name one with --lake or NIGHTGRID_LAKE"
-        )
+        hint = "; name one with --lake or NIGHTGRID_LAKE"
+        raise NotInLakeError("", lake.url, " is no lake with puzzles", hint=hint)
 
 
 def editions_where(lake: Lake, game: str, condition: pc.Expression) -> list[dict[str, Any]]:
@@ -93,20 +92,19 @@ def _on_date(lake: Lake, reference: DateReference) -> list[Board]:
     game = reference.game
     rows = editions_where(lake, game, pc.field("date") == pa.scalar(reference.date, pa.date32()))
     if not rows:
-        raise PermanentError(f"{reference} is not in {lake.url}, {_range(lake, game)}")
+        raise NotInLakeError(f"{reference} is not in ", lake.url, f", {_range(lake, game)}")
     order = {level: i for i, level in enumerate(reader(game).LEVELS)}
     rows.sort(key=lambda row: (order.get(row["level"], len(order)), row["level"]))
     if reference.level is not None:
         levels = [row["level"] for row in rows]
         rows = [row for row in rows if row["level"] == reference.level]
         if not rows:
-            raise PermanentError(
-                f"{reference} is not in {lake.url}; that date has {', '.join(levels)}"
-            )
+            has = f"; that date has {', '.join(levels)}"
+            raise NotInLakeError(f"{reference} is not in ", lake.url, has)
     found = _puzzles(lake, game, [puzzles_folder(game)], [row["puzzle_id"] for row in rows])
     missing = [row["puzzle_id"] for row in rows if row["puzzle_id"] not in found]
     if missing:
-        raise PermanentError(f"{reference}: puzzle {missing[0]} is missing from {lake.url}")
+        raise NotInLakeError(f"{reference}: puzzle {missing[0]} is missing from ", lake.url)
     return [_board(lake, game, found[row["puzzle_id"]], row) for row in rows]
 
 
@@ -136,13 +134,13 @@ def _with_id(lake: Lake, reference: IdReference) -> Board:
             break
     if not matches:
         beginning = "" if whole else "..., whose id begins so"
-        raise PermanentError(f"{lake.url} has no puzzle {reference}{beginning}")
+        raise NotInLakeError("", lake.url, f" has no puzzle {reference}{beginning}")
     if len(matches) > 1:
         ids = sorted(puzzle_id for puzzle_id, _ in matches)
         more = f" and {len(ids) - MATCHES_SHOWN:,} more" if len(ids) > MATCHES_SHOWN else ""
-        raise PermanentError(
-            f"{len(ids):,} puzzles of {lake.url} begin with {reference}: "
-            f"{', '.join(ids[:MATCHES_SHOWN])}{more}; expected more digits"
+        begin = f" begin with {reference}: {', '.join(ids[:MATCHES_SHOWN])}{more}"
+        raise NotInLakeError(
+            f"{len(ids):,} puzzles of ", lake.url, f"{begin}; expected more digits"
         )
     (((puzzle_id, game), path),) = matches.items()
     rows = editions_where(lake, game, pc.field("puzzle_id") == puzzle_id)

@@ -91,11 +91,15 @@ Found = list[Published | Fault]
 def in_input(
     found: Sequence[Published | Fault], name: str, way_out: Callable[[Fault], str] | None = None
 ) -> Found:
-    """End every fault's message with the input's name, after what `way_out` says of a remedy."""
+    """End every fault's message with the input's name, after what `way_out` says of a remedy.
+
+    An input without a name stays unnamed.
+    """
+    place = f" (in {shown(name)})" if name else ""
 
     def named(item: Fault) -> Fault:
         remedy = way_out(item) if way_out else ""
-        return replace(item, message=f"{item.message}{remedy} (in {shown(name)})")
+        return replace(item, message=f"{item.message}{remedy}{place}")
 
     return [named(item) if isinstance(item, Fault) else item for item in found]
 

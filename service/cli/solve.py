@@ -21,10 +21,10 @@ from nightgrid.service.cli.answers import (
     say_unsolved,
 )
 from nightgrid.service.games import service_plug, view
+from nightgrid.service.games.plug import option
 from nightgrid.service.options.game_options import (
     GameRules,
     collect,
-    option,
     refuse_others,
     with_game_rules,
     with_options,

@@ -119,17 +119,17 @@ class ServicePlug:
     def rule_line(self, said: Said) -> str:
         """Write what was said about rules in the one line that the game reads, "" without rules.
 
-        Raises PermanentError for two options that set the same rule, and RuleError for a rule that
+        Raises OptionError for two options that set the same rule, and RuleError for a rule that
         has no such value.
         """
         rules = game_plug(self.name).rules
         by: dict[str, GameOption] = {}
-        for option in (option for option in self.rule_options if option.name in said):
-            other = by.setdefault(option.rule or option.name, option)
-            if other is not option:
-                both = f"--{other.name} and --{option.name}".replace("_", "-")
-                raise PermanentError(f"{both} exclude one another; give one")
-        values = {rule: option.to_rule(said[option.name]) for rule, option in by.items()}
+        for mine in (mine for mine in self.rule_options if mine.name in said):
+            other = by.setdefault(mine.rule or mine.name, mine)
+            if other is not mine:
+                both = Named(other.name), " and ", Named(mine.name)
+                raise OptionError(*both, " exclude one another; give one")
+        values = {rule: mine.to_rule(said[mine.name]) for rule, mine in by.items()}
         given = {rule: value for rule, value in values.items() if value is not None}
         return "" if rules is None else str(rules(**given))
 
@@ -166,6 +166,37 @@ class ServicePlug:
         Raises PermanentError for options that no board can follow.
         """
         raise NotImplementedError
+
+
+class Named(NamedTuple):
+    """An option in a sentence, with the value that was given where its form depends on it."""
+
+    name: str
+    value: object = None
+
+
+class OptionError(PermanentError):
+    """Options with values that they cannot have.
+
+    Its text names them as the command line does (--compound-parts), `plain` by their names
+    (compound_parts), and `names` has these in their order.
+    """
+
+    def __init__(self, *pieces: str | Named) -> None:
+        super().__init__("".join(option(*p) if isinstance(p, Named) else p for p in pieces))
+        self.pieces = pieces
+        self.names = tuple(piece.name for piece in pieces if isinstance(piece, Named))
+        self.plain = "".join(p.name if isinstance(p, Named) else p for p in pieces)
+
+    def __reduce__(self) -> tuple[type[OptionError], tuple[str | Named, ...]]:
+        """Let it be raised again in another process: its text alone does not make it."""
+        return type(self), self.pieces
+
+
+def option(name: str, value: object = None) -> str:
+    """Write an option as it is given: --compound-parts, --no-crossing."""
+    switched_off = "no-" if value is False else ""
+    return f"--{switched_off}{name.replace('_', '-')}"
 
 
 def dated(

@@ -20,6 +20,7 @@ from nightgrid.service.http.solves import events, found, routes
 from nightgrid.service.http.state import Service
 from nightgrid.service.http.watch import metrics, queue, ready
 from nightgrid.service.web.files import routes as page_routes
+from nightgrid.solvers.registry import GAMES, titles
 
 API = "/v1"
 """What the paths of the API begin with."""
@@ -81,7 +82,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     app = _GuardedApp(
         title="nightgrid",
         version=version("nightgrid"),
-        summary="Exact solves of Pips, Strands, Letter Boxed and Tiles, on demand.",
+        summary=f"Exact solves of {titles(list(GAMES))}, on demand.",
         lifespan=lifespan,
         generate_unique_id_function=openapi.operation_name,
         # Their pages load scripts from other hosts.

@@ -16,7 +16,7 @@ from nightgrid.service.http.problems import PROBLEM_TYPE
 EXAMPLES = "examples.json"
 KEY = "key"
 """The name of the scheme by which keys are sent."""
-DESCRIPTION = """Exact solves of Pips, Strands, Letter Boxed and Tiles.
+DESCRIPTION = """Exact solves of puzzles: `/v1/games` says of which games.
 
 Numbers that may pass 2^53 are texts. Every error is `application/problem+json` (RFC 9457) that
 names what is wrong by JSON pointers. Where keys are wanted they are sent as `Authorization: Bearer

@@ -162,11 +162,10 @@ def _of_validation(error: RequestValidationError) -> Problem:
 def _of_status(error: HTTPException) -> Problem:
     status = HTTPStatus(error.status_code)
     slug = _SLUGS.get(status, "http-error")
-    detail = str(error.detail or status.phrase)
-    if detail == status.phrase:
-        allowed = (error.headers or {}).get("Allow", "")
-        detail = {
-            404: "there is nothing at this path",
-            405: f"this path has {allowed}" if allowed else "this path has other methods",
-        }.get(status, detail)
+    allowed = (error.headers or {}).get("Allow", "")
+    # The router raises these two alone, with their phrases: routes raise problems.
+    detail = {
+        404: "there is nothing at this path",
+        405: f"this path has {allowed}" if allowed else "this path has other methods",
+    }.get(status, str(error.detail or status.phrase))
     return Problem(status, slug, status.phrase, detail, headers=error.headers)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from nightgrid.service.games import ALL, GameOption, ServicePlug, service_plug
-from nightgrid.service.games.plug import Said
+from nightgrid.service.games.plug import Named, OptionError, Said, option
 from nightgrid.service.options.completion import offer
 from nightgrid.service.options.shared_options import one_of
-from nightgrid.solvers.errors import PermanentError, RuleError
+from nightgrid.solvers.errors import RuleError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
 
 if TYPE_CHECKING:
@@ -64,12 +64,11 @@ class SharedOption:
         return (f"{', '.join(games)}: {text}" for text, games in alike.items())
 
     def check(self, value: Any) -> None:
-        """Raise PermanentError for a value that means nothing in any game."""
+        """Raise OptionError for a value that means nothing in any game."""
         if not any(mine.allows(value) for mine in self.of.values()):
             every = dict.fromkeys(text for mine in self.of.values() for text in mine.expects)
-            raise PermanentError(
-                f"{option(self.name, value)} is {value!r:.40}; expected {one_of(list(every))}"
-            )
+            wanted = f" is {value!r:.40}; expected {one_of(list(every))}"
+            raise OptionError(Named(self.name, value), wanted)
 
 
 Options = Mapping[str, SharedOption]
@@ -88,26 +87,22 @@ def collect(
 
 
 def refuse_others(said: Mapping[str, Any], game: str, options: Options) -> None:
-    """Raise PermanentError, naming the options, for what was said and is of other games.
+    """Raise OptionError for what was said and is of other games.
 
     `said` holds options by name, those alone that were given.
     """
-    others: dict[tuple[str, ...], list[str]] = {}
+    others: dict[tuple[str, ...], list[Named]] = {}
     for name, value in said.items():
         if game not in options[name].games:
-            others.setdefault(options[name].games, []).append(option(name, value))
+            others.setdefault(options[name].games, []).append(Named(name, value))
     if others:
-        parts = [
-            f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} for {titles(games)}"
-            for games, names in others.items()
-        ]
-        raise PermanentError(f"{', '.join(parts)}; this is {game_plug(game).title}")
-
-
-def option(name: str, value: object = None) -> str:
-    """Write an option as it is given: --compound-parts, --no-crossing."""
-    switched_off = "no-" if value is False else ""
-    return f"--{switched_off}{name.replace('_', '-')}"
+        pieces: list[str | Named] = []
+        for games, names in others.items():
+            for named in names:
+                pieces += [", "] if pieces else []
+                pieces.append(named)
+            pieces.append(f" {'is' if len(names) == 1 else 'are'} for {titles(games)}")
+        raise OptionError(*pieces, f"; this is {game_plug(game).title}")
 
 
 def with_options(
@@ -184,8 +179,7 @@ class GameRules:
     def rules(self, game: str) -> str:
         """Write the rules of a game in one line, "" for a game without.
 
-        Raises PermanentError, in the names of the options, for a rule that the game does not have,
-        or has no such value for.
+        Raises OptionError for a rule that the game does not have, or has no such value for.
         """
         self.check()
         refuse_others(self.said, game, OPTIONS)
@@ -196,7 +190,7 @@ class GameRules:
             names = {o.rule or o.name: o.name for o in reversed(plug.rule_options)}
             if error.rule not in names:
                 raise
-            raise PermanentError(f"{option(names[error.rule])} {error.fault}") from error
+            raise OptionError(Named(names[error.rule]), f" {error.fault}") from error
 
     def among(self, games: Sequence[str]) -> list[GameRules]:
         """Give each of several games those options that are for it.

@@ -15,7 +15,8 @@ from nightgrid.archive.lookup.reference import (
 )
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.service.games import service_plug
-from nightgrid.service.options.game_options import BOARD_OPTIONS, option
+from nightgrid.service.games.plug import option
+from nightgrid.service.options.game_options import BOARD_OPTIONS
 from nightgrid.service.options.shared_options import check_game, one_of, read_settings
 from nightgrid.service.terminal.console import note
 from nightgrid.solvers.errors import PermanentError

@@ -20,6 +20,24 @@ LINE_MAX_BYTES = 1_000
 """The longest words of any language have some 200 letters."""
 COMMENT = "#"
 
+
+class WordListError(PermanentError):
+    """A line of a word list that cannot be read.
+
+    `line` counts from 1, and `fault` says what is wrong with it and what was expected.
+    """
+
+    def __init__(self, name: str, line: int, fault: str) -> None:
+        super().__init__(f"word list {name}, line {line}: {fault}")
+        self.name = name
+        self.line = line
+        self.fault = fault
+
+    def __reduce__(self) -> tuple[type[WordListError], tuple[str, int, str]]:
+        """Let it be raised again in another process: its text alone does not make it."""
+        return type(self), (self.name, self.line, self.fault)
+
+
 NUMBER_BEGINS = "0123456789+-.#"
 _COUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
 _EXPECTED = "expected how often it was counted, such as 0, 123 or 0.5"
@@ -40,8 +58,8 @@ def read_word_list(data: bytes, name: str) -> list[tuple[str, int]]:
     their share of the list's total. Case plays no role, spaces, hyphens and apostrophes are left
     out, and accents stay.
 
-    Raises PermanentError, naming the file and the line, for anything else, for a word with a
-    character that is neither letter nor digit, and for a list without words.
+    Raises WordListError for anything else and for a word with a character that is neither letter
+    nor digit, and PermanentError, naming the file, for a list without words or too long a one.
     """
     words: list[str] = []
     counts: list[float] = []
@@ -51,14 +69,15 @@ def read_word_list(data: bytes, name: str) -> list[tuple[str, int]]:
             continue
         if len(words) == WORDS_MAX:
             raise PermanentError(f"word list {name} has more than {WORDS_MAX:,} words")
-        written, count = _parse(line, f"word list {name}, line {number}")
+        try:
+            written, count = _parse(line)
+        except ValueError as error:
+            raise WordListError(name, number, str(error)) from error
         word = normal_form(written)
         odd = not_on_boards(word)
         if odd or not word:
-            raise PermanentError(
-                f"word list {name}, line {number}: {written[:80]!r} has "
-                + (f"{odd!r}, which no board has; expected letters" if odd else "no letters")
-            )
+            has = f"{odd!r}, which no board has; expected letters" if odd else "no letters"
+            raise WordListError(name, number, f"{written[:80]!r} has {has}")
         words.append(word)
         counts.append(count)
     if not words:
@@ -77,25 +96,23 @@ def _lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
         if not line:
             return
         if len(line) > LINE_MAX_BYTES:
-            raise PermanentError(
-                f"word list {name}, line {number}: longer than {LINE_MAX_BYTES:,} bytes; expected "
-                "one word or phrase a line"
-            )
+            long = f"longer than {LINE_MAX_BYTES:,} bytes; expected one word or phrase a line"
+            raise WordListError(name, number, long)
         try:
             yield number, line.decode()
         except UnicodeDecodeError as error:
-            raise PermanentError(
-                f"word list {name}, line {number}: byte {line[error.start]:#04x} is not UTF-8"
-            ) from error
+            fault = f"byte {line[error.start]:#04x} is not UTF-8"
+            raise WordListError(name, number, fault) from error
 
 
-def _parse(line: str, place: str) -> tuple[str, float]:
+def _parse(line: str) -> tuple[str, float]:
+    """Read a word and its count. Raises ValueError that says what is wrong."""
     for separator in ("\t", ","):
         written, found, count = line.partition(separator)
         if found:
             count = count.strip()
             if not _COUNT.fullmatch(count):
-                raise PermanentError(f"{place}: {count[:80]!r} after the word; {_EXPECTED}")
+                raise ValueError(f"{count[:80]!r} after the word; {_EXPECTED}")
             return written, float(count)
     tokens = line.split()
     numbers = [_COUNT.fullmatch(token) is not None for token in tokens]
@@ -103,11 +120,11 @@ def _parse(line: str, place: str) -> tuple[str, float]:
         return line, 0.0
     if len(tokens) == 2 and not numbers[0]:
         if not numbers[1]:
-            raise PermanentError(f"{place}: {tokens[1][:80]!r} after the word; {_EXPECTED}")
+            raise ValueError(f"{tokens[1][:80]!r} after the word; {_EXPECTED}")
         return tokens[0], float(tokens[1])
-    raise PermanentError(
-        f"{place}: {line[:80]!r} may be a phrase or have a count; expected a TAB or comma between"
-        " phrase and count"
+    raise ValueError(
+        f"{line[:80]!r} may be a phrase or have a count; expected a TAB or comma between phrase "
+        "and count"
     )
 
 

@@ -27,6 +27,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Budget, canonical_json
@@ -181,11 +182,13 @@ def open_run(lake: Lake, run_id: str) -> Run:
     plan = plan or read_json(lake, asked_path(run_id))
     if plan is None:
         if not lake.exists("runs"):
-            raise PermanentError(
-                f"run {run_id} is not in {lake.url}; expected a planned run, and this lake has "
-                "none: it was deleted, or is not mounted here"
+            raise NotInLakeError(
+                f"run {run_id} is not in ",
+                lake.url,
+                "; expected a planned run, and this lake has none: it was deleted, or is not "
+                "mounted here",
             )
-        raise PermanentError(f"run {run_id} is not in {lake.url}; expected a planned run")
+        raise NotInLakeError(f"run {run_id} is not in ", lake.url, "; expected a planned run")
     segments = read_segments(lake, run_id)
     if not planned:
         rows = sum(sum(s.chunk_rows) for s in segments if s.kind == "plan")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from nightgrid.service.games.plug import (
     SAMPLES,
     GameOption,
+    Named,
+    OptionError,
     Payload,
     Said,
     SearchResult,
@@ -17,7 +19,7 @@ from nightgrid.service.games.plug import (
     dated,
     whole_number,
 )
-from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.errors import InvalidPuzzleError
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
@@ -145,7 +147,8 @@ class LetterBoxedAtDoors(ServicePlug):
 def _most_words(words: str) -> int:
     number = whole_number(words)
     if number is None:
-        raise PermanentError(f"--words is {words!r}; expected a number or fewest for Letter Boxed")
+        wanted = f" is {words!r}; expected a number or fewest for Letter Boxed"
+        raise OptionError(Named("words"), wanted)
     return number
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from nightgrid.service.games.plug import (
     SAMPLES,
     GameOption,
+    Named,
+    OptionError,
     Payload,
     Said,
     SearchResult,
@@ -17,7 +19,7 @@ from nightgrid.service.games.plug import (
     dated,
     whole_number,
 )
-from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.errors import InvalidPuzzleError
 
 if TYPE_CHECKING:
     from nightgrid.solvers.algebra import Budget, Game
@@ -32,7 +34,8 @@ DECADES_MAX = 100.0
 def _any_words(words: str) -> str | None:
     """Read --words as a rule. A number of words is the puzzle's: see `with_rules`."""
     if words == "fewest":
-        raise PermanentError("--words is 'fewest'; expected a number, any or given for Strands")
+        wanted = " is 'fewest'; expected a number, any or given for Strands"
+        raise OptionError(Named("words"), wanted)
     return "any" if words == "any" else None
 
 
@@ -99,7 +102,7 @@ class StrandsAtDoors(ServicePlug):
             "least frequency of those of these words that are short, on the Zipf scale. "
             "Default: 3.",
             rule="part_centizipf",
-            to_rule=lambda value: _hundredths(value, "--part-zipf", ZIPF_MAX),
+            to_rule=lambda value: _hundredths(value, "part_zipf", ZIPF_MAX),
             metavar="X",
         ),
         GameOption(
@@ -107,7 +110,7 @@ class StrandsAtDoors(ServicePlug):
             float,
             "how improbable a spangram of several words may be, in powers of ten. Default: 12.5.",
             rule="compound_centibels",
-            to_rule=lambda value: _hundredths(value, "--compound-decades", DECADES_MAX),
+            to_rule=lambda value: _hundredths(value, "compound_decades", DECADES_MAX),
             metavar="X",
         ),
     )
@@ -138,9 +141,8 @@ class StrandsAtDoors(ServicePlug):
         """Refuse a number of words."""
         words = said.get("words")
         if words not in (None, "any", "given"):
-            raise PermanentError(
-                f"--words is {words}; expected any or given, since every board has its own number"
-            )
+            wanted = "expected any or given, since every board has its own number"
+            raise OptionError(Named("words"), f" is {words}; {wanted}")
 
     def with_rules(self, puzzle: Any, said: Said) -> Any:
         """Give a puzzle the number of theme words that was asked for.
@@ -153,7 +155,7 @@ class StrandsAtDoors(ServicePlug):
         try:
             return replace(puzzle, theme_words=count)
         except InvalidPuzzleError as error:
-            raise PermanentError(f"--words is {error.detail}") from error
+            raise OptionError(Named("words"), f" is {error.detail}") from error
 
     def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
         """Draw a large board small, and its blank letters not at all."""
@@ -178,7 +180,7 @@ class StrandsAtDoors(ServicePlug):
 
 def _hundredths(value: float, option: str, most: float) -> int:
     if not 0 <= value <= most:
-        raise PermanentError(f"{option} is {value}; expected 0 to {most:g}")
+        raise OptionError(Named(option), f" is {value}; expected 0 to {most:g}")
     return round(CENTI * value)
 
 

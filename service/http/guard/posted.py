@@ -7,12 +7,12 @@ the fields, down to the cell where the reader of the game knows it.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 from nightgrid.archive.games import claimed_game, reader
+from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import DateReference, IdReference, read_reference
@@ -20,6 +20,7 @@ from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.archive.words.binding import bind_game, lexicon_for
 from nightgrid.service.games import service_plug
+from nightgrid.service.games.plug import OptionError
 from nightgrid.service.http.guard.limits import Limits
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of
 from nightgrid.service.options.game_options import OPTIONS, GameRules
@@ -28,10 +29,8 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 
-_NAME = "request"
-"""What readers call the input in their messages."""
-_OPTION = re.compile(r"--(?:no-)?([a-z]+(?:-[a-z]+)*)")
-_LINE = re.compile(r"word list words, line (\d+): ")
+_NAME = ""
+"""A request has no name that its sender knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,16 +121,11 @@ def _chosen(found: Sequence[Published | Fault], level: str | None) -> Published:
 
 def _invalid(faults: Sequence[Fault]) -> Problem:
     errors = [
-        FieldError(pointer=pointer_of(fault.place, "/puzzle"), detail=_message(fault))
+        FieldError(pointer=pointer_of(fault.place, "/puzzle"), detail=fault.message)
         for fault in faults
     ]
     first = faults[0]
-    said = f"{first.place}: {_message(first)}" if first.place else _message(first)
-    return Problem(422, "invalid-puzzle", "The puzzle is invalid", said, errors=errors)
-
-
-def _message(fault: Fault) -> str:
-    return fault.message.removesuffix(f" (in {_NAME})")
+    return Problem(422, "invalid-puzzle", "The puzzle is invalid", str(first), errors=errors)
 
 
 def _look_up(lake: Lake, text: str, game: str | None, level: str | None) -> tuple[str, Published]:
@@ -158,10 +152,9 @@ def find_here(lake: Lake, reference: DateReference | IdReference) -> list[Any]:
     """Find boards in the lake. Raises Problem with 404 for what it does not have."""
     try:
         return list(find_boards(lake, reference))
-    except PermanentError as error:
+    except NotInLakeError as error:
         # Where the lake lies is for those alone who run the service.
-        said = str(error).replace(lake.url, "the lake").partition("; name one with")[0]
-        raise wrong("/id", said, status=404, slug="no-such-board") from error
+        raise wrong("/id", error.public, status=404, slug="no-such-board") from error
 
 
 def _ask(body: Mapping[str, Any], game: str) -> Ask:
@@ -191,14 +184,14 @@ def _lexicon(body: Mapping[str, Any], game: str, limits: Limits) -> Lexicon | No
             raise wrong(f"/words/{i}", "expected a word in one line")
     limits.check_words(words)
     from nightgrid.solvers.lexicon.compile import compile_lexicon
-    from nightgrid.solvers.lexicon.wordlist import read_word_list
+    from nightgrid.solvers.lexicon.wordlist import WordListError, read_word_list
 
     try:
         return compile_lexicon(read_word_list("\n".join(words).encode("utf-8", "replace"), "words"))
+    except WordListError as error:
+        raise wrong(f"/words/{error.line - 1}", error.fault) from error
     except PermanentError as error:
-        place = _LINE.match(str(error))
-        pointer = f"/words/{int(place[1]) - 1}" if place else "/words"
-        raise wrong(pointer, str(error)[place.end() if place else 0 :]) from error
+        raise wrong("/words", str(error)) from error
 
 
 def _bind(
@@ -209,12 +202,11 @@ def _bind(
         line = GameRules(**said).rules(game)
         puzzle = service_plug(game).with_rules(puzzle, said)
         return puzzle, bind_game(game, line, lexicon_for(game, puzzle, lexicon))
+    except OptionError as error:
+        given = [name for name in error.names if name in said]
+        raise wrong(f"/rules/{given[0]}" if given else "/rules", error.plain) from error
     except PermanentError as error:
-        name = _OPTION.search(str(error))
-        field = name[1].replace("-", "_") if name else ""
-        pointer = f"/rules/{field}" if field in said else "/rules"
-        plain = _OPTION.sub(lambda found: found[1].replace("-", "_"), str(error))
-        raise wrong(pointer, plain) from error
+        raise wrong("/rules", str(error)) from error
 
 
 def said_of(rules: Any) -> dict[str, Any]:

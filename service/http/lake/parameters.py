@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.payloads.envelopes import iso_date
 from nightgrid.service.http.problems import FieldError, Problem
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 
 PAGE_ROWS = 100
@@ -66,10 +66,9 @@ def check_range(since: dt.date | None, until: dt.date | None) -> None:
         raise Problem(422, "bad-value", "A value is wrong", detail, errors=errors)
 
 
-def not_here(error: PermanentError, url: str) -> Problem:
-    """Make the problem of something that the lake at `url` does not have.
+def not_here(error: NotInLakeError) -> Problem:
+    """Make the problem of something that the lake does not have.
 
     Where the lake lies is for those alone who run the service.
     """
-    said = str(error).replace(url, "the lake").partition("; name one with")[0]
-    return Problem(404, "no-such-board", "There is no such board", said)
+    return Problem(404, "no-such-board", "There is no such board", error.public)

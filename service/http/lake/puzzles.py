@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from nightgrid.archive.games import has_plug, reader
+from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import Board, editions_where, find_boards
 from nightgrid.archive.lookup.reference import DateReference, reference_text
@@ -24,7 +25,6 @@ from nightgrid.service.http.lake.parameters import (
     not_here,
 )
 from nightgrid.service.http.state import Here
-from nightgrid.solvers.errors import PermanentError
 
 router = APIRouter(tags=["puzzles"])
 LEVEL_CHARS = 64
@@ -178,5 +178,5 @@ def find_on_date(lake: Lake, game: str, date: dt.date, level: str | None) -> lis
     reference = DateReference(game=game, date=date, level=level and level.lower())
     try:
         return find_boards(lake, reference)
-    except PermanentError as error:
-        raise not_here(error, lake.url) from error
+    except NotInLakeError as error:
+        raise not_here(error) from error

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.lake.parameters import Page
 from nightgrid.service.http.state import Here
@@ -73,8 +74,10 @@ def _row(lake: Lake, run_id: str) -> RunRow:
     try:
         run = open_run(lake, run_id)
         done = read_done(lake, run_id)
-    except PermanentError as error:
-        return row.model_copy(update={"reason": str(error).replace(lake.url, "the lake")})
+    except NotInLakeError as error:
+        return row.model_copy(update={"reason": error.public})
+    except PermanentError:
+        return row.model_copy(update={"reason": "its plan in the lake is damaged"})
     row.game, row.ask = run.question.game, str(run.question.ask)
     row.rules, row.jobs = run.question.rules, run.job_count + run.answered_count
     row.chunks_total = len(run.chunks())
