@@ -18,6 +18,7 @@ from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.registry import game
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs import plan_job
 from nightgrid.workers.settings import Settings
 
@@ -37,7 +38,7 @@ def listed(folder: Path, board: Any, **changes: Any) -> str:
     """List a board's solutions in the lake `lake`; return the job's id."""
     settings = Settings(lake=str(folder / "lake"), **changes)
     lake = Lake.open(settings.lake)
-    run_id = plan_job(lake, PIPS, board, ALL, Budget())
+    run_id = plan_job(lake, PIPS, board, ALL, JobBudget.of(settings, Budget()))
     drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     (row,) = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
     return str(row["job_id"])
