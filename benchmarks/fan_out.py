@@ -37,7 +37,7 @@ from nightgrid.workers.settings import Settings
 ASKS = {"strands": Ask(kind="best", limit=3), "pips": Ask(kind="count")}
 WAIT_S = 300.0
 TASK_S = 60.0
-"""What one task may take here: the comparison is of one task with several hands, not of runs."""
+"""What one task may take here: the comparison is of one task in several processes, not of runs."""
 LOOSE_SEEDS = 60
 SMALL_S = 1.0
 

@@ -173,8 +173,8 @@ def _drive(boards: Boards, processes: int, lake_url: str) -> dict[str, Any]:
             if progress.chunks_done < progress.chunks_total:
                 solved_at = time.time()
 
-        hands = CeleryExecutor(settings)
-        summary = drive(lake, RUN_ID, hands, note, settings=settings, check_planner=check)
+        executor = CeleryExecutor(settings)
+        summary = drive(lake, RUN_ID, executor, note, settings=settings, check_planner=check)
         marks += [solved_at, time.time()]
         driver_cpu_s = time.process_time() - busy
         planned_at, planner_bytes, planner_cpu_s = planning.result()

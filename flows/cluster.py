@@ -79,11 +79,11 @@ def work_run(
     inline = settings.executor == "inline"
     with closing(
         InlineExecutor(lake, settings.workers) if inline else CeleryExecutor(settings.workers)
-    ) as hands:
+    ) as executor:
         summary = drive(
             lake,
             run_id,
-            hands,
+            executor,
             on_progress,
             settings=settings.workers,
             check_planner=check_planner,

@@ -40,7 +40,7 @@ from nightgrid.workers.broker.watcher import StopThread
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
 from nightgrid.workers.logs import configure, get_logger
-from nightgrid.workers.ondemand.calling import Hands
+from nightgrid.workers.ondemand.calling import IdleProcesses
 from nightgrid.workers.ondemand.helping import help_job
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.processes import die_with_parent
@@ -126,7 +126,7 @@ def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
 @app.task(  # type: ignore[untyped-decorator]
     base=NightgridTask,
     name=SOLVE_ONDEMAND,
-    # A child that dies hands the job to another; the attempts kept in the lake end that.
+    # A child that dies leaves the job to another; the attempts kept in the lake end that.
     retry_on_worker_lost=True,
     default_retry_delay=1,
     max_retries=10,
@@ -135,8 +135,8 @@ def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
     """Solve one puzzle that came with the message."""
     structlog.contextvars.bind_contextvars(job=message.get("job_id"))
     lake, client, watcher = _connections()
-    hands = Hands(client, _settings)
-    report = solve_message(lake, message, _settings, WORKER_ID, watcher, hands)
+    idle = IdleProcesses(client, _settings)
+    report = solve_message(lake, message, _settings, WORKER_ID, watcher, idle)
     tell_news(client, _settings, report["job_id"])
     return report
 

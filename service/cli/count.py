@@ -28,10 +28,10 @@ from nightgrid.service.options.shared_options import (
     Split,
     Verbose,
     check_game,
-    hands,
     one_of,
     read_settings,
     run_options,
+    solved_by,
 )
 from nightgrid.service.terminal.console import (
     Exit,
@@ -235,7 +235,7 @@ def _count(
     from nightgrid.flows.start import run_count
     from nightgrid.workers.logs import logged_to
 
-    note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {hands(settings)}")
+    note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {solved_by(settings)}")
     slices, progress = SlicesLine(), ProgressLine()
     told: list[str] = []
     waiting = ExitStack()

@@ -25,9 +25,9 @@ from nightgrid.service.options.shared_options import (
     Verbose,
     check_game,
     date_range,
-    hands,
     one_of,
     run_options,
+    solved_by,
 )
 from nightgrid.service.terminal.console import (
     Exit,
@@ -279,7 +279,7 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
     from nightgrid.workers.logs import logged_to
 
     for game in night.games:
-        note(f"nightly: {game.source} -> {night.workers.lake}, solved by {hands(night)}")
+        note(f"nightly: {game.source} -> {night.workers.lake}, solved by {solved_by(night)}")
     progress = ProgressLine(names_game=len(night.games) > 1)
     told: set[str] = set()
 

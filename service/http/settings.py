@@ -26,7 +26,7 @@ class ServiceSettings:
     """Address to listen on; beyond loopback only with keys."""
     port: int = PORT
     """0: any that is free."""
-    hands: int = 0
+    quick_processes: int = 0
     """Processes of the service itself, which solve small boards at once."""
 
     @property

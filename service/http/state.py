@@ -68,7 +68,9 @@ class Service:
         self.admission = Admission(self.redis, self.settings.workers)
         self._places = Places(self.redis, self.settings.workers)
         self.hub = Hub(self.settings.workers, self._look)
-        self.quick = Quick(self.lake, self.settings.workers, self.views, self.settings.hands)
+        self.quick = Quick(
+            self.lake, self.settings.workers, self.views, self.settings.quick_processes
+        )
         self.hub.begin()
         self.quick.begin()
 

@@ -250,7 +250,7 @@ def default_budget() -> Budget:
 def run_options(
     lake: str | None, processes: int | None, *, inline: bool, split: str | None = None
 ) -> dict[str, Any]:
-    """Say who solves a run, and where, as settings of flows."""
+    """Say what solves a run, and where, as settings of flows."""
     executor = "inline" if inline else "celery"
     return {
         "executor": executor,
@@ -258,8 +258,8 @@ def run_options(
     }
 
 
-def hands(settings: RunSettings) -> str:
-    """Say who solves a run, for people."""
+def solved_by(settings: RunSettings) -> str:
+    """Say what solves a run, for people."""
     return "this process" if settings.executor == "inline" else "Celery workers"
 
 

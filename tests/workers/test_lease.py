@@ -107,7 +107,7 @@ def test_a_damaged_lease_is_one_without_signs_of_life(lake, quick, data):
 
 
 def test_a_number_of_long_ago_is_not_taken_again(lake, elsewhere):
-    """Given a process that stood still with an old list in its hands, Then it holds nothing."""
+    """Given a process that slept after it had read the list, Then it holds nothing."""
     write_json(lake, "leases/night/00000009.json", {"ended": True})
     old, looks = [3], []
 

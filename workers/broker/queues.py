@@ -117,7 +117,7 @@ class Watch:
 
     Celery over Redis loses one now and then, and what a worker had taken before it died stays
     acquired until the visibility timeout. A message that is nowhere at two looks is gone; one
-    that is acquired, and on which no worker begins for a while, is in dead hands.
+    that is acquired, and on which no worker begins for a while, is held by a dead process.
     """
 
     patience_s: float

@@ -1,9 +1,9 @@
-"""A job's first choices in Redis, from which idle processes take some off its worker's hands.
+"""A job's first choices in Redis: idle processes take ranges of them from its worker.
 
-A job is cut into steps. Each hand (a process that works the job) has a range of steps, works it
-from its beginning, and when it is at its end takes the second half of the longest range that
-another hand has left. All of it is a shortcut: the job's own worker works what no hand has brought
-back, so that losing any of it costs time and changes nothing in the answer.
+A job is cut into steps. Each process that works the job has a range of steps, works it from
+its beginning, and at its end takes the second half of the longest range that another process has
+left. All of it is a shortcut: the job's own worker works what no other process has brought back,
+so that losing any of it costs time and changes nothing in the answer.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ NOTHING_LEFT, CLOSED = -1, -2
 
 _TAKE = """
 if redis.call('EXISTS', KEYS[1]) == 0 then return -2 end
-local hand = ARGV[1]
+local process = ARGV[1]
 local function bound(side, name)
   return tonumber(redis.call('HGET', KEYS[1], side .. ':' .. name) or '0')
 end
-local low, high = bound('low', hand), bound('high', hand)
+local low, high = bound('low', process), bound('high', process)
 if low >= high then
   local victim, most = nil, 0
   local fields = redis.call('HKEYS', KEYS[1])
@@ -46,18 +46,18 @@ if low >= high then
   low = high - math.ceil(most / 2)
   redis.call('HSET', KEYS[1], 'high:' .. victim, low)
 end
-redis.call('HSET', KEYS[1], 'low:' .. hand, low + 1, 'high:' .. hand, high)
+redis.call('HSET', KEYS[1], 'low:' .. process, low + 1, 'high:' .. process, high)
 return low
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a job shares, as one hand sees it."""
+    """What a job shares, as one process that works it sees it."""
 
     client: redis.Redis
     key: str
-    hand: str
+    process: str
 
     @classmethod
     def open(
@@ -66,7 +66,7 @@ class Share:
         """Share the steps from `first` on, all of which are the caller's. Raises RedisError."""
         share = cls.join(client, settings, token)
         pipe = client.pipeline()
-        low_high: dict[Any, Any] = {f"low:{share.hand}": first, f"high:{share.hand}": steps}
+        low_high: dict[Any, Any] = {f"low:{share.process}": first, f"high:{share.process}": steps}
         pipe.hset(share.key, mapping=low_high)
         pipe.expire(share.key, KEPT_SECONDS)
         pipe.execute()
@@ -74,7 +74,7 @@ class Share:
 
     @classmethod
     def join(cls, client: redis.Redis, settings: Settings, token: str) -> Share:
-        """Be another hand."""
+        """Take part as another process."""
         return cls(client, f"{key_prefix(settings)}share:{token}", uuid.uuid4().hex[:12])
 
     @property
@@ -83,7 +83,7 @@ class Share:
 
     def take(self) -> int:
         """Take the next step: its number, NOTHING_LEFT or CLOSED. Raises RedisError."""
-        taken: Any = self.client.eval(_TAKE, 1, self.key, self.hand)
+        taken: Any = self.client.eval(_TAKE, 1, self.key, self.process)
         return int(taken)
 
     def bring(self, outcome: dict[str, Any]) -> None:
@@ -94,7 +94,7 @@ class Share:
         pipe.execute()
 
     def brought(self, timeout_s: float) -> list[dict[str, Any]]:
-        """Wait for what other hands bring, and take what is there. Raises RedisError."""
+        """Wait for what other processes bring, and take what is there. Raises RedisError."""
         first: Any = self.client.blpop([self._outcomes], timeout=timeout_s)
         if first is None:
             return []
@@ -110,5 +110,5 @@ class Share:
         return found
 
     def close(self) -> None:
-        """Share no more: other hands stop at their next step. Raises RedisError."""
+        """Share no more: other processes stop at their next step. Raises RedisError."""
         self.client.delete(self.key, self._outcomes)

@@ -215,9 +215,9 @@ class CeleryExecutor:
         A wiped server forgets who lives, so silence is counted from when we first noticed it.
         """
         alive = living(self._client, self._settings)
-        hands = {w: about for w, about in alive.items() if self._queue in about["queues"]}
-        self._workers = frozenset(hands)
-        self._processes = sum(about["processes"] for about in hands.values())
+        serving = {w: about for w, about in alive.items() if self._queue in about["queues"]}
+        self._workers = frozenset(serving)
+        self._processes = sum(about["processes"] for about in serving.values())
         now = time.monotonic()
         absent = {w for w in workers if w not in alive}
         self._absent_since = {w: self._absent_since.get(w, now) for w in absent}

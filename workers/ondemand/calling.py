@@ -18,12 +18,12 @@ from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.sharing import Open
 from nightgrid.workers.settings import Settings
 
-HANDS_MAX = 32
+CALLED_MAX = 32
 """Processes that are called to one job at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
+class IdleProcesses:
     """The processes of a lake's workers, as one of them sees the others."""
 
     client: redis.Redis
@@ -41,7 +41,7 @@ class Hands:
                 share = Share.open(self.client, self.settings, token, first, steps)
                 call = {"token": token, "steps": steps, "size": size, "message": record.message}
                 queues = [queue for queue, many in idle.items() for _ in range(many)]
-                for queue in queues[:HANDS_MAX]:
+                for queue in queues[:CALLED_MAX]:
                     about = f"{record.job_id}/share"
                     publish(client_of(self.settings), SHARE_ONDEMAND, queue, about, call)
                 return share

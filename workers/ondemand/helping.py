@@ -1,4 +1,4 @@
-"""What an idle process does for a job on demand that shares: take ranges off its worker's hands."""
+"""What an idle process does for a job on demand that shares: take ranges from its worker."""
 
 from __future__ import annotations
 

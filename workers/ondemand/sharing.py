@@ -2,7 +2,7 @@
 
 The job's own worker begins alone. When the pace of what is worked says that the whole takes long
 enough, it shares what is left (nightgrid.workers.broker.shares), works on, and merges what it and
-the others have done. What another hand does not bring back it works itself.
+the others have done. What another process does not bring back it works itself.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ no process is idle."""
 STEPS = 96
 """Steps that a job's first choices are cut into, at most."""
 SHARED_FROM_S = 0.5
-"""A job that is expected to take longer is shared: to call a hand takes a few milliseconds, and the
-hand has to find the board's pieces for itself."""
+"""A job that is expected to take longer is shared: to call a process takes a few milliseconds, and
+it has to find the board's pieces for itself."""
 LOOK_SECONDS = 0.05
 """How often the worker looks at its pace while it is alone."""
 OPEN_AGAIN_SECONDS = 0.5
 """How long it waits before it looks again for idle processes."""
 WAIT_SECONDS = 2.0
 WAIT_STEPS = 5.0
-"""The last hand is waited for so long, or for so many times the longest step if that is more; then
-what it has not brought is worked here."""
+"""The last process is waited for so long, or for so many times the longest step if that is more;
+then what it has not brought is worked here."""
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ def solve_shared(
     worker: str,
     open_share: Open,
 ) -> tuple[Outcome[Any], list[Part]] | None:
-    """Solve a job with the hands that are idle: its outcome, and its parts if it was shared.
+    """Solve a job with the processes that are idle: its outcome, and its parts if it was shared.
 
     None for a job that is not worked by ranges.
     """
@@ -233,7 +233,7 @@ class _Job:
     worked: list[Worked] = field(default_factory=list)
 
     def with_others(self, share: Share, done: int) -> None:
-        """Work with other hands until every step is worked."""
+        """Work with other processes until every step is worked."""
         for one in work_ranges(self.steps, share, self.worker, high=done):
             self.worked.append(one)
         heard = time.monotonic()

@@ -25,7 +25,7 @@ from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import invalid_outcome, refusing
 from nightgrid.workers.ondemand.answers import answer_of, put_answer
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.calling import Hands
+from nightgrid.workers.ondemand.calling import IdleProcesses
 from nightgrid.workers.ondemand.cancelling import expire
 from nightgrid.workers.ondemand.jobs import (
     MESSAGE_KEYS,
@@ -55,7 +55,7 @@ def solve_message(
     settings: Settings,
     worker: str,
     watcher: Watcher | None = None,
-    hands: Hands | None = None,
+    idle: IdleProcesses | None = None,
 ) -> dict[str, Any]:
     """Work one on-demand job: solve it, or plan a run for it; leave its result in the lake.
 
@@ -97,7 +97,7 @@ def solve_message(
     look = job_look(lake, begun)
     try:
         with watching(watcher, job, look, begun.deadline_at) as stop:
-            return _worked(lake, game, puzzle, begun, settings, stop, hands)
+            return _worked(lake, game, puzzle, begun, settings, stop, idle)
     except _FailedError:
         raise
     except NightgridError:
@@ -128,7 +128,7 @@ def _worked(
     record: Record,
     settings: Settings,
     stop: Stop | None,
-    hands: Hands | None,
+    idle: IdleProcesses | None,
 ) -> dict[str, Any]:
     job, ask, budget = record.job_id, record.question.ask, record.budget.part
     small = replace(small_budget(budget, settings), stop=stop)
@@ -137,7 +137,7 @@ def _worked(
         if ask.kind == "all":
             outcome = solve_few(game, puzzle, ask, small, settings)
         else:
-            outcome, parts = _solved(game, puzzle, record, small, settings, hands)
+            outcome, parts = _solved(game, puzzle, record, small, settings, idle)
     except PermanentError as error:
         outcome = invalid_outcome(error)
     except NightgridError:
@@ -175,11 +175,11 @@ def _solved(
     record: Record,
     budget: Budget,
     settings: Settings,
-    hands: Hands | None,
+    idle: IdleProcesses | None,
 ) -> tuple[Outcome[Any], list[Part]]:
     """Solve a job, with idle processes where that pays."""
     split: Any = record.split or settings.split
-    if hands is not None and split != "never":
+    if idle is not None and split != "never":
         shared = solve_shared(
             game,
             puzzle,
@@ -187,7 +187,7 @@ def _solved(
             budget,
             split=split,
             worker=record.worker or "",
-            open_share=hands.opening(record),
+            open_share=idle.opening(record),
         )
         if shared is not None:
             return shared

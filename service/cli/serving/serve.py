@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 PORT = 8765
 LOOK_EVERY_S = 0.1
-HANDS = 2
+QUICK_PROCESSES = 2
 """Processes of the service that solve small boards: one may be busy with a board that is not."""
 
 
@@ -69,7 +69,7 @@ def serve(
     from nightgrid.service.http.running import listen, make_server, url_of
     from nightgrid.service.http.settings import ServiceSettings
 
-    here = ServiceSettings(workers=settings, host=host, port=port, hands=HANDS)
+    here = ServiceSettings(workers=settings, host=host, port=port, quick_processes=QUICK_PROCESSES)
     app = create_app(here)
     if place.is_missing(settings.lake):
         note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")

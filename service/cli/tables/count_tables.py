@@ -110,7 +110,7 @@ def say_estimate(value: Mapping[str, Any]) -> None:
     }
     # Jobs that turn out to be large are divided while the run is worked, into more chunks.
     chunks = f"{value['chunks']:,} or more" if value["chunks"] else "0"
-    hands = plural(value["workers"], "worker")
+    workers = plural(value["workers"], "worker")
     say_figures(
         [
             ("corpus", value["corpus"]),
@@ -118,7 +118,7 @@ def say_estimate(value: Mapping[str, Any]) -> None:
             *((name, f"{value[key]:,}") for name, key in numbers.items()),
             (f"chunks{left}", chunks),
             ("estimated core seconds", f"{least}{value['core_seconds']:,.1f}"),
-            (f"estimated time with {hands}", least + clock_time(value["wall_seconds"])),
+            (f"estimated time with {workers}", least + clock_time(value["wall_seconds"])),
             ("estimated end", f"{least and 'not before '}{end:%Y-%m-%d %H:%M:%S}"),
         ]
     )

@@ -9,8 +9,8 @@ from typing import Any
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle
 from nightgrid.service.http.solves.filing import Filing
-from nightgrid.service.http.solves.hands import QUICK_S, Hands
 from nightgrid.service.http.solves.posing import Posed
+from nightgrid.service.http.solves.quick_processes import QUICK_S, QuickProcesses
 from nightgrid.service.http.solves.views import Subject, Views
 from nightgrid.workers.ondemand.answers import Answer
 from nightgrid.workers.ondemand.jobs import JobStatus
@@ -25,18 +25,18 @@ class Quick:
     def __init__(self, lake: Lake, settings: Settings, views: Views, processes: int) -> None:
         self._settings = settings
         self._views = views
-        self.hands = Hands(settings, processes)
+        self.processes = QuickProcesses(settings, processes)
         self.filing = Filing(lake)
         self._trying: dict[str, asyncio.Task[dict[str, Any] | None]] = {}
 
     def begin(self) -> None:
         """Begin to start the processes."""
-        self.hands.begin()
+        self.processes.begin()
         self.filing.begin()
 
     async def end(self) -> None:
         """End the processes, and write what they have answered."""
-        await self.hands.end()
+        await self.processes.end()
         await asyncio.to_thread(self.filing.end)
 
     async def answer(self, posed: Posed) -> dict[str, Any] | None:
@@ -44,7 +44,7 @@ class Quick:
 
         Several clients that ask the same at once get the answer of one try.
         """
-        if not (self._is_small(posed) and self.hands.is_ready):
+        if not (self._is_small(posed) and self.processes.is_ready):
             return None
         job_id = posed.job_id
         task = self._trying.get(job_id)
@@ -70,7 +70,7 @@ class Quick:
             "budget": budget.limits,
             "puzzle": puzzle,
         }
-        found = await self.hands.ask(message)
+        found = await self.processes.ask(message)
         if found is None:
             return None
         answer = Answer(row=found["row"], solutions=found["solutions"])

@@ -117,13 +117,13 @@ def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
     assert (whole["cancelled"], whole["planned"], whole["jobs_done"]) == (False, None, None)
     drive = cluster.drive
 
-    def stop_after_two(lake: Lake, run_id: str, hands: Any, show: Any, **others: Any) -> None:
+    def stop_after_two(lake: Lake, run_id: str, executor: Any, show: Any, **others: Any) -> None:
         def shown(progress: Progress) -> None:
             show(progress)
             if progress.chunks_done == 2:
                 raise KeyboardInterrupt
 
-        drive(lake, run_id, hands, shown, **others)
+        drive(lake, run_id, executor, shown, **others)
 
     with monkeypatch.context() as patch:
         patch.setattr(chunking, "CHUNK_MIN_S", 1e-4)

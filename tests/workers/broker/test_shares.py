@@ -20,19 +20,19 @@ def client(cluster):
 def test_every_step_is_taken_once_and_mostly_behind_the_one_before(client, cluster, seed):
     token, steps, first = f"t{seed}", 96, 5
     owner = Share.open(client, cluster, token, first, steps)
-    hands = [owner, *(Share.join(client, cluster, token) for _ in range(3))]
-    draw, taken = random.Random(seed), {hand.hand: [] for hand in hands}
-    while hands:
-        hand = draw.choice(hands)
-        step = hand.take()
+    shares_open = [owner, *(Share.join(client, cluster, token) for _ in range(3))]
+    draw, taken = random.Random(seed), {one.process: [] for one in shares_open}
+    while shares_open:
+        one = draw.choice(shares_open)
+        step = one.take()
         if step == NOTHING_LEFT:
-            hands.remove(hand)
+            shares_open.remove(one)
         else:
-            taken[hand.hand].append(step)
+            taken[one.process].append(step)
     assert sorted(chain.from_iterable(taken.values())) == list(range(first, steps))
     jumps = sum(b != a + 1 for mine in taken.values() for a, b in pairwise(mine))
-    assert jumps < 24, "a hand goes on where it is, and jumps only when its range is at its end"
-    assert taken[owner.hand][0] == first
+    assert jumps < 24, "a process goes on where it is, and jumps only when its range is at its end"
+    assert taken[owner.process][0] == first
     owner.close()
 
 

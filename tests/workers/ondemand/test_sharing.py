@@ -1,4 +1,4 @@
-"""A job that several hands work has the answer that one would have given."""
+"""A job that several processes work has the answer that one would have given."""
 
 import json
 import math
@@ -32,11 +32,11 @@ class Pot:
     def __init__(self, first, steps):
         self.left, self.out, self.changed = {"owner": [first, steps]}, [], threading.Condition()
 
-    def hand(self, name):
-        return Hand(self, name)
+    def share(self, name):
+        return PotShare(self, name)
 
 
-class Hand:
+class PotShare:
     def __init__(self, pot, name):
         self.pot, self.name = pot, name
 
@@ -76,19 +76,19 @@ def game():
 
 
 def helper(pot, name, ask, *, brings=lambda one: one):
-    """Another hand, with a game of its own as in another process."""
+    """Another process: it has a game of its own."""
     mine = StrandsGame(Rules(min_letters=2, compound_parts=1, repeats=True), WORDS)
     steps = Steps.of(mine.ranged(BOARD, ask, Budget()))
-    hand = pot.hand(name)
-    for one in work_ranges(steps, hand, name):
+    share = pot.share(name)
+    for one in work_ranges(steps, share, name):
         value = brings(one.to_json(mine))
         if value is not None:
-            hand.bring(value)
+            share.bring(value)
 
 
 @contextmanager
 def helped(monkeypatch, ask, helpers=2, **how):
-    """Give what opens a share with some helping hands, which have ended when the block has."""
+    """Give what opens a share with some helpers, which have ended when the block has."""
     threads = []
     monkeypatch.setattr(sharing, "WAIT_SECONDS", 0.2)
 
@@ -98,7 +98,7 @@ def helped(monkeypatch, ask, helpers=2, **how):
             thread = threading.Thread(target=helper, args=(pot, f"w{number}", ask), kwargs=how)
             thread.start()
             threads.append(thread)
-        return pot.hand("owner")
+        return pot.share("owner")
 
     yield open_share
     for thread in threads:
@@ -137,7 +137,7 @@ def test_the_answer_is_that_of_one(game, monkeypatch, ask, helpers):
     ],
     ids=["nothing", "no number", "an empty range", "no outcome"],
 )
-def test_what_a_hand_does_not_bring_is_worked_by_the_owner(game, monkeypatch, brings):
+def test_what_a_helper_does_not_bring_is_worked_by_the_owner(game, monkeypatch, brings):
     whole = game.solve(BOARD, COUNT)
     with helped(monkeypatch, COUNT, brings=brings) as open_share:
         outcome, parts = shared(game, COUNT, open_share)

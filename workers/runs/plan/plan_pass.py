@@ -302,8 +302,8 @@ class PlanPass(OpenJobs):
         """
         job = job.set_column(0, job.schema.field(0), pa.array([self.job_count], pa.int64()))
         self.job_count += 1
-        hands = PARTS_PER_WORKER * max(1, self._asking.worker_count)
-        into = min(max(2, round(cost_s / DIVIDED_S), hands), DIVIDED_PARTS_MAX)
+        many = PARTS_PER_WORKER * max(1, self._asking.worker_count)
+        into = min(max(2, round(cost_s / DIVIDED_S), many), DIVIDED_PARTS_MAX)
         try:
             game, ask = self._asking.game, self._asking.ask
             puzzle = game.from_arrays(arrays_of(job), 0)

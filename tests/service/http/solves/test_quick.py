@@ -19,8 +19,8 @@ from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.filing import Filing
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.ondemand.hand import try_message
 from nightgrid.workers.ondemand.jobs import find_row
+from nightgrid.workers.ondemand.quick_solver import try_message
 from nightgrid.workers.ondemand.records import open_records
 from nightgrid.workers.settings import Settings
 
@@ -39,9 +39,9 @@ def until(done: Callable[[], object]) -> None:
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     lake = tmp_path_factory.mktemp("quick") / "lake"
     settings = Settings(lake=str(lake), redis_url="redis://127.0.0.1:9/0", games="pips")  # type: ignore[arg-type]
-    app = create_app(ServiceSettings(workers=settings, hands=1))
+    app = create_app(ServiceSettings(workers=settings, quick_processes=1))
     with TestClient(app, base_url="http://localhost") as client:
-        until(lambda: app.state.service.quick.hands.is_ready)
+        until(lambda: app.state.service.quick.processes.is_ready)
         yield client
 
 
@@ -82,24 +82,25 @@ def test_answers_that_come_together_are_filed_together(
 
 def test_a_process_that_dies_costs_no_question(quick: TestClient, board: dict[str, Any]) -> None:
     service = quick.app.state.service  # type: ignore[attr-defined]
-    (pid,) = [int(path.name) for path in Path("/proc").iterdir() if is_hand_of(path, os.getpid())]
+    (pid,) = [
+        int(path.name) for path in Path("/proc").iterdir() if is_quick_process_of(path, os.getpid())
+    ]
     os.kill(pid, signal.SIGKILL)
-    until(lambda: not service.quick.hands.is_ready)
+    until(lambda: not service.quick.processes.is_ready)
     found = quick.post("/v1/solves", json={**board, "level": "medium"})
     assert found.status_code == 202, "it is asked in the queue"
-    until(lambda: service.quick.hands.is_ready)
+    until(lambda: service.quick.processes.is_ready)
     found = quick.post("/v1/solves", json={**board, "level": "hard"}, headers=WAIT)
     assert found.status_code == 200
 
 
-def is_hand_of(process: Path, parent: int) -> bool:
+def is_quick_process_of(process: Path, parent: int) -> bool:
     try:
         words = (process / "cmdline").read_bytes()
-        return (
-            b"ondemand.hand" in words and f"PPid:\t{parent}\n" in (process / "status").read_text()
-        )
+        is_child = f"PPid:\t{parent}\n" in (process / "status").read_text()
     except OSError:
         return False
+    return is_child and b"ondemand.quick_solver" in words
 
 
 @pytest.mark.parametrize(

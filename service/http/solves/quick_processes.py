@@ -18,12 +18,12 @@ from typing import Any
 
 from nightgrid.workers.cluster.supervisor import child_environment
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.ondemand.hand import TRY_SECONDS
+from nightgrid.workers.ondemand.quick_solver import TRY_SECONDS
 from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.http")
 
-MODULE = "nightgrid.workers.ondemand.hand"
+MODULE = "nightgrid.workers.ondemand.quick_solver"
 ANSWER_S = 2.0
 """A process that has not answered after this time is ended: its kernels look at the clock."""
 WAITING_MAX = 200
@@ -38,7 +38,7 @@ QUICK_S = TRY_SECONDS
 _Question = tuple[bytes, "asyncio.Future[dict[str, Any] | None]"]
 
 
-class Hands:
+class QuickProcesses:
     """A few processes that solve small boards. Lives in the event loop of one service."""
 
     def __init__(self, settings: Settings, processes: int) -> None:
@@ -56,7 +56,7 @@ class Hands:
     def begin(self) -> None:
         """Begin to start the processes."""
         self._tasks = [
-            asyncio.create_task(self._keep(), name=f"hand-{number}")
+            asyncio.create_task(self._keep(), name=f"quick-process-{number}")
             for number in range(self._processes)
         ]
 
@@ -84,7 +84,7 @@ class Hands:
             try:
                 await self._live()
             except (OSError, ValueError, TimeoutError) as error:
-                log.warning("hand ended", error=repr(error))
+                log.warning("quick process ended", error=repr(error))
             young = young + 1 if time.monotonic() - begun < YOUNG_S else 0
 
     async def _live(self) -> None:

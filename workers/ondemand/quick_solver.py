@@ -1,9 +1,9 @@
 """A process that solves small boards for one service: warm, without queue and without lake.
 
-`python -m nightgrid.workers.ondemand.hand` reads a message a line, as the queue `interactive` has
-them, and writes for each a line with its answer, or null where a small budget was not enough or the
-work raised. Whatever it does not answer is asked in the queue, with attempts and budgets as usual:
-nothing depends on this process.
+`python -m nightgrid.workers.ondemand.quick_solver` reads a message a line, as the queue
+`interactive` has them, and writes for each a line with its answer, or null where a small budget was
+not enough or the work raised. Whatever it does not answer is asked in the queue, with attempts and
+budgets as usual: nothing depends on this process.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.settings import Settings, program_settings
 
-log = get_logger("nightgrid.hand")
+log = get_logger("nightgrid.quick_solver")
 
 TRY_SECONDS = 0.05
 """What one board may take here; what takes longer is for the workers."""
