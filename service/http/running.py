@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import sys
@@ -63,6 +64,8 @@ def listen(settings: ServiceSettings) -> socket.socket:
         return socket.create_server(address, family=family, backlog=BACKLOG)
     except OSError as error:
         why = os.strerror(error.errno).lower() if error.errno else str(error)
+        if error.errno == errno.EADDRINUSE:
+            why += "; choose another --port, or 0 for any that is free"
         raise TransientError(f"cannot listen on {settings.host}:{settings.port}: {why}") from error
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 FOLDER = Path(__file__).parent / "static"
@@ -89,7 +89,10 @@ async def _static(request: Request) -> Response:
 def _sent(request: Request, name: str) -> Response:
     file = files().get(name)
     if file is None:
-        return Response(f"the page has no file {name[:80]!r}\n", 404, HEADERS, "text/plain")
+        # As the service says it of any other path (RFC 9457).
+        told = {"type": "/problems/not-found", "title": "Not Found", "status": 404}
+        told["detail"] = f"the page has no file {name[:80]!r}"
+        return JSONResponse(told, 404, HEADERS, "application/problem+json")
     headers = HEADERS | {"ETag": file.etag}
     known = [tag.strip() for tag in request.headers.get("If-None-Match", "").split(",")]
     # A proxy that compresses marks the tag as weak.

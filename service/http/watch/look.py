@@ -30,7 +30,7 @@ class QueueLook:
     jobs: Counter[tuple[str, str]]
     """Open jobs by game and state."""
     oldest_s: float | None
-    """Age of the oldest job that no worker has begun; None without one."""
+    """Age of the oldest open job, waiting or worked; None without one."""
     alive: dict[str, dict[str, Any]] | None
     """The living workers by name; None while no server answers."""
     refusing: dict[str, str] = field(default_factory=dict)
@@ -58,8 +58,7 @@ def look_at_queue(lake: Lake, settings: Settings) -> QueueLook:
     for record in records.open:
         state = RUN if record.run_id is not None else RUNNING if record.worker else WAITING
         jobs[record.question.game, state] += 1
-        if state == WAITING:
-            oldest_s = max(oldest_s or 0.0, now - record.submitted_at)
+        oldest_s = max(oldest_s or 0.0, now - record.submitted_at)
     look = QueueLook(jobs=jobs, oldest_s=oldest_s, alive=None, damaged=len(records.bad))
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
         return replace(

@@ -140,7 +140,7 @@ class _Queue(Collector):
         yield jobs
         yield GaugeMetricFamily(
             "nightgrid_jobs_oldest_seconds",
-            "Age of the oldest job that no worker has begun; 0 without one.",
+            "Age of the oldest open job, waiting or worked; 0 without one.",
             value=look.oldest_s or 0.0,
         )
         yield GaugeMetricFamily(

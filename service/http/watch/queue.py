@@ -1,4 +1,4 @@
-"""GET /v1/queue: who waits, who works, and for how long the oldest has waited."""
+"""GET /v1/queue: who waits, who works, and how old the oldest open job is."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Queue(BaseModel):
 
     waiting: int = Field(description="Jobs that no worker has begun.")
     running: int = Field(description="Jobs that are worked, those that became runs included.")
-    oldest_s: float | None = Field(description="Age of the oldest that waits.")
+    oldest_s: float | None = Field(description="Age of the oldest open job, waiting or worked.")
     answers: bool = Field(description="Whether the Redis server answers.")
     workers: list[WorkerAbout]
     batch: Batch | None

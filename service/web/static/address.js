@@ -1,6 +1,6 @@
 // What the address says: which board or solve is shown, so that it can be shared and gone back to.
 
-const NAMES = ["board", "solve", "solution", "draw", "paste"];
+const NAMES = ["board", "solve", "solution", "draw", "paste", "example"];
 
 /** Read the address: {board: "pips/2026-01-05/hard"}, {solve: id, solution: "3"}, {draw: "pips"}. */
 export function address() {

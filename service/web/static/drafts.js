@@ -89,7 +89,8 @@ export function showDraft() {
 
 /** Go back to drawing, with the board that is shown. */
 export function edit() {
-  const {board, draft} = state;
+  const {draft} = state;
+  const board = state.board ?? state.before;
   const game = board?.game ?? state.game;
   set({board: null, picture: "", solve: null, shown: null, solutions: [], solutionPicture: "", mode: "draw", problem: null});
   if (board?.puzzle && !(draft?.game === game && !draft.locked && draft.body === board.body)) {

@@ -1,6 +1,6 @@
 // What the page knows and what can be done: games, the board that is shown, its solve, the queue.
 // Views read `state` by `useSession` and call the functions below; nothing here draws anything.
-import {call, follow, isOver, json, Problem, text} from "./api.js";
+import {follow, isOver, json, Problem, text} from "./api.js";
 import {address, go} from "./address.js";
 import {useEffect, useState} from "./html.js";
 import {longDate} from "./format.js";
@@ -13,6 +13,8 @@ const SHOWN_WITHIN_S = 60;
 const LISTED = 100;
 const PAGE_DATES = 1000;
 const QUEUE_MS = 3000;
+/** The service looks at its queue once a second: what has changed is seen after that. */
+const QUEUE_SOON_MS = 1100;
 
 export let state = {
   games: [],
@@ -20,6 +22,8 @@ export let state = {
   mode: "day",
   days: {},
   board: null,
+  /** The board that was shown before an empty one was drawn on: it can be edited. */
+  before: null,
   picture: "",
   solve: null,
   /** A second solve of the same board, asked for its solutions where the first one only counts. */
@@ -95,19 +99,28 @@ export async function arrive() {
     if (place.draw) return startDrawing(place.draw, signal);
     if (place.paste !== undefined) return startPasting();
     if (place.board) return openReference(place.board, signal);
-    const first = state.games[0]?.game;
+    if (place.example) return openExample(place.example, signal, {instead: true});
+    const first = await firstGame(signal);
     if (first) return openGame(first, {instead: true});
   });
 }
 
-/** Show the newest board of a game; without dated boards, the means to draw one. */
+/** The game that is shown at first: one that the lake has boards of, if there is any. */
+async function firstGame(signal) {
+  for (const {game} of state.games) {
+    if ((await daysOf(game, signal)).size) return game;
+  }
+  return state.games[0]?.game;
+}
+
+/** Show the newest board of a game; without dated boards, its example. */
 export async function openGame(game, {instead = false} = {}) {
   const signal = newTurn();
   set({game, rules: {}, words: ""});
   await attempt(signal, async () => {
     const days = await daysOf(game, signal);
     const newest = [...days.keys()].sort().at(-1);
-    if (!newest) return startDrawing(game, signal, {instead});
+    if (!newest) return openExample(game, signal, {instead});
     const levels = days.get(newest);
     const level = levels.at(-1)?.level;
     await openReference([game, newest, level].filter(Boolean).join("/"), signal, {instead});
@@ -229,9 +242,24 @@ export function showOwn({game, puzzle, body, picture, title}) {
   set({game, board, picture, problem: null, ...nothingSolved()});
 }
 
+/** Show the example of a game, ready to be solved; a game without one is drawn. */
+async function openExample(game, signal, {instead = false} = {}) {
+  const name = gameOf(game) ? game : state.games[0]?.game;
+  const {example: puzzle, has_pictures: isDrawn} = gameOf(name) ?? {};
+  if (!puzzle) return startDrawing(name, signal, {instead});
+  set({game: name, mode: "day", busy: true, ask: state.game === name ? state.ask : ""});
+  await daysOf(name, signal);
+  const body = {game: name, puzzle};
+  const picture = isDrawn === false ? "" : await text("/v1/boards/picture", {method: "POST", body, signal});
+  if (signal.aborted) return;
+  const own = {date: null, level: null, reference: null, puzzleId: null, known: []};
+  set({board: {...own, game: name, puzzle, title: "An example", body}, picture, busy: false, ...nothingSolved()});
+  go({example: name}, {instead});
+}
+
 async function startDrawing(game, signal, {instead = false} = {}) {
   const name = gameOf(game) ? game : state.games[0]?.game;
-  set({game: name, mode: "draw", board: null, picture: "", busy: false, ask: "", ...nothingSolved()});
+  set({game: name, mode: "draw", before: state.board ?? state.before, board: null, picture: "", busy: false, ask: "", ...nothingSolved()});
   go({draw: name}, {instead});
   await daysOf(name, signal).catch(() => {});
 }
@@ -276,6 +304,7 @@ export async function submit() {
     const solve = await posted(question(), signal);
     if (signal.aborted) return;
     set({solve, busy: false});
+    lookSoon();
     go({solve: solve.id});
     if (isOver(solve)) await ended(solve, 0, signal);
     else await followSolve(solve, signal);
@@ -306,6 +335,7 @@ const COUNTED = /^[1-9]\d*$/;
 /** Tell how a solve has ended, and load solutions to show, by a second question if need be. */
 async function ended(solve, at, signal) {
   say(sentence(solve));
+  lookSoon();
   markDay(solve);
   const answer = solve.answer;
   if (!answer || answer.status !== "solved") return;
@@ -351,6 +381,7 @@ const listingAsk = (game) => (gameOf(game)?.asks?.includes("best") ? "best(10)" 
 export function sentence(solve) {
   const answer = solve.answer;
   if (solve.state === "cancelled") return "Cancelled.";
+  if (solve.state === LEFT) return "No longer waited for here. It goes on, because another client wants it.";
   if (solve.state === "expired") return "The deadline passed before there was an answer.";
   if (!answer) return solve.reason || "There is no answer.";
   if (answer.status === "unsolvable") return "No solution exists.";
@@ -416,34 +447,40 @@ export async function stepTo(wanted, {silent = false} = {}) {
   });
 }
 
+/** The state of a solve, on this page alone, that goes on for other clients. */
+const LEFT = "left";
+
 /** Stop the solve that runs; what was asked by others goes on. */
 export async function cancel() {
   const solve = state.solve;
   if (!solve || isOver(solve)) return;
   try {
-    await call(solve.links.self, {method: "DELETE"});
-    const now = await json(solve.links.self);
+    const now = await json(solve.links.self, {method: "DELETE"});
     newTurn();
-    // Where others want the same answer, it goes on without this page.
-    set({solve: isOver(now) ? now : {...now, state: "cancelled"}, busy: false});
-    say("Cancelled.");
+    const ended = isOver(now) ? now : {...now, state: LEFT};
+    set({solve: ended, busy: false});
+    say(sentence(ended));
+    lookSoon();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     set({problem: error});
   }
 }
 
+async function lookAtQueue() {
+  if (document.visibilityState !== "visible") return;
+  try {
+    set({queue: await json("/v1/queue")});
+  } catch (error) {
+    if (error.status !== 401) set({queue: null});
+  }
+}
+
+const lookSoon = () => setTimeout(lookAtQueue, QUEUE_SOON_MS);
+
 /** Look at the queue again and again while the page is seen. */
 export function watchQueue() {
-  const look = async () => {
-    if (document.visibilityState !== "visible") return;
-    try {
-      set({queue: await json("/v1/queue")});
-    } catch (error) {
-      if (error.status !== 401) set({queue: null});
-    }
-  };
-  look();
-  const timer = setInterval(look, QUEUE_MS);
+  lookAtQueue();
+  const timer = setInterval(lookAtQueue, QUEUE_MS);
   return () => clearInterval(timer);
 }

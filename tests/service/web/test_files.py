@@ -59,6 +59,9 @@ def test_nothing_else_is_served(path: str, client: TestClient):
     answer = client.get(path)
     assert answer.status_code == 404
     assert len(answer.content) < 200
+    if path == "/static/none.js":
+        assert answer.headers["Content-Type"] == "application/problem+json"
+        assert answer.json()["detail"] == "the page has no file 'none.js'"
 
 
 def test_nothing_is_written_to(client: TestClient):

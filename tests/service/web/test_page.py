@@ -103,6 +103,7 @@ def test_what_is_wrong_with_a_payload_is_said(opened: Opened, text: str, told: s
     page = opened("/?paste=")
     page.locator("#payload").fill(text)
     expect(page.locator(".told, .faults").filter(has_text=told)).to_be_visible()
+    expect(page.locator(".answer .quiet")).to_contain_text("What was pasted is no board yet")
     expect(page.get_by_role("button", name="Solve", exact=True)).to_be_disabled()
 
 
@@ -243,6 +244,76 @@ def test_a_large_solve_is_watched_and_cancelled(opened: Opened) -> None:
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator(".verdict")).to_have_text("Cancelled.")
     expect(page.get_by_role("button", name="Solve", exact=True)).to_be_enabled()
+
+
+def test_a_solve_that_another_client_wants_is_left_and_not_said_to_be_cancelled(
+    opened: Opened,
+) -> None:
+    page = opened("/?paste=")
+    page.locator("#payload").fill(large())
+    expect(page.get_by_text("The board is well formed.")).to_be_visible()
+    solve(page)
+    expect(page.locator(".running .verdict")).to_have_text("Solving")
+    asked = page.request.get(f"/v1/solves/{page.url.partition('?solve=')[2]}").json()
+    other = {"Idempotency-Key": "another-client"}
+    body = {"puzzle": asked["puzzle"], "ask": asked["ask"]}
+    answer = page.request.post("/v1/solves", data=body, headers=other)
+    assert answer.status == 202, answer.text()
+    same = answer.json()
+    assert same["id"] == asked["id"]
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator(".verdict")).to_contain_text("another client wants it")
+    assert page.request.get(same["links"]["self"]).json()["state"] == "running"
+    ended = page.request.delete(same["links"]["self"], headers=other).json()
+    assert ended["state"] == "cancelled"
+
+
+def without_days(route: Any) -> None:
+    """Answer as a lake without boards does."""
+    route.fulfill(json={"dates": [], "next": None})
+
+
+def test_an_empty_lake_shows_an_example_that_can_be_solved(opened: Opened) -> None:
+    page = opened("/static/icon.svg")
+    page.route("**/v1/puzzles/*?*", without_days)
+    page.goto("/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("An example")
+    expect(page).to_have_url(re.compile(r"\?example=pips$"))
+    expect(board(page)).to_be_visible()
+    expect(page.get_by_role("tabpanel")).to_contain_text("no dated boards of Pips yet")
+    solve(page)
+    expect(count(page)).to_be_visible()
+    page.get_by_role("tab", name="Draw").click()
+    page.get_by_role("button", name="Edit the board shown before").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Draw a board of Pips")
+    expect(page.get_by_text("The board is well formed.")).to_be_visible()
+
+
+@pytest.mark.parametrize("game", ["Strands", "Letter Boxed", "Tiles"])
+def test_a_game_without_days_shows_its_example(opened: Opened, game: str) -> None:
+    page = opened("/static/icon.svg")
+    page.route("**/v1/puzzles/*?*", without_days)
+    page.goto("/")
+    page.get_by_role("button", name=game, exact=True).click()
+    expect(page).to_have_url(re.compile(r"\?example=(strands|letterboxed|tiles)$"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("An example")
+    expect(board(page)).to_be_visible()
+    expect(page.get_by_role("button", name="Solve", exact=True)).to_be_enabled()
+
+
+def test_the_first_game_that_the_lake_has_is_shown(opened: Opened) -> None:
+    page = opened("/static/icon.svg")
+    page.route("**/v1/puzzles/pips?*", without_days)
+    page.goto("/")
+    expect(page).to_have_url(re.compile(r"\?board=strands/"))
+
+
+def test_the_best_chain_of_words_is_so_many_words(opened: Opened) -> None:
+    page = opened("/?example=letterboxed")
+    page.get_by_text("Best", exact=True).click()
+    solve(page)
+    worth = page.locator(".facts div").filter(has_text="the best has")
+    expect(worth).to_have_text(re.compile(r"\d+ words$"))
 
 
 def told(*events: tuple[int, str, dict[str, Any]]) -> str:

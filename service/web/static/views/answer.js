@@ -3,6 +3,7 @@ import {classes, html, useEffect, useState} from "../html.js";
 import {isOver} from "../api.js";
 import {duration, grouped, plural} from "../format.js";
 import {cancel, sentence, useSession} from "../session.js";
+import {draftOf} from "../drafts.js";
 import {AskForm} from "./ask.js";
 import {Downloads} from "./downloads.js";
 import {Parts} from "./parts.js";
@@ -51,7 +52,7 @@ function Running({solve}) {
       <p class="verdict">${state === "queued" ? (place ? `Waiting, ${grouped(place)} before it` : "Waiting") : "Solving"}</p>
       <progress max="1" value=${share ?? undefined} aria-label="Progress"></progress>
       <dl class="facts">
-        ${asked > 0 && html`<div><dt>since</dt><dd><${Since} time=${asked} /></dd></div>`}
+        ${asked > 0 && html`<div><dt>so far</dt><dd><${Since} time=${asked} /></dd></div>`}
         ${total > 1 && html`<div><dt>parts done</dt><dd>${grouped(done)} of ${grouped(total)}</dd></div>`}
         ${progress?.states && html`<div><dt>states</dt><dd>${grouped(progress.states)}</dd></div>`}
         ${left > 0
@@ -65,7 +66,7 @@ function Running({solve}) {
 /** What the best solution is worth, in words. */
 function worth({game, rules, answer}) {
   if (answer.value === null || answer.value === undefined) return null;
-  const unit = game === "tiles" ? "move" : (rules ?? "").includes("letters") ? "letter" : "word";
+  const unit = game === "tiles" ? "move" : (rules ?? "").includes("fewest-letters") ? "letter" : "word";
   return plural(answer.value, unit);
 }
 
@@ -124,8 +125,18 @@ function Share({solve}) {
   return html`<button class="link" type="button" onClick=${copy}>${done ? "address copied" : "copy the address"}</button>`;
 }
 
+/** What is to be done before there is an answer. */
+function hint(session) {
+  const {busy, board, mode, pasted} = session;
+  if (busy) return "Asking…";
+  if (board || (mode !== "day" && session.draft && draftOf(session).ready)) return "Not solved yet. Press Solve.";
+  if (mode === "paste" && pasted.trim()) return "What was pasted is no board yet: what is wrong is said beside it.";
+  return {day: "Choose a day.", paste: "Paste a payload.", draw: "Draw the board, and press Solve."}[mode];
+}
+
 export function Answer() {
-  const {solve, shown, problem, busy, board, mode} = useSession();
+  const session = useSession();
+  const {solve, shown, problem, busy} = session;
   const over = solve && isOver(solve);
   const parts = over ? solve.answer?.parts ?? [] : solve?.seen ?? [];
   return html`
@@ -138,7 +149,7 @@ export function Answer() {
           <${Verdict} solve=${solve} shown=${shown} />
           ${solve.answer && html`<${Facts} solve=${solve} />`}`}
         ${!solve && !problem && html`
-          <p class="quiet">${busy ? "Asking…" : board ? "Not solved yet. Press Solve." : {day: "Choose a day.", paste: "Paste a payload.", draw: "Draw the board, and press Solve."}[mode]}</p>`}
+          <p class="quiet">${hint(session)}</p>`}
       </div>
       ${parts.length > 0 && html`<${Parts} parts=${parts} live=${!over} />`}
       <${SolutionList} />

@@ -79,7 +79,7 @@ const within = (model) => ({
 
 export function DrawHelp() {
   const session = useSession();
-  const {game, board} = session;
+  const {game, board, before} = session;
   const draft = draftOf(session);
   const editor = editorOf(game);
   if (!game) return null;
@@ -95,5 +95,7 @@ export function DrawHelp() {
       <${editor.Help} />
     </details>
     <${Size} model=${draft.model} game=${game} />
-    <button class="link" type="button" disabled=${!session.draft} onClick=${clearDraft}>start again</button>`;
+    <button class="link" type="button" disabled=${!session.draft} onClick=${clearDraft}>start again</button>
+    ${before?.game === game && !session.draft && html`
+      <button class="button plain" type="button" onClick=${edit}>Edit the board shown before</button>`}`;
 }

@@ -44,7 +44,11 @@ def test_ctrl_c_ends_the_service(tmp_path: Path) -> None:
     [
         (["--host", "256.1.1.1"], 3, "--host is '256.1.1.1'; expected an address"),
         (["--port", "70000"], 3, "--port"),
-        (["--port", "{taken}"], 1, "cannot listen on 127.0.0.1:{taken}: address already in use"),
+        (
+            ["--port", "{taken}"],
+            1,
+            "cannot listen on 127.0.0.1:{taken}: address already in use; choose another --port",
+        ),
         (["--lake", ""], 3, "--lake is empty"),
     ],
 )

@@ -39,6 +39,10 @@ def submit(settings: Settings, puzzle: dict[str, Any]) -> str:
     return ondemand.submit(lake, Puzzle.from_json(puzzle), Ask(kind="count"), settings=settings)
 
 
+OLDER_S = 60
+"""How much older one job is made than the other."""
+
+
 def samples(client: TestClient) -> dict[tuple[str, ...], float]:
     found = {}
     for family in text_string_to_metric_families(client.get("/metrics").text):
@@ -53,7 +57,8 @@ def test_the_queue_tells_who_waits_and_who_works(
     first, _ = submit(settings, PAIR), submit(settings, STUCK)
     lake = Lake.open(settings.lake)
     (record, *_) = (each for each in read_records(lake).open if each.job_id == first)
-    write_record(lake, record.__class__.from_json(record.to_json() | {"worker": "w"}))
+    worked = {"worker": "w", "submitted_at": record.submitted_at - OLDER_S}
+    write_record(lake, record.__class__.from_json(record.to_json() | worked))
     lake.write_bytes(f"{RECORDS}/{'0' * 32}.json", b"{")
     with connect(settings) as client:
         mark_alive(client, settings, "w", WORKER)
@@ -61,7 +66,7 @@ def test_the_queue_tells_who_waits_and_who_works(
     http = open_client(Path(settings.lake), redis_url=redis_url)
     told = http.get("/v1/queue").json()
     assert (told["waiting"], told["running"], told["answers"]) == (1, 1, True)
-    assert told["oldest_s"] >= 0
+    assert told["oldest_s"] >= OLDER_S, "a job that is worked is open as well"
     assert told["workers"] == [
         {
             "name": "w",
