@@ -34,7 +34,9 @@ from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.ondemand.cancelling import cancel_job
-from nightgrid.workers.ondemand.jobs import result, status, submit
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.status import status
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.records import open_records, record_path
 from nightgrid.workers.runs.frontier import frontier_folder
 

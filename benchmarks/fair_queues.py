@@ -30,7 +30,8 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
-from nightgrid.workers.ondemand.jobs import status, submit
+from nightgrid.workers.ondemand.jobs.status import status
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.runs.manifest import done_places, open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan.planner import plan_run

@@ -31,7 +31,8 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import Ask, Budget, canonical_json
 from nightgrid.solvers.strands.puzzle import Puzzle as StrandsPuzzle
 from nightgrid.workers.cluster.local import local_cluster
-from nightgrid.workers.ondemand.jobs import result, submit
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.settings import Settings
 
 ASKS = {"strands": Ask(kind="best", limit=3), "pips": Ask(kind="count")}

@@ -26,7 +26,7 @@ from benchmarks.http_service import Serving, serving
 from benchmarks.report import Section, add_write, command_line, finish
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.registry import game
-from nightgrid.workers.ondemand.jobs import status
+from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.settings import Settings
 
 SECONDS = 60.0

@@ -28,7 +28,7 @@ from nightgrid.archive.lake.tables import PARTS
 from nightgrid.archive.results.solution_files import files_of, texts_in
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.registry import game
-from nightgrid.workers.ondemand.jobs import result_row
+from nightgrid.workers.ondemand.jobs.results import result_row
 
 LOOK_SECONDS = 0.5
 READY_SECONDS = 300.0

@@ -44,7 +44,9 @@ from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game as game_named
-from nightgrid.workers.ondemand import jobs
+from nightgrid.workers.ondemand.jobs import submitting
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS, submit
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.settings import Settings
 
@@ -190,13 +192,13 @@ class Field:
 
         def work() -> None:
             sent: list[Any] = []
-            with mock.patch.object(jobs, "send", lambda message, _: sent.append(message)):
-                ids = [jobs.submit(lake, b, COUNT, settings=self._workers) for b in boards]
+            with mock.patch.object(submitting, "send", lambda message, _: sent.append(message)):
+                ids = [submit(lake, b, COUNT, settings=self._workers) for b in boards]
             for message in sent:
-                body = {name: message[name] for name in jobs.MESSAGE_KEYS}
+                body = {name: message[name] for name in MESSAGE_KEYS}
                 solve_message(lake, body, self._workers, "benchmark")
             for job in ids:
-                row = jobs.result(lake, job)
+                row = result(lake, job)
                 assert row is not None
                 assert row["status"] == "solved"
 

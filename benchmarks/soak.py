@@ -46,7 +46,8 @@ from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.pips.generate.generator import generate, to_payload
 from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS
 from nightgrid.workers.cluster.local import local_cluster
-from nightgrid.workers.ondemand.jobs import result, submit
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.processes import end_group, spawn
 from nightgrid.workers.settings import Settings
 

@@ -67,11 +67,11 @@ def submit(
     wish: str = "",
     split: str = "",
 ) -> str:
-    """Ask for it to be solved soon, as `nightgrid.workers.ondemand.jobs.submit`; return the job."""
+    """Ask for it to be solved soon, as workers/ondemand/jobs/submitting does; return the job."""
     from nightgrid.archive.words.binding import lexicon_of
-    from nightgrid.workers.ondemand import jobs
+    from nightgrid.workers.ondemand.jobs import submitting
 
-    return jobs.submit(
+    return submitting.submit(
         lake,
         asked.puzzle,
         asked.ask,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nightgrid.archive.results.parts import Part
     from nightgrid.archive.results.solution_files import SolutionFile
     from nightgrid.service.remote.jobs import RemoteJobs
-    from nightgrid.workers.ondemand.jobs import JobStatus
+    from nightgrid.workers.ondemand.jobs.status import JobStatus
 
 URL_VARIABLE = "NIGHTGRID_URL"
 Url = Annotated[
@@ -81,15 +81,15 @@ class LakeJobs:
 
     def status(self, job_id: str) -> JobStatus:
         """See Jobs."""
-        from nightgrid.workers.ondemand import jobs
+        from nightgrid.workers.ondemand.jobs import status
 
-        return jobs.status(self.lake, job_id)
+        return status.status(self.lake, job_id)
 
     def result_row(self, job_id: str, *, timeout_s: float) -> dict[str, Any] | None:
         """See Jobs."""
-        from nightgrid.workers.ondemand import jobs
+        from nightgrid.workers.ondemand.jobs import results
 
-        return jobs.result_row(self.lake, job_id, timeout_s=timeout_s)
+        return results.result_row(self.lake, job_id, timeout_s=timeout_s)
 
     def cancel(self, job_id: str) -> tuple[JobStatus, bool]:
         """See Jobs."""
@@ -109,7 +109,7 @@ class LakeJobs:
         from nightgrid.archive.lookup.reference import IdReference
         from nightgrid.archive.results.asked import find_asked
         from nightgrid.archive.words.binding import open_game
-        from nightgrid.workers.ondemand.jobs import with_words
+        from nightgrid.workers.ondemand.record import with_words
 
         try:
             (board,) = find_boards(self.lake, IdReference(prefix=row["puzzle_id"]))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.remote.jobs import RemoteJobs
     from nightgrid.workers.broker.queues import Demand
-    from nightgrid.workers.ondemand.jobs import JobStatus
+    from nightgrid.workers.ondemand.jobs.status import JobStatus
     from nightgrid.workers.settings import Settings
 
 WATCH_EVERY_S = 0.5
@@ -176,11 +176,11 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     from nightgrid.workers.broker.malformed import malformed_counts
     from nightgrid.workers.broker.queues import demand
     from nightgrid.workers.broker.redis_keys import connect, living, refusals
-    from nightgrid.workers.ondemand import jobs as ondemand
+    from nightgrid.workers.ondemand.jobs.status import status as status_of_job
     from nightgrid.workers.ondemand.records import list_set_aside, read_records
 
     records = read_records(store)
-    found = [ondemand.status(store, record.job_id) for record in records.open]
+    found = [status_of_job(store, record.job_id) for record in records.open]
     jobs = [job for job in found if job.state not in ("done", "unknown")]
     # A keeper sets what is no record aside: the jobs of the others go on.
     damaged = {**records.bad, **dict.fromkeys(list_set_aside(store), SET_ASIDE)}

@@ -96,7 +96,8 @@ def submit(
     from nightgrid.service.options.reading import read_sources
     from nightgrid.workers.broker.lake_keys import current_id
     from nightgrid.workers.cluster import server
-    from nightgrid.workers.ondemand import jobs as ondemand
+    from nightgrid.workers.ondemand.jobs.rows import is_answered
+    from nightgrid.workers.ondemand.jobs.status import status
 
     chosen = chosen_ask(text=ask, first=first, count=count, best=best)
     rules.check()
@@ -155,11 +156,11 @@ def submit(
 
     def submit_one(found: Found, published: Published) -> Exit:
         asked = ask_about(found.game, published.puzzle, chosen, rules)
-        if not ondemand.is_answered(store, asked.job_id, settings):
+        if not is_answered(store, asked.job_id, settings):
             # What the lake knows is answered without one.
             need_server()
         job = submit_asked(store, asked, settings)
-        state = ondemand.status(store, job).state if json and wait is None else ""
+        state = status(store, job).state if json and wait is None else ""
         value = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job, "state": state}
         told(job, name_of(found, published), head_json(found, asked.puzzle) | value)
         return Exit.OK

@@ -43,7 +43,7 @@ from nightgrid.solvers.sentences import plural
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.results.solution_files import SolutionFile
-    from nightgrid.workers.ondemand.jobs import JobStatus
+    from nightgrid.workers.ondemand.jobs.status import JobStatus
 
 MAX_WAIT_S = 7 * 24 * 3600.0
 DRAWN_MAX = 100

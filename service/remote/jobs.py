@@ -16,7 +16,7 @@ from nightgrid.archive.results.parts import Part
 from nightgrid.service.remote.client import NotThereError, RemoteClient, quoted
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game
-from nightgrid.workers.ondemand.jobs import JobState, JobStatus
+from nightgrid.workers.ondemand.jobs.status import JobState, JobStatus
 from nightgrid.workers.ondemand.record import is_job_id
 
 WAIT_MAX_S = 60

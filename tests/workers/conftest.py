@@ -168,7 +168,7 @@ def mailbox(monkeypatch):
     """Messages that would have gone to the queue `interactive`."""
     sent = []
     monkeypatch.setattr(
-        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+        "nightgrid.workers.ondemand.jobs.submitting.publish", lambda *args: sent.append(args[-1])
     )
     return sent
 

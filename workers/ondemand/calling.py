@@ -13,7 +13,7 @@ from nightgrid.workers.app import SHARE_ONDEMAND
 from nightgrid.workers.broker.queues import idle_processes
 from nightgrid.workers.broker.queues import send as publish
 from nightgrid.workers.broker.shares import Share
-from nightgrid.workers.ondemand.jobs import client_of
+from nightgrid.workers.ondemand.jobs.submitting import client_of
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.sharing import Open
 from nightgrid.workers.settings import Settings

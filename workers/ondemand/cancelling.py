@@ -7,7 +7,7 @@ import time
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.broker.stop_calls import call_off
-from nightgrid.workers.ondemand.jobs import JobStatus, status
+from nightgrid.workers.ondemand.jobs.status import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError, Record
 from nightgrid.workers.ondemand.records import (
     End,

@@ -33,7 +33,8 @@ from nightgrid.workers.ondemand.cancelling import (
     end_with_run,
     expire,
 )
-from nightgrid.workers.ondemand.jobs import close_record, ends, find_row, find_rows, send
+from nightgrid.workers.ondemand.jobs.rows import close_record, ends, find_row, find_rows
+from nightgrid.workers.ondemand.jobs.submitting import send
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.records import (
     delete_record,

@@ -14,8 +14,8 @@ from nightgrid.archive.lookup.reference import (
 from nightgrid.archive.results.results import find_results_of_puzzles
 from nightgrid.solvers.algebra import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.ondemand.jobs import puzzle_id_of, status
-from nightgrid.workers.ondemand.record import is_job_id
+from nightgrid.workers.ondemand.jobs.status import status
+from nightgrid.workers.ondemand.record import is_job_id, puzzle_id_of
 from nightgrid.workers.ondemand.records import open_records
 
 

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.words.binding import open_game
+from nightgrid.archive.words.dictionaries import LakeDictionaries
 from nightgrid.solvers.algebra import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
@@ -166,3 +169,25 @@ def check_job_id(job_id: str) -> None:
     """Raise PermanentError for what is no id of a job."""
     if not is_job_id(job_id):
         raise PermanentError(f"job id is {job_id!r:.60}; expected {_EXPECTED}")
+
+
+def without_words(value: dict[str, Any], puzzle: Any) -> dict[str, Any]:
+    """Put the id of a board's own words in their place."""
+    if value.get("dictionary") is None:
+        return value
+    rest = {name: item for name, item in value.items() if name != "dictionary"}
+    return {**rest, "dictionary_id": puzzle.dictionary_id}
+
+
+def with_words(lake: Lake, value: Any) -> Any:
+    """Put the words back. Raises PermanentError when the lake does not have them."""
+    if not isinstance(value, dict) or "dictionary_id" not in value:
+        return value
+    rest = {name: item for name, item in value.items() if name != "dictionary_id"}
+    return {**rest, "dictionary": LakeDictionaries(lake)(str(value["dictionary_id"]))}
+
+
+def puzzle_id_of(lake: Lake, record: Record) -> str:
+    """Tell the puzzle that a record is about. Raises PermanentError for one that is none."""
+    game = open_game(lake, record.question.game)
+    return game.puzzle_id(game.puzzle_from_json(with_words(lake, record.puzzle)))

@@ -27,15 +27,9 @@ from nightgrid.workers.ondemand.answers import answer_of, put_answer
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.calling import IdleProcesses
 from nightgrid.workers.ondemand.cancelling import expire
-from nightgrid.workers.ondemand.jobs import (
-    MESSAGE_KEYS,
-    close_record,
-    ends,
-    find_row,
-    plan_job,
-    with_words,
-)
-from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record
+from nightgrid.workers.ondemand.jobs.rows import close_record, ends, find_row
+from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS, plan_job
+from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record, with_words
 from nightgrid.workers.ondemand.records import (
     read_ended,
     read_record,

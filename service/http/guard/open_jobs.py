@@ -18,7 +18,7 @@ from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.problems import Problem
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.sentences import plural
-from nightgrid.workers.ondemand.jobs import find_row
+from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ondemand.records import record_path
 

@@ -13,7 +13,7 @@ from nightgrid.service.http.solves.posing import Posed
 from nightgrid.service.http.solves.quick_processes import QUICK_S, QuickProcesses
 from nightgrid.service.http.solves.views import Subject, Views
 from nightgrid.workers.ondemand.answers import Answer
-from nightgrid.workers.ondemand.jobs import JobStatus
+from nightgrid.workers.ondemand.jobs.status import JobStatus
 from nightgrid.workers.settings import Settings
 
 NAMES_LOOK_S = 5.0

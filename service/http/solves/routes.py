@@ -20,7 +20,7 @@ from nightgrid.service.http.solves.views import is_over
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.ondemand.cancelling import leave_job
-from nightgrid.workers.ondemand.jobs import is_answered
+from nightgrid.workers.ondemand.jobs.rows import is_answered
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ondemand.records import read_record
 from nightgrid.workers.ondemand.wishes import wish_name

@@ -20,8 +20,9 @@ from nightgrid.service.http.solves.names import Names
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
-from nightgrid.workers.ondemand.jobs import JobStatus, find_row, status, with_words
-from nightgrid.workers.ondemand.record import BadRecordError
+from nightgrid.workers.ondemand.jobs.rows import find_row
+from nightgrid.workers.ondemand.jobs.status import JobStatus, status
+from nightgrid.workers.ondemand.record import BadRecordError, with_words
 from nightgrid.workers.ondemand.records import read_ended, read_record
 from nightgrid.workers.runs.job_keys import FINAL
 

@@ -26,7 +26,8 @@ from nightgrid.solvers.pips.generate.mix import HARD
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.cluster import server
-from nightgrid.workers.ondemand import jobs, solving
+from nightgrid.workers.ondemand import solving
+from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.records import end_record, open_records, record_path, set_aside
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
 
@@ -98,7 +99,7 @@ def test_submit_waits_a_moment_for_a_server_that_starts(
     looks = iter([False, False, True])
     monkeypatch.setattr(ondemand, "LOOK_EVERY_S", 0.0)
     monkeypatch.setattr(server, "is_up", lambda _: next(looks))
-    monkeypatch.setattr(jobs, "submit", lambda *_, **__: "a" * 32)
+    monkeypatch.setattr(submitting, "submit", lambda *_, **__: "a" * 32)
     code, out, err = invoke("submit", write(PAIR))
     assert code == 0
     assert err.startswith("there was no lake at ")
@@ -160,7 +161,7 @@ def test_a_refused_job_says_why_and_how_to_ask_again(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake = made_lake()
-    monkeypatch.setattr(jobs, "publish", lambda *_: None)
+    monkeypatch.setattr(submitting, "publish", lambda *_: None)
     monkeypatch.setattr(server, "is_up", lambda _: True)
     job = invoke("submit", write(PAIR))[1].split()[0]
     end_record(lake, open_records(lake)[0], "refused", "the words are missing")
@@ -176,7 +177,7 @@ def test_a_lake_of_submitted_jobs_alone_is_begun_aloud_and_lists_its_results(
 ) -> None:
     """Given a lake that was deleted under its worker, When a job is submitted, Then it says so."""
     sent: list[dict[str, Any]] = []
-    monkeypatch.setattr(jobs, "publish", lambda *told: sent.append(told[-1]))
+    monkeypatch.setattr(submitting, "publish", lambda *told: sent.append(told[-1]))
     monkeypatch.setattr(server, "is_up", lambda _: True)
     code, out, err = invoke("submit", write(PAIR), "--lake", "new")
     assert code == 0
@@ -201,7 +202,7 @@ def test_cancel_takes_ids_and_names_and_says_what_it_did(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     lake = made_lake()
-    monkeypatch.setattr(jobs, "publish", lambda *_: None)
+    monkeypatch.setattr(submitting, "publish", lambda *_: None)
     monkeypatch.setattr(server, "is_up", lambda _: True)
     job = invoke("submit", write(PAIR))[1].split()[0]
     assert offered(f"cancel {job[:4]}", monkeypatch, capsys) == [job]
@@ -239,7 +240,7 @@ def test_a_result_without_states_says_nothing_of_them(
 ) -> None:
     """Tiles keeps no states."""
     lake, sent = made_lake(), []
-    monkeypatch.setattr(jobs, "publish", lambda *args: sent.append(args[-1]))
+    monkeypatch.setattr(submitting, "publish", lambda *args: sent.append(args[-1]))
     monkeypatch.setattr(server, "is_up", lambda _: True)
     job = invoke("submit", write(TILES))[1].split()[0]
     solving.solve_message(lake, sent[0], read_settings(lake="lake"), "w")

@@ -19,7 +19,7 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.jobs import plan_job
+from nightgrid.workers.ondemand.jobs.submitting import plan_job
 from nightgrid.workers.settings import Settings
 
 Invoke = Callable[..., tuple[int, str, str]]

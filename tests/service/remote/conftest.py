@@ -45,7 +45,7 @@ def serve(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[..., Served]]:
     """Start services on any free port; they end with the test."""
-    monkeypatch.setattr("nightgrid.workers.ondemand.jobs.publish", lambda *_: None)
+    monkeypatch.setattr("nightgrid.workers.ondemand.jobs.submitting.publish", lambda *_: None)
     servers: list[tuple[object, threading.Thread]] = []
 
     def start(**others: object) -> Served:

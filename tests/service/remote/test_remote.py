@@ -105,10 +105,10 @@ def test_submit_waits_in_a_lake_too(
     invoke: Invoke, served: Served, board: str, monkeypatch: pytest.MonkeyPatch
 ):
     from nightgrid.service.cli import ondemand
-    from nightgrid.workers.ondemand import jobs
+    from nightgrid.workers.ondemand.jobs import results
 
     monkeypatch.setattr("nightgrid.workers.cluster.server.is_up", lambda _: True)
-    monkeypatch.setattr(jobs.time, "sleep", lambda _: served.work())
+    monkeypatch.setattr(results.time, "sleep", lambda _: served.work())
     assert ondemand.MAX_WAIT_S > 60
     where = ("--lake", served.settings.lake)
     code, out, _ = invoke("submit", board, "--count", "--wait", "60", *where)

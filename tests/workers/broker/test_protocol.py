@@ -18,7 +18,8 @@ from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
 from nightgrid.workers.broker.queues import NAMES, Demand, QueueStatus
 from nightgrid.workers.broker.redis_keys import parse_announcement
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.ondemand.jobs import JobStatus, submit
+from nightgrid.workers.ondemand.jobs.status import JobStatus
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.records import end_record, ended_path, open_records, record_path
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.listed import InFiles, listed_part
@@ -105,7 +106,7 @@ def test_rules_of_strands_are_on_the_page_as_they_are_written():
 def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
     sent = []
     monkeypatch.setattr(
-        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+        "nightgrid.workers.ondemand.jobs.submitting.publish", lambda *args: sent.append(args[-1])
     )
     submit(lake, toy.ToyPuzzle(number=1, behaviour=0), COUNT, settings=settings)
     message = next(e for e in EXAMPLES if "puzzle" in e and "worker" not in e)

@@ -15,7 +15,9 @@ from nightgrid.workers.broker.stop_calls import call_off
 from nightgrid.workers.broker.watcher import StopThread
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.ondemand.cancelling import cancel_job
-from nightgrid.workers.ondemand.jobs import result, status, submit
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.status import status
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.records import open_records, read_record, write_record
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.manifest import ChunkRef

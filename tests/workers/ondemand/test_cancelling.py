@@ -9,7 +9,9 @@ from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.cancelling import cancel_job, drop_old_ends
-from nightgrid.workers.ondemand.jobs import result, status, submit
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.status import status
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.records import open_records
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.frontier import frontier_folder

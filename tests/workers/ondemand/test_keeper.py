@@ -7,7 +7,9 @@ import toy_game as toy
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError, RefusalError
-from nightgrid.workers.ondemand.jobs import result, status, submit
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.status import status
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.keeper import Keeper
 from nightgrid.workers.ondemand.records import (
     list_set_aside,

@@ -11,19 +11,21 @@ import toy_game as toy
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.storage import STAGING_KEPT_S, Lake
 from nightgrid.solvers.algebra import Ask, Budget
-from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
+from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import BATCH, NAMES, Traffic, Watch, overview
 from nightgrid.workers.broker.redis_keys import connect, living
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
-from nightgrid.workers.ondemand.jobs import result, status, submit
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.status import status
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.keeper import Keeper
 from nightgrid.workers.ondemand.records import open_records, record_path
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.manifest import open_run
 from tests.workers.cluster.test_survival import drive_celery, slow_boards
-from tests.workers.conftest import COUNT, plan, quick_settings
+from tests.workers.conftest import COUNT, plan
 from tests.workers.pending import pending_chunks
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
@@ -51,34 +53,6 @@ def test_a_job_goes_from_queue_to_result_and_leaves_no_record(lake, settings, ma
     assert open_records(lake) == []
 
 
-def test_an_answer_is_found_without_a_look_at_those_to_other_jobs(lake, settings, mailbox):
-    job = submit(lake, PLAIN, COUNT, settings=settings)
-    # Whoever opened it would fail.
-    lake.write_bytes("results/ondemand-other.parquet", b"damaged")
-    lake.write_bytes("solutions/ondemand-other.parquet", b"damaged")
-    assert result(lake, job) is None
-    solve_message(lake, mailbox[0], settings, "w")
-    assert result(lake, job)["count"] == toy.count_of(1)
-
-
-def test_a_job_that_the_lake_can_answer_costs_no_message(lake, settings, mailbox):
-    drive(
-        lake,
-        plan(lake, toy.boards(10)),
-        InlineExecutor(lake, settings),
-        settings=settings,
-    )
-    job = submit(lake, PLAIN, COUNT, settings=settings)
-    assert mailbox == []
-    assert status(lake, job).state == "done"
-    assert result(lake, job)["count"] == toy.count_of(1)
-
-
-def test_the_same_job_is_sent_once(lake, settings, mailbox):
-    jobs = {submit(lake, PLAIN, COUNT, settings=settings) for _ in range(3)}
-    assert len(jobs) == len(mailbox) == 1
-
-
 def test_a_message_delivered_twice_is_worked_once(lake, settings, mailbox):
     job = submit(lake, PLAIN, COUNT, settings=settings)
     first = solve_message(lake, mailbox[0], settings, "one")
@@ -102,17 +76,6 @@ def test_a_job_too_large_for_a_task_becomes_a_run(lake, settings, mailbox):
     assert result(lake, job)["count"] == sum((9 + i) % 7 + 1 for i in range(64))
 
 
-def test_a_puzzle_too_large_for_a_message_becomes_a_run_at_once(tmp_path, mailbox, monkeypatch):
-    settings = quick_settings(tmp_path, ondemand_message_bytes=256)
-    lake = Lake.open(settings.lake)
-    value = {"number": 5, "behaviour": 0, "padding": "x" * 300}
-    monkeypatch.setattr(toy.TOY, "puzzle_to_json", lambda _: value, raising=False)
-    job = submit(lake, puzzle(5), COUNT, settings=settings)
-    assert mailbox == []
-    run_id = status(lake, job).run_id
-    assert len(pending_chunks(lake, open_run(lake, run_id))) == 1
-
-
 def test_a_job_that_raises_over_and_over_becomes_poison(lake, settings, mailbox):
     job = submit(lake, puzzle(7, toy.RAISE), COUNT, settings=settings)
     for _ in range(settings.attempts_max):
@@ -124,15 +87,6 @@ def test_a_job_that_raises_over_and_over_becomes_poison(lake, settings, mailbox)
     assert answer["reason"].endswith("(3 attempts)")
 
 
-def test_a_dead_broker_is_reported_within_seconds_and_the_job_stays_for_the_keeper(lake, settings):
-    with pytest.raises(TransientError, match="does not answer"):
-        submit(lake, PLAIN, COUNT, settings=settings)
-    (record,) = open_records(lake)
-    assert record.question.ask == COUNT
-    # A second submitter relies on it: it sends nothing.
-    assert submit(lake, PLAIN, COUNT, settings=settings) == record.job_id
-
-
 def test_a_message_for_another_solver_is_refused_and_counts_no_attempt(lake, settings, mailbox):
     job = submit(lake, PLAIN, COUNT, settings=settings)
     with pytest.raises(RefusalError, match="same solver version"):
@@ -140,12 +94,6 @@ def test_a_message_for_another_solver_is_refused_and_counts_no_attempt(lake, set
     with pytest.raises(RefusalError, match="expected a message with"):
         solve_message(lake, {"job_id": "0" * 32}, settings, "w")
     assert status(lake, job).attempts == 0
-
-
-@pytest.mark.parametrize("job", ["../../etc/passwd", "", "A" * 32, "0" * 31])
-def test_a_malformed_job_id_is_refused(lake, job):
-    with pytest.raises(PermanentError, match="expected 32 hexadecimal digits"):
-        status(lake, job)
 
 
 def test_what_fails_around_a_puzzle_counts_no_attempt(lake, settings, mailbox, monkeypatch):
@@ -165,30 +113,7 @@ def _disk_is_full(*_, **__):
     raise TransientError("results: the lake failed: No space left on device")
 
 
-def test_poison_is_asked_again_by_the_next_submission(lake, settings, mailbox, monkeypatch):
-    job = submit(lake, puzzle(7, toy.RAISE), COUNT, settings=settings)
-    for _ in range(settings.attempts_max):
-        with pytest.raises(TransientError):
-            solve_message(lake, mailbox[0], settings, "w")
-    solve_message(lake, mailbox[0], settings, "w")
-    assert result(lake, job)["status"] == "poison"
-
-    monkeypatch.setattr(toy, "misbehave", lambda *_: None)
-    assert submit(lake, puzzle(7, toy.RAISE), COUNT, settings=settings) == job
-    assert len(mailbox) == 2
-    assert (status(lake, job).state, result(lake, job)) == ("queued", None)
-    solve_message(lake, mailbox[1], settings, "w")
-    assert result(lake, job)["status"] == "solved"
-    assert open_records(lake) == []
-
-
-def test_an_unknown_job_is_told_apart_from_one_that_waits(lake):
-    assert status(lake, "0" * 32).state == "unknown"
-    with pytest.raises(PermanentError, match="never submitted"):
-        result(lake, "0" * 32)
-
-
-def test_a_watch_gives_up_messages_that_are_nowhere_twice_or_in_dead_hands():
+def test_a_watch_gives_up_messages_that_are_nowhere_twice_or_held_by_a_dead_process():
     watch = Watch(patience_s=0.05)
     here = Traffic(waiting=frozenset({"a"}), acquired=frozenset({"b"}))
     assert watch.gone(["a", "b", "c"], here) == set()
@@ -259,7 +184,7 @@ def test_the_cluster_brings_every_on_demand_job_to_an_end(
 @pytest.mark.cluster
 def test_a_lost_message_is_sent_again_by_the_keeper(cluster, cluster_lake, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("nightgrid.workers.ondemand.jobs.publish", lambda *_: None)
+        patch.setattr("nightgrid.workers.ondemand.jobs.submitting.publish", lambda *_: None)
         job = submit(cluster_lake, puzzle(77_004), COUNT, settings=cluster)
     assert result(cluster_lake, job, timeout_s=30.0)["count"] == toy.count_of(77_004)
     with closing(connect(cluster)) as client:

@@ -15,7 +15,9 @@ from nightgrid.workers.driver.growing_run import GrowingRun
 from nightgrid.workers.driver.reconciler import AllRefuseError, Reconciler
 from nightgrid.workers.ondemand import run_drivers as driving
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.jobs import result, status, submit
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.status import status
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.records import open_records
 from nightgrid.workers.ondemand.run_drivers import RunDrivers
 from nightgrid.workers.ondemand.solving import solve_message

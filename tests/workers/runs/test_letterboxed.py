@@ -16,7 +16,8 @@ from nightgrid.solvers.errors import RefusalError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.ondemand.jobs import result, submit
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.records import record_path
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.plan.planner import plan_run

@@ -27,7 +27,9 @@ from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.cancelling import cancel_job, drop_left_states
-from nightgrid.workers.ondemand.jobs import close_record, result, result_row, submit
+from nightgrid.workers.ondemand.jobs.results import result, result_row
+from nightgrid.workers.ondemand.jobs.rows import close_record
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.records import open_records
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs import finish

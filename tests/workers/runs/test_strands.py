@@ -19,7 +19,8 @@ from nightgrid.solvers.question import question_of
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.ondemand.jobs import result, submit
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.manifest import open_run
@@ -154,7 +155,7 @@ def test_parts_are_merged_where_nobody_has_seen_the_words(tmp_path, published, w
 def test_a_job_brings_its_rules_and_its_words_along(tmp_path, published, words, monkeypatch):
     sent = []
     monkeypatch.setattr(
-        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+        "nightgrid.workers.ondemand.jobs.submitting.publish", lambda *args: sent.append(args[-1])
     )
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
@@ -187,7 +188,7 @@ def test_a_job_brings_its_rules_and_its_words_along(tmp_path, published, words, 
 def test_what_an_earlier_version_has_asked_keeps_its_name(tmp_path, published, words, monkeypatch):
     sent = []
     monkeypatch.setattr(
-        "nightgrid.workers.ondemand.jobs.publish", lambda *args: sent.append(args[-1])
+        "nightgrid.workers.ondemand.jobs.submitting.publish", lambda *args: sent.append(args[-1])
     )
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)

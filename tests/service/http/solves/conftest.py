@@ -33,7 +33,7 @@ def lake(settings: Settings) -> Lake:
 
 @pytest.fixture
 def client(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr("nightgrid.workers.ondemand.jobs.publish", lambda *_: None)
+    monkeypatch.setattr("nightgrid.workers.ondemand.jobs.submitting.publish", lambda *_: None)
     app = create_app(ServiceSettings(workers=settings))
     with TestClient(app, base_url="http://localhost") as found:
         yield found

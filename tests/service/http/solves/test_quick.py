@@ -19,7 +19,7 @@ from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.filing import Filing
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.ondemand.jobs import find_row
+from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.quick_solver import try_message
 from nightgrid.workers.ondemand.records import open_records
 from nightgrid.workers.settings import Settings

@@ -16,7 +16,7 @@ from nightgrid.service.http.watch.cached import Cached
 from nightgrid.service.http.watch.look import QueueLook, look_at_queue
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.redis_keys import connect, mark_alive, mark_refusal
-from nightgrid.workers.ondemand import jobs as ondemand
+from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.records import RECORDS, read_records, write_record
 from nightgrid.workers.settings import Settings
 from tests.service.http.conftest import NO_SERVER
@@ -36,7 +36,7 @@ def submit(settings: Settings, puzzle: dict[str, Any]) -> str:
     from nightgrid.solvers.pips.puzzle import Puzzle
 
     lake = Lake.open(settings.lake)
-    return ondemand.submit(lake, Puzzle.from_json(puzzle), Ask(kind="count"), settings=settings)
+    return submitting.submit(lake, Puzzle.from_json(puzzle), Ask(kind="count"), settings=settings)
 
 
 OLDER_S = 60

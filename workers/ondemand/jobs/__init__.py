@@ -1,0 +1,1 @@
+"""Jobs on demand as their clients see them: submitted, under way, answered."""

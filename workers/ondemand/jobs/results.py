@@ -1,0 +1,70 @@
+"""The results of jobs on demand, waited for and read."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.results import solution_tables
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.ondemand.jobs.rows import FINAL_STATUSES, ends, find_row
+from nightgrid.workers.ondemand.jobs.status import status_without_record
+from nightgrid.workers.ondemand.record import BadRecordError, check_job_id
+from nightgrid.workers.ondemand.records import read_record
+
+RESULT_POLL_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+
+
+def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
+    """Read a job's result row with its solutions, or None if it is not there in time.
+
+    `solutions` is a list of JSON values in canonical order, empty for a count: what has very many
+    is better read row by row (`result_row`, nightgrid.archive.results.results.solution_tables).
+    Raises PermanentError as `result_row` does.
+    """
+    row = result_row(lake, job_id, timeout_s=timeout_s)
+    if row is None:
+        return None
+    tables = solution_tables(lake, row)
+    texts = (text for table in tables for text in table.column("solution").to_pylist())
+    return {**row, "solutions": [json.loads(text) for text in texts]}
+
+
+def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
+    """Read a job's result row, or None if it is not there in time.
+
+    A job that ended without an answer is not waited for. Raises PermanentError for a job that was
+    never submitted and has no result.
+    """
+    check_job_id(job_id)
+    deadline = time.monotonic() + timeout_s
+    pauses = iter(RESULT_POLL_SECONDS)
+    pause = 0.0
+    while True:
+        row, waits = _look(lake, job_id)
+        if row is not None:
+            return row
+        if not waits or time.monotonic() >= deadline:
+            return None
+        pause = next(pauses, pause)
+        time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
+
+
+def _look(lake: Lake, job_id: str) -> tuple[dict[str, Any] | None, bool]:
+    """Look for a job's answer; without one, tell whether there may be one later."""
+    row = find_row(lake, job_id)
+    if row is not None and row["status"] in FINAL_STATUSES:
+        return row, False
+    try:
+        record = read_record(lake, job_id)
+    except BadRecordError:
+        return row, False
+    if record is not None:
+        return (row, False) if row is not None and ends(row, record) else (None, True)
+    # It may have ended just between the two looks.
+    row = find_row(lake, job_id)
+    if row is None and status_without_record(lake, job_id).state == "unknown":
+        raise PermanentError(f"job {job_id} was never submitted to {lake.url}")
+    return row, False
