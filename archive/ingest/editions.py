@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from nightgrid.archive.games import archive_plug
 from nightgrid.archive.games.plug import Edition
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.lake.encoding import column_bytes
+from nightgrid.archive.lake.json_files import program_version, read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, OBSERVATIONS
 from nightgrid.solvers.registry import DEFAULT_GAME
@@ -48,25 +52,63 @@ def observations_path(game: str) -> str:
 
 
 def write_observations(lake: Lake, raw: RawArchive) -> int:
-    """Make a game's observations anew from its current editions; return how many there are.
+    """Make a game's observations from its current editions; return how many there are.
 
     An unchanged table is not written, and a game whose payloads speak of their own day alone has
-    none. Drafts are left out: they may still change.
+    none. Drafts are left out: they may still change. What was observed of the first editions stands
+    while these and the table are as they were.
     """
     plug = archive_plug(raw.game)
     if not plug.observed:
         return 0
     names = [*_OBSERVED, *(f.name for f in OBSERVATIONS if f.name in EDITIONS.names)]
     editions = current_editions(lake, raw.game).select(list(dict.fromkeys(names)))
-    found = plug.remarks(lambda: read_puzzle_table(lake, raw.game), editions)
-    rows = [_row(raw, *remark) for remark in found]
-    rows.sort(key=lambda row: (row["date"], row["place"], row["rule"]))
-    table = pa.Table.from_pylist(rows, schema=OBSERVATIONS)
     path = observations_path(raw.game)
     before = lake.read_table(path, OBSERVATIONS)
+    since = _observed_before(lake, raw.game, editions, before)
+    first = editions.column("date")[since].as_py() if since < len(editions) else dt.date.max
+    found = plug.remarks(lambda: read_puzzle_table(lake, raw.game), editions, since)
+    rows = [_row(raw, *remark) for remark in found if remark[0]["date"] >= first]
+    rows.sort(key=lambda row: (row["date"], row["place"], row["rule"]))
+    known = before.filter(pc.less(before.column("date"), pa.scalar(first, pa.date32())))
+    made = pa.Table.from_pylist(rows, schema=OBSERVATIONS)
+    table = pa.concat_tables([known if since else before.slice(0, 0), made])
     if not table.equals(before):
         lake.write_table(path, table)
+    if len(editions) > since or not table.equals(before):
+        told = {
+            "program": program_version(),
+            "editions": len(editions),
+            "digest": _digest(editions),
+            "observed": _digest(table),
+        }
+        write_json(lake, _observed_path(raw.game), told, durable=False, checked=True)
     return table.num_rows
+
+
+def _observed_path(game: str) -> str:
+    return f"checked/{game}-observed.json"
+
+
+def _observed_before(lake: Lake, game: str, editions: pa.Table, observed: pa.Table) -> int:
+    """Count the first editions that observations were made of, if both are as they were then."""
+    told = read_hint(lake, _observed_path(game), lambda hint: hint)
+    if told is None or told.get("program") != program_version():
+        return 0
+    count = told.get("editions")
+    if not isinstance(count, int) or not 0 <= count <= len(editions):
+        return 0
+    same = told.get("digest") == _digest(editions.slice(0, count))
+    return count if same and told.get("observed") == _digest(observed) else 0
+
+
+def _digest(table: pa.Table) -> str:
+    """Hash the values of a table, however it is cut into chunks."""
+    hashes = sha256()
+    for column in table.columns:
+        for data in column_bytes(column.combine_chunks()):
+            hashes.update(data)
+    return hashes.hexdigest()
 
 
 def _row(raw: RawArchive, edition: Edition, rule: str, place: str, message: str) -> dict[str, Any]:

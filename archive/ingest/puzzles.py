@@ -63,6 +63,24 @@ def read_puzzle_table(lake: Lake, game: str, columns: Sequence[str] | None = Non
     return once_each(found).select(names)
 
 
+def read_puzzles_but(lake: Lake, game: str, known: pa.Array) -> tuple[pa.Table, int]:
+    """Read the boards that are not among the ids `known`; tell how many of those there are.
+
+    Of a segment without such a board, its ids alone are read.
+    """
+    schema = archive_plug(game).puzzles()
+    seen, found = [pa.array([], pa.string())], [schema.empty_table()]
+    for path, rows in _segments_read(lake, game, [PUZZLE_ID]):
+        is_known = pc.is_in(rows.column(PUZZLE_ID), value_set=known)
+        seen += rows.filter(is_known).column(PUZZLE_ID).chunks
+        if not pc.all(is_known).as_py():
+            # One that was merged meanwhile is empty, and stands in a segment that comes.
+            table = lake.read_table(path, schema)
+            new = pc.invert(pc.is_in(table.column(PUZZLE_ID), value_set=known))
+            found.append(table.filter(new))
+    return once_each(pa.concat_tables(found)), len(pc.unique(pa.concat_arrays(seen)))
+
+
 def _read_segments(
     lake: Lake, game: str, columns: Sequence[str], *, spare: bool = False
 ) -> pa.Table:

@@ -158,7 +158,7 @@ class RowSums:
         """Go on with rows; columns of texts, numbers or truth values, which may be null."""
         for name, sums in self._sums.items() if self.wanted else ():
             for chunk in table.column(name).chunks:
-                for i, data in enumerate(_bytes_of(chunk)):
+                for i, data in enumerate(column_bytes(chunk)):
                     sums[i] = crc32(data, sums[i])
 
     def to_metadata(self) -> dict[str, str]:
@@ -257,7 +257,7 @@ def _compare(
         raise DamagedFileError(f"{path} is damaged: {what} changed since it was written")
 
 
-def _bytes_of(chunk: pa.Array) -> list[Any]:
+def column_bytes(chunk: pa.Array) -> list[Any]:
     """Lay a column out as bytes that do not depend on where it was cut: validity, values, lengths.
 
     Of what is null only that it is null counts.

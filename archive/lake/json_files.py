@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -46,6 +47,11 @@ def read_hint(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) ->
         return None if value is None else read(value)
     except (DamagedFileError, KeyError, TypeError, ValueError):
         return None
+
+
+def program_version() -> str:
+    """Tell by which program a hint was found out: a later one may have stricter rules."""
+    return importlib.metadata.version("nightgrid")
 
 
 def write_json(

@@ -346,6 +346,12 @@ class Lake:
         files = {info.path: info.size for info in found if info.type == pafs.FileType.File}
         return {path: size for path, size in files.items() if not path.startswith(f"{STAGING}/")}
 
+    def stamps(self, folder: str) -> dict[str, tuple[int, int]]:
+        """List the files that lie in a folder, with their bytes and when they were written, ns."""
+        infos = self._infos(folder, deep=False)
+        files = (info for info in infos if info.type == pafs.FileType.File)
+        return {info.path: (info.size, info.mtime_ns) for info in files}
+
     def folders(self, prefix: str) -> builtins.list[str]:
         """List the folders that lie in a folder, sorted."""
         found = self._infos(prefix, deep=False)

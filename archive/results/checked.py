@@ -5,7 +5,6 @@ A cache in `checked/`. Without it, or where it is damaged, all is found out anew
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -16,11 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.json_files import program_version
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CHECKED
 from nightgrid.solvers.algebra import Game
 
 KEY_DIGITS = 32
+CHECKED_FOLDER = "checked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +35,12 @@ class Check:
     """... and how many of these there are."""
 
 
-def program_version() -> str:
-    """Tell by which program something was found out: a later one may have stricter rules."""
-    return importlib.metadata.version("nightgrid")
-
-
 class Checked:
     """What is known of the official solutions of a game, by all that it depends on."""
 
     def __init__(self, lake: Lake, game: Game[Any, Any], kind: str) -> None:
         """Read what is known of one kind: `official` or `ranks`."""
-        self._lake, self._path = lake, f"checked/{game.name}-{kind}.parquet"
+        self._lake, self._path = lake, f"{CHECKED_FOLDER}/{game.name}-{kind}.parquet"
         rules, lexicon, solver = game.rules, game.lexicon_id, game.solver_version
         self._head = f"{program_version()}\n{kind}\n{rules}\n{lexicon}\n{solver}\n"
         try:

@@ -28,6 +28,7 @@ from nightgrid.archive.lake.tables import (
     ranks_schema,
 )
 from nightgrid.archive.results.checked import Check, Checked
+from nightgrid.archive.results.gold_mark import GoldMark
 from nightgrid.archive.results.results import (
     RANKED_STATUSES,
     one_per_job,
@@ -58,16 +59,22 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     earlier, or came with the best; ranks are read from the first `best(k)`. Drafts appear in no
     table.
     """
+    best = next((ask for ask in asks if ask.kind == "best"), None)
+    ranked = best is not None and archive_plug(game.name).ranked
+    outputs = [COUNTS_PATH, RUNTIMES_PATH, *([ranks_path(game.name)] * ranked)]
+    mark = GoldMark(lake, game, asks, outputs)
+    if mark.holds:
+        return ()
     editions = current_editions(lake, game.name)
     answers = Answers(lake, game, {*asks, *_counting(asks)})
     tables = {
         COUNTS_PATH: counts_by_date(lake, game, editions, asks, answers),
         RUNTIMES_PATH: runtimes(lake, game, asks, answers),
     }
-    best = next((ask for ask in asks if ask.kind == "best"), None)
-    if best is not None and archive_plug(game.name).ranked:
+    if best is not None and ranked:
         tables[ranks_path(game.name)] = official_ranks(lake, game, editions, best, answers)
     told = [_put(lake, path, table, game.name) for path, table in tables.items()]
+    mark.keep()
     return tuple(filter(None, told))
 
 

@@ -22,7 +22,7 @@ FILE_FACTS = ("size_bytes", "mtime_ns", "ctime_ns", "inode")
 _SUFFIX = ".json"
 _NAMES_KEPT = 16_384
 """Names whose dates are remembered: a night reads the names of a folder three times."""
-_EPOCH = dt.date(1970, 1, 1)
+_EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
 
 
 class FolderSource:
@@ -61,7 +61,7 @@ class FolderSource:
 
         The first column has days since 1970. What is no file, or is gone, is left out.
         """
-        found = []
+        found, inodes = [], []
         with os.scandir(self._folder) as entries:
             for entry in entries:
                 date = _date_of(entry.name)
@@ -70,10 +70,13 @@ class FolderSource:
                 with suppress(OSError):
                     told = entry.stat()
                     if stat.S_ISREG(told.st_mode):
-                        day = (date - _EPOCH).days
-                        times = (told.st_mtime_ns, told.st_ctime_ns)
-                        found.append((day, *map(_word, (told.st_size, *times, told.st_ino))))
-        facts = np.array(found, np.int64).reshape(-1, 1 + len(FILE_FACTS))
+                        day = date.toordinal() - _EPOCH_DAY
+                        found.append((day, told.st_size, told.st_mtime_ns, told.st_ctime_ns))
+                        inodes.append(told.st_ino)
+        facts = np.empty((len(found), 1 + len(FILE_FACTS)), np.int64)
+        facts[:, :-1] = np.array(found, np.int64).reshape(-1, len(FILE_FACTS))
+        # An inode may need all 64 bits.
+        facts[:, -1] = np.array(inodes, np.uint64).view(np.int64)
         return facts[np.argsort(facts[:, 0])]
 
     def skipped(self) -> list[str]:
@@ -113,11 +116,6 @@ class FolderSource:
 
     def close(self) -> None:
         """Do nothing: a folder holds nothing open."""
-
-
-def _word(number: int) -> int:
-    """Keep the lowest 64 bits of a number, as one with a sign: an inode may need them all."""
-    return (number & (2**64 - 1) ^ 2**63) - 2**63
 
 
 @lru_cache(maxsize=_NAMES_KEPT)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nightgrid.archive.results.read_once import reading_once
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
@@ -134,15 +135,16 @@ def work_steps(
     games = [_GameWork(night, game, do, ahead.seconds(game.game)) for game in night.games]
     for work in games:
         work.fetch()
-    for work in games:
-        work.plan()
-    loaded = [work.game.game for work in games if work.report.planned]
-    if loaded:
-        watch.on_work(loaded)
-    with OwnWorkers(night, loaded) as workers:
+    with reading_once():
         for work in games:
-            work.finish(workers, watch)
-            watch.on_report(work.report)
+            work.plan()
+        loaded = [work.game.game for work in games if work.report.planned]
+        if loaded:
+            watch.on_work(loaded)
+        with OwnWorkers(night, loaded) as workers:
+            for work in games:
+                work.finish(workers, watch)
+                watch.on_report(work.report)
     tidy(night.lake, night.workers.runs_kept_days)
     reports = tuple(work.report for work in games)
     figures = NightReport(games=reports, wall_seconds=time.monotonic() - ahead.begun_s)

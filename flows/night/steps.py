@@ -14,7 +14,7 @@ from typing import Any
 from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
 from nightgrid.archive.ingest.editions import editions_path, observations_path
-from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.ingest.puzzles import read_puzzles_but
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import Wanted
@@ -41,6 +41,7 @@ from nightgrid.solvers.algebra import Ask, Game, Status
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.lease import check_held
+from nightgrid.workers.runs.job_keys import finally_answered
 from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry
@@ -164,16 +165,21 @@ def _plan(night: NightSettings, game: Game[Any, Any], ask: Ask, retry: Retry | N
     begun = _begun_run(night, question_of(game, ask))
     if begun is not None:
         return PlannedRun(begun, resumed=True)
+    # What has its answer is left out before anything is named, estimated or read as a whole.
+    answered = finally_answered(lake, question_of(game, ask))
+    puzzles, known = read_puzzles_but(lake, game.name, answered)
     run_id = plan_run(
         lake,
         game,
-        read_puzzle_table(lake, game.name),
+        (lambda: [puzzles] if len(puzzles) else []),
         ask,
         night.workers.budget,
         worker_count=night.workers.batch_processes,
         retry=retry,
         split=night.workers.split,
         solution_bytes=night.workers.budget_solution_bytes,
+        about=puzzles.column("puzzle_id").combine_chunks(),
+        known_count=known,
     )
     run = open_run(lake, run_id)
     if run.job_count:

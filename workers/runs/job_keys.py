@@ -36,7 +36,17 @@ FINAL = pa.array([str(s) for s in (Status.SOLVED, Status.UNSOLVABLE, Status.INVA
 _GIVEN_UP = {str(Status.OVER_BUDGET): "over_budget", str(Status.POISON): "poison"}
 """The statuses that a larger budget or another try may change, and where `Answers` has them."""
 _LIMITS = ("budget_nodes", "budget_table_bytes", "budget_seconds")
-_COLUMNS = ("job_id", "game", "ask", "status", "run_id", "total_seconds", "total_bytes", *_LIMITS)
+_COLUMNS = (
+    "job_id",
+    "puzzle_id",
+    "game",
+    "ask",
+    "status",
+    "run_id",
+    "total_seconds",
+    "total_bytes",
+    *_LIMITS,
+)
 _LISTED = ("reason_code", "budget_solution_bytes")
 
 
@@ -224,6 +234,7 @@ def read_answers(
     but_of: str | None = None,
     again: Collection[str] = (),
     listed_bytes: int | None = None,
+    about: pa.Array | None = None,
 ) -> Answers:
     """Read which jobs need no work within a budget, from all results but those of run `but_of`.
 
@@ -232,7 +243,8 @@ def read_answers(
     Over budget and poison count only if the run that said so had at least this budget of nodes,
     table bytes and seconds each, as its rows say; a run whose budget the lake does not know does
     not count, and no task for a job on demand. What had too many solutions counts if its row says
-    that it could list at least `listed_bytes` of them; None: whatever it could.
+    that it could list at least `listed_bytes` of them; None: whatever it could. With `about`, only
+    what was asked about these puzzles is wanted.
     """
     answers = Answers.none()
     enough: dict[str, bool] = {}
@@ -242,6 +254,8 @@ def read_answers(
             pc.equal(found.column("game"), question.game),
             pc.equal(found.column("ask"), str(question.ask)),
         )
+        if about is not None:
+            asked = pc.and_(asked, pc.is_in(found.column("puzzle_id"), value_set=about))
         rows = found.filter(pc.and_(asked, pc.not_equal(found.column("run_id"), but_of or "")))
         final = pc.is_in(rows.column("status"), value_set=FINAL)
         answers.final.add(keys_of(rows.column("job_id").filter(final)))
@@ -256,6 +270,18 @@ def read_answers(
         runs = pa.array([run_id for run_id, had in enough.items() if had], pa.string())
         _give_up(answers, silent.filter(pc.is_in(silent.column("run_id"), value_set=runs)), again)
     return answers
+
+
+def finally_answered(lake: Lake, question: Question) -> pa.Array:
+    """Read the ids of the puzzles about which a question has an answer that no budget changes."""
+    found = [pa.array([], pa.string())]
+    asked = question.to_json()
+    for rows in scan_results(lake, ("puzzle_id", "status", *asked)):
+        is_answer = pc.is_in(rows.column("status"), value_set=FINAL)
+        for name, text in asked.items():
+            is_answer = pc.and_(is_answer, pc.equal(rows.column(name), text))
+        found += rows.filter(is_answer).column("puzzle_id").chunks
+    return pc.unique(pa.concat_arrays(found))
 
 
 def _give_up(answers: Answers, rows: pa.Table, again: Collection[str]) -> None:

@@ -19,24 +19,34 @@ from nightgrid.solvers.lexicon.spelling import upper
 _DAY = dt.timedelta(days=1)
 
 
-def remarks(puzzles: Callable[[], pa.Table], editions: pa.Table) -> Iterator[Remark]:
-    """Find what payloads say wrongly of the day before, and ids that two editions bear."""
-    ids = pc.value_counts(editions.column("source_id").drop_null().combine_chunks())
-    repeated = pc.any(pc.greater(ids.field("counts"), 1)).as_py()
-    told = editions.column("yesterday").null_count < len(editions)
-    if not (repeated or told):
-        return
-    rows = {row["date"]: row for row in editions.to_pylist()}
-    if told:
-        yield from _yesterdays(rows, _sides(puzzles()))
-    yield from _ids(rows)
+def remarks(
+    puzzles: Callable[[], pa.Table], editions: pa.Table, since: int = 0
+) -> Iterator[Remark]:
+    """Find what payloads say wrongly of the day before, and ids that two editions bear.
+
+    Editions before row `since` are not compared with their day before.
+    """
+    # The one before may be the day before of the first that is compared.
+    some = editions.slice(max(0, since - 1))
+    if some.column("yesterday").null_count < len(some):
+        rows = {row["date"]: row for row in some.to_pylist()}
+        first = min(list(rows)[since > 0 :], default=None)
+        if first is not None:
+            boards = puzzles()
+            wanted = pc.is_in(boards.column("puzzle_id"), value_set=some.column("puzzle_id"))
+            yield from _yesterdays(rows, first, _sides(boards.filter(wanted)))
+    names = pc.value_counts(editions.column("source_id").drop_null().combine_chunks())
+    repeated = names.filter(pc.greater(names.field("counts"), 1)).field("values")
+    if len(repeated):
+        bearers = editions.filter(pc.is_in(editions.column("source_id"), value_set=repeated))
+        yield from _ids({row["date"]: row for row in bearers.to_pylist()})
 
 
 def _yesterdays(
-    editions: Mapping[dt.date, Edition], sides: Mapping[str, tuple[str, ...]]
+    editions: Mapping[dt.date, Edition], first: dt.date, sides: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Remark]:
     for date, row in sorted(editions.items()):
-        if row["yesterday"] is None:
+        if date < first or row["yesterday"] is None:
             continue
         told = json.loads(row["yesterday"])
         before = editions.get(date - _DAY)

@@ -231,9 +231,9 @@ def test_gold_keeps_the_rows_of_other_games(filled: Lake) -> None:
         [row | {"game": "strands"} for row in table.to_pylist()[:2]], schema=COUNTS_BY_DATE
     )
     filled.write_table("gold/counts_by_date.parquet", pa.concat_tables([table, other]))
-    written = times(Path(filled.url))
+    written = times(Path(filled.url, "gold"))
     write_gold(filled, GAME)
-    assert times(Path(filled.url)) == written
+    assert times(Path(filled.url, "gold")) == written
     put_results(filled, "r1", result(table.column("puzzle_id")[0].as_py()))
     write_gold(filled, GAME)
     read = filled.read_table("gold/counts_by_date.parquet", COUNTS_BY_DATE)

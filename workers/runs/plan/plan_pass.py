@@ -131,11 +131,17 @@ class Asking:
         """What the answers depend on."""
         return question_of(self.game, self.ask)
 
-    def read_answers(self) -> Answers:
-        """Read which jobs need no work."""
+    def read_answers(self, about: pa.Array | None = None) -> Answers:
+        """Read which jobs need no work, of these puzzles or of all."""
         again = statuses_of(self.retry)
-        listed = self.solution_bytes
-        return read_answers(self.lake, self.question, self.budget, again=again, listed_bytes=listed)
+        return read_answers(
+            self.lake,
+            self.question,
+            self.budget,
+            again=again,
+            listed_bytes=self.solution_bytes,
+            about=about,
+        )
 
 
 class OpenJobs:

@@ -76,6 +76,8 @@ def plan_run(
     split: Split = "auto",
     least_s: float = 0.0,
     solution_bytes: int | None = None,
+    about: pa.Array | None = None,
+    known_count: int = 0,
 ) -> str:
     """Plan one job per distinct puzzle that the lake has not answered yet; return the run's id.
 
@@ -86,9 +88,12 @@ def plan_run(
     planned, too, that earlier runs have given up within this budget. `split` says whether jobs are
     divided before they are begun, and `least_s` what each is known to take at least.
     `solution_bytes` bounds what a job may list, in the place of the worker's setting.
+    `about` are the ids of the puzzles, where they are few beside those that the lake has answers
+    about, and `known_count` is how many answered ones the caller has left out: the plan counts them
+    in.
     """
     asking = Asking(lake, game, ask, budget, worker_count, retry, split, least_s, solution_bytes)
-    answers = _answers_of(asking)
+    answers = _answers_of(asking, about)
     jobs = OpenJobs(asking.question, answers)
     for table in _tables(puzzles):
         jobs.find(table)
@@ -99,10 +104,10 @@ def plan_run(
         run_id = next_name(lake, run_id, more=True)
     if jobs.open_count:
         begin_run(asking, run_id, puzzle_count=jobs.open_count)
-        extend_run(asking, puzzles, run_id, answers)
+        extend_run(asking, puzzles, run_id, answers, known_count)
     else:
         # All runs without jobs have one name: what is answered may be other puzzles each time.
-        _write_plan(asking, run_id, 0, jobs)
+        _write_plan(asking, run_id, 0, jobs, known_count)
     return run_id
 
 
@@ -139,13 +144,17 @@ def begin_run(asking: Asking, run_id: str, *, puzzle_count: int) -> None:
 
 
 def extend_run(
-    asking: Asking, puzzles: Puzzles, run_id: str, answers: Answers | None = None
+    asking: Asking,
+    puzzles: Puzzles,
+    run_id: str,
+    answers: Answers | None = None,
+    known_count: int = 0,
 ) -> None:
     """Plan what is missing of a run that was begun, while drivers may be at it, to the end.
 
     A planner that was killed anywhere is followed up by the same call, and so is one that lives:
     what is in the manifest stands, and nothing is planned twice. `answers` is what the lake has
-    answered, if it was read before.
+    answered, if it was read before, and `known_count` as in `plan_run`.
     """
     lake = asking.lake
     while not has_plan(lake, run_id):
@@ -157,15 +166,15 @@ def extend_run(
             continue
         plan.estimator.keep_sample(run_id)
         begun = read_json(lake, asked_path(run_id)) or {}
-        _write_plan(asking, run_id, begun.get("puzzle_count", 0), plan)
+        _write_plan(asking, run_id, begun.get("puzzle_count", 0), plan, known_count)
 
 
-def _answers_of(asking: Asking) -> Answers:
+def _answers_of(asking: Asking, about: pa.Array | None = None) -> Answers:
     """Read which jobs need no work; damaged results are made again first, where that can be."""
-    answers = asking.read_answers()
+    answers = asking.read_answers(about)
     if any(path.startswith(f"{RESULTS_FOLDER}/") for path in passed_over()):
         mend_results(asking.lake)
-        answers = asking.read_answers()
+        answers = asking.read_answers(about)
     return answers
 
 
@@ -253,10 +262,12 @@ def _asked(asking: Asking, run_id: str, puzzle_count: int) -> dict[str, Any]:
     }
 
 
-def _write_plan(asking: Asking, run_id: str, puzzle_count: int, plan: OpenJobs) -> None:
+def _write_plan(
+    asking: Asking, run_id: str, puzzle_count: int, plan: OpenJobs, known_count: int
+) -> None:
     planned = {
         "job_count": plan.job_count,
-        "answered_count": plan.answered_count,
+        "answered_count": plan.answered_count + known_count,
         "poison_count": plan.poison_count,
         "divided_count": plan.divided_count,
         "cost_s": round(plan.cost_s, 3),
