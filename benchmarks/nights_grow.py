@@ -278,7 +278,8 @@ def _section(
     )
     section.say(
         f"Each row is the median of {AT} nights of one day and three games, and the least CPU "
-        "seconds of them; CPU seconds are of this process, wall seconds depend on the disk and on what else runs."
+        "seconds of them; CPU seconds are of this process, wall seconds depend on the disk and on "
+        "what else runs."
     )
     return section
 
