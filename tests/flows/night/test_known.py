@@ -1,0 +1,81 @@
+"""What a night leaves out is what has its answer, and nothing else."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import pytest
+
+from nightgrid.archive.ingest import puzzles
+from nightgrid.archive.ingest.puzzles import read_puzzles_but
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.passed_over import forget, passed_over
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.registry import game
+from nightgrid.workers.runs.job_keys import finally_answered
+from tests.flows.nights import results, run_one
+
+
+@pytest.fixture
+def worked(source, night):
+    """Give the settings of a night that has answered all, twice."""
+    settings = night(source(2))
+    run_one(settings)
+    assert run_one(settings).already_known == 6
+    return settings
+
+
+def test_answers_that_are_lost_are_worked_again(worked):
+    lake, before = Lake.open(worked.workers.lake), results(worked)
+    for path in [*lake.list("results"), *lake.list("runs")]:
+        lake.delete(path)
+
+    report = run_one(worked)
+
+    assert (report.planned, report.already_known, report.solved) == (6, 0, 6)
+    assert results(worked).equals(before)
+
+
+def test_answers_that_are_damaged_are_there_again_after_the_night(worked):
+    lake, before = Lake.open(worked.workers.lake), results(worked)
+    (path,) = lake.list("results")
+    data = bytearray(lake.read_bytes(path))
+    data[60:400] = bytes(340)
+    lake.write_bytes(path, bytes(data))
+
+    try:
+        report = run_one(worked)
+    finally:
+        for name in list(passed_over()):
+            forget(name)
+
+    assert report.planned + report.already_known == 6
+    ids = before.column("job_id").to_pylist()
+    assert sorted(set(results(worked).column("job_id").to_pylist())) == sorted(ids)
+
+
+def test_a_later_solver_answers_all_again(worked, monkeypatch):
+    monkeypatch.setattr(type(game("pips")), "solver_version", "later")
+
+    report = run_one(worked)
+
+    assert (report.planned, report.already_known) == (6, 0)
+
+
+def test_of_segments_whose_boards_are_answered_ids_alone_are_read(worked):
+    lake, pips = Lake.open(worked.workers.lake), game("pips")
+    answered = finally_answered(lake, question_of(pips, Ask(kind="count")))
+    assert len(answered) == 6
+    columns = []
+    read_table = Lake.read_table
+
+    def reading(self, path, schema, names=None):
+        columns.append(names)
+        return read_table(self, path, schema, names)
+
+    with mock.patch.object(Lake, "read_table", reading):
+        rows, known = read_puzzles_but(lake, "pips", answered)
+        assert (len(rows), known, columns) == (0, 6, [[puzzles.PUZZLE_ID]])
+        rows, known = read_puzzles_but(lake, "pips", answered[1:])
+    assert (rows.column("puzzle_id").to_pylist(), known) == ([answered[0].as_py()], 5)
