@@ -15,9 +15,9 @@ from typing import Any
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.faults import MissingFileError
-from nightgrid.archive.lake.json_files import read_hint, write_json
+from nightgrid.archive.lake.json_files import program_version, read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results import checked
+from nightgrid.archive.results.checked import CHECKED_FOLDER
 from nightgrid.archive.results.files import RESULTS_FOLDER, SOLUTIONS_FOLDER
 from nightgrid.solvers.algebra import Ask, Game, canonical_json
 
@@ -26,7 +26,7 @@ GOLD_FOLDER = "gold"
 
 def gold_mark_path(game: str) -> str:
     """Name the mark of a game's gold."""
-    return f"{checked.CHECKED_FOLDER}/{game}-gold.json"
+    return f"{CHECKED_FOLDER}/{game}-gold.json"
 
 
 class GoldMark:
@@ -47,7 +47,7 @@ class GoldMark:
         except MissingFileError:
             editions = ""
         about = {
-            "program": checked.program_version(),
+            "program": program_version(),
             "rules": game.rules,
             "lexicon": game.lexicon_id,
             "solver": game.solver_version,
