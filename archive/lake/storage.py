@@ -338,18 +338,13 @@ class Lake:
         return sorted(self.sizes(prefix))
 
     def sizes(self, prefix: str = "", *, deep: bool = True) -> dict[str, int]:
-        """List the files under a folder as `list`, with their sizes in bytes.
+        """List the files under a folder, or not `deep` those in it, with their sizes in bytes."""
+        found = self.stamps(prefix, deep=deep).items()
+        return {path: size for path, (size, _) in found if not path.startswith(f"{STAGING}/")}
 
-        Not `deep`, those that lie in the folder itself.
-        """
-        found = self._infos(prefix, deep=deep)
-        files = {info.path: info.size for info in found if info.type == pafs.FileType.File}
-        return {path: size for path, size in files.items() if not path.startswith(f"{STAGING}/")}
-
-    def stamps(self, folder: str) -> dict[str, tuple[int, int]]:
-        """List the files that lie in a folder, with their bytes and when they were written, ns."""
-        infos = self._infos(folder, deep=False)
-        files = (info for info in infos if info.type == pafs.FileType.File)
+    def stamps(self, folder: str, *, deep: bool = False) -> dict[str, tuple[int, int]]:
+        """List the files of a folder: their bytes, and when they were written, ns since 1970."""
+        files = (i for i in self._infos(folder, deep=deep) if i.type == pafs.FileType.File)
         return {info.path: (info.size, info.mtime_ns) for info in files}
 
     def folders(self, prefix: str) -> builtins.list[str]:
