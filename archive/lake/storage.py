@@ -282,8 +282,7 @@ class Lake:
 
     def dataset_of(self, paths: Sequence[str], schema: pa.Schema) -> ds.Dataset:
         """Open Parquet files as a dataset."""
-        # Takes 40 MB, which drivers and workers can do without.
-        import pyarrow.dataset as ds
+        import pyarrow.dataset as ds  # 40 MB, which drivers and workers can do without
 
         if not paths:
             return ds.dataset(schema.empty_table())
