@@ -281,10 +281,11 @@ def test_an_empty_lake_shows_an_example_that_can_be_solved(opened: Opened) -> No
     expect(page).to_have_url(re.compile(r"\?example=pips$"))
     expect(board(page)).to_be_visible()
     expect(page.get_by_role("tabpanel")).to_contain_text("no dated boards of Pips yet")
+    expect(page.get_by_role("tabpanel")).to_contain_text("nightgrid nightly fills the calendar")
     solve(page)
     expect(count(page)).to_be_visible()
     page.get_by_role("tab", name="Draw").click()
-    page.get_by_role("button", name="Edit the board shown before").click()
+    page.get_by_role("button", name="Edit the last board").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Draw a board of Pips")
     expect(page.get_by_text("The board is well formed.")).to_be_visible()
 

@@ -97,5 +97,5 @@ export function DrawHelp() {
     <${Size} model=${draft.model} game=${game} />
     <button class="link" type="button" disabled=${!session.draft} onClick=${clearDraft}>start again</button>
     ${before?.game === game && !session.draft && html`
-      <button class="button plain" type="button" onClick=${edit}>Edit the board shown before</button>`}`;
+      <button class="button plain" type="button" onClick=${edit}>Edit the last board</button>`}`;
 }
