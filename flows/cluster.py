@@ -10,8 +10,9 @@ import redis
 from nightgrid.flows.runs import RunSettings, stopped
 from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.broker.redis_keys import connect, living
+from nightgrid.workers.cluster.child_processes import SERVER
 from nightgrid.workers.cluster.local import beginning_cluster
-from nightgrid.workers.cluster.supervisor import SERVER, is_supervised
+from nightgrid.workers.cluster.supervisor_state import is_supervised
 from nightgrid.workers.driver.driver import RunSummary, drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
 from nightgrid.workers.driver.progress import Progress

@@ -8,8 +8,10 @@ from contextlib import ExitStack
 import pytest
 
 from nightgrid.flows import cluster
+from nightgrid.workers.broker.queues import BATCH
+from nightgrid.workers.cluster.child_processes import SERVER
 from nightgrid.workers.cluster.local import local_cluster
-from nightgrid.workers.cluster.supervisor import BATCH, SERVER, supervisor_state
+from nightgrid.workers.cluster.supervisor_state import supervisor_state
 from nightgrid.workers.driver import driver
 from tests.flows.nights import results, run_one
 

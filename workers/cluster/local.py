@@ -16,7 +16,7 @@ from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
 from nightgrid.workers.broker.redis_keys import connect, living
 from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.supervisor import ROLES, child_environment
+from nightgrid.workers.cluster.child_processes import ROLES, child_environment
 from nightgrid.workers.processes import end_group, spawn, wait
 from nightgrid.workers.settings import Settings
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import select
 import signal
@@ -17,34 +16,41 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import redis
 
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.solvers.errors import NightgridError, TransientError
 from nightgrid.workers.broker.lake_keys import make_lake_id
-from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
+from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, mark_gone
 from nightgrid.workers.cluster import server
+from nightgrid.workers.cluster.child_processes import (
+    ROLES,
+    SERVER,
+    WORKERS,
+    Child,
+    child_environment,
+    command_of,
+    how_it_ended,
+)
 from nightgrid.workers.cluster.silence import SilentWorkers
+from nightgrid.workers.cluster.supervisor_state import (
+    LOCK,
+    state_path,
+    supervisor_state,
+    write_state,
+)
 from nightgrid.workers.processes import alone, end_group, kill_group, spawn, wait
 from nightgrid.workers.settings import Settings, program_settings
 
-SERVER = "server"
-KEEPER = "keeper"
-ROLES: tuple[str, ...] = (SERVER, BATCH, INTERACTIVE, KEEPER)
-WORKERS = frozenset({BATCH, INTERACTIVE})
 LOOK_SECONDS = 0.1
 RESTART_SECONDS = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Pause before a restart, by how often in a row the process died young."""
 YOUNG_SECONDS = 10.0
-LOCK = "supervisor"
 ENDING_SECONDS = 5.0
 """A supervisor whose owner was killed may need so long to end."""
 ORPHAN_SECONDS = 1.0
@@ -58,26 +64,12 @@ LEFT_CODES = frozenset({os.EX_OK, os.EX_TEMPFAIL})
 live."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Child:
-    """One supervised process."""
-
-    role: str
-    process: subprocess.Popen[bytes] | None = None
-    worker: str = ""
-    started_at: float = 0.0
-    young_deaths: int = 0
-    restart_at: float = 0.0
-    restarts: int = 0
-
-
 class Supervisor:
     """Keeps one process running for each role, until it is told to stop."""
 
     def __init__(self, settings: Settings, roles: Sequence[str] = ROLES) -> None:
         self._settings = settings
         self._logs = settings.side_dir / "logs"
-        self._state_path = settings.side_dir / "supervisor.json"
         self._roles = [role for role in ROLES if role in roles]
         self._children = self._wanted()
         self._stopping = self._abandoned = False
@@ -198,16 +190,6 @@ class Supervisor:
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self._stopping, self._stopped_by = True, number
 
-    def _command(self, role: str) -> list[str]:
-        settings = self._settings
-        if role == SERVER:
-            return server.server_command(settings)
-        if role == KEEPER:
-            return [sys.executable, "-m", "nightgrid.workers.ondemand.keeper"]
-        if role == INTERACTIVE:
-            return worker_command(settings, role, [INTERACTIVE], settings.interactive_processes)
-        return worker_command(settings, role, OF_BATCH_WORKERS, settings.batch_processes)
-
     def _look_after(self, child: Child) -> None:
         if child.process is not None:
             if child.process.poll() is None:
@@ -230,7 +212,7 @@ class Supervisor:
         child.worker = f"{child.role}-{uuid.uuid4().hex[:12]}"
         try:
             child.process = spawn(
-                self._command(child.role),
+                command_of(child.role, self._settings),
                 log_path=self._logs / f"{child.role}.log",
                 env=child_environment(self._settings, child.worker),
                 share=self._settings.batch_time_share if child.role == BATCH else None,
@@ -260,7 +242,7 @@ class Supervisor:
     def _reap(self, child: Child, process: subprocess.Popen[bytes]) -> None:
         """Clear away what a dead process left, and say when it is started again."""
         kill_group(process)
-        _say(f"{child.role} {process.pid} {_end(process.returncode)}; it is started again")
+        _say(f"{child.role} {process.pid} {how_it_ended(process.returncode)}; it is started again")
         if child.role != SERVER:
             self._mark_gone(child, by_itself=process.returncode in LEFT_CODES)
         now = time.monotonic()
@@ -279,25 +261,10 @@ class Supervisor:
             _say(f"{child.role}: not reported gone: {error}")
 
     def _write_state(self) -> None:
-        state = {
-            "supervisor_pid": os.getpid(),
-            "processes": {
-                child.role: {
-                    "pid": child.process.pid,
-                    "worker": child.worker,
-                    "restarts": child.restarts,
-                }
-                for child in self._children
-                if child.process is not None
-            },
-        }
-        staged = self._state_path.with_suffix(".tmp")
         try:
-            self._state_path.parent.mkdir(parents=True, exist_ok=True)
-            staged.write_text(json.dumps(state, indent=2) + "\n")
-            staged.replace(self._state_path)
+            write_state(self._settings, self._children)
         except OSError as error:
-            _say(f"{self._state_path} could not be written: {error}")
+            _say(f"{state_path(self._settings)} could not be written: {error}")
 
     def _stop(self, *, abandoned: bool) -> None:
         """Stop the workers together, then the server they speak to."""
@@ -325,16 +292,7 @@ class Supervisor:
         for child in self._children:
             if child.role == SERVER and child.process is not None:
                 end_group(child.process, (signal.SIGTERM, seconds))
-        self._state_path.unlink(missing_ok=True)
-
-
-def _end(code: int) -> str:
-    """Say how a process ended."""
-    if code >= 0:
-        return f"exited with {code}"
-    with contextlib.suppress(ValueError):
-        return f"was killed by {signal.Signals(-code).name}"
-    return f"was killed by signal {-code}"
+        state_path(self._settings).unlink(missing_ok=True)
 
 
 def _say(text: str) -> None:
@@ -342,48 +300,6 @@ def _say(text: str) -> None:
     with contextlib.suppress(OSError):
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
-
-
-def worker_command(
-    settings: Settings, role: str, queues: Sequence[str], processes: int
-) -> list[str]:
-    """Write the command line of a Celery worker for these queues."""
-    return [
-        *(sys.executable, "-m", "celery", "--app", settings.celery_app, "worker"),
-        *("--hostname", f"{role}-{uuid.uuid4().hex[:8]}@%h", "--queues", ",".join(queues)),
-        *("--concurrency", str(processes), "--pool", "prefork", "--loglevel", "INFO"),
-        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-    ]
-
-
-def child_environment(settings: Settings, worker: str = "") -> dict[str, str]:
-    """Write the environment in which our packages are found and the settings are these."""
-    paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
-    return {
-        **os.environ,
-        **settings.environment(),
-        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-        "NIGHTGRID_WORKER_ID": worker,
-    }
-
-
-def supervisor_state(settings: Settings) -> Mapping[str, Any] | None:
-    """Read which processes a supervisor runs for this lake, or None when none does."""
-    path = settings.side_dir / "supervisor.json"
-    try:
-        state: Mapping[str, Any] = json.loads(path.read_text())
-    except (FileNotFoundError, ValueError):
-        return None
-    return state
-
-
-def is_supervised(settings: Settings) -> bool:
-    """Tell whether a supervisor works in our side folder."""
-    try:
-        with alone(settings.side_dir, LOCK, ""):
-            return False
-    except TransientError:
-        return True
 
 
 def main() -> None:

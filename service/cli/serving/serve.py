@@ -114,8 +114,9 @@ def _workers(settings: Settings, *, wanted: bool) -> Iterator[Callable[[], None]
     """
     from nightgrid.service.terminal.warming_beside import warming_beside
     from nightgrid.workers.cluster import server
+    from nightgrid.workers.cluster.child_processes import child_environment
     from nightgrid.workers.cluster.local import beginning_cluster
-    from nightgrid.workers.cluster.supervisor import child_environment, is_supervised
+    from nightgrid.workers.cluster.supervisor_state import is_supervised
 
     if not wanted or (_are_served(settings) and not is_supervised(settings)):
         note(f"no workers are started here; those on {server.address(settings)} take the solves")

@@ -68,7 +68,7 @@ def preparing(settings: Settings) -> Iterator[Callable[[], bool]]:
     """
     from nightgrid.archive.lake import place
     from nightgrid.workers.cluster import server
-    from nightgrid.workers.cluster.supervisor import child_environment
+    from nightgrid.workers.cluster.child_processes import child_environment
 
     if place.is_missing(settings.lake):
         note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from nightgrid.workers.cluster.supervisor import child_environment
+from nightgrid.workers.cluster.child_processes import child_environment
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.quick_solver import TRY_SECONDS
 from nightgrid.workers.settings import Settings

@@ -16,7 +16,7 @@ from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.malformed import count_malformed, malformed_counts, read_object
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, URGENT, demand, overview, traffic
 from nightgrid.workers.broker.redis_keys import connect, living, next_announcements
-from nightgrid.workers.cluster.supervisor import supervisor_state
+from nightgrid.workers.cluster.supervisor_state import supervisor_state
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
 from tests.workers.conftest import plan, result_rows, undisturbed_rows

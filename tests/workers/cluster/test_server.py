@@ -15,8 +15,9 @@ from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.app import app, client_app, configuration
 from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster import server
+from nightgrid.workers.cluster.child_processes import child_environment
 from nightgrid.workers.cluster.local import LOG_TAIL_LINES, local_cluster
-from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
+from nightgrid.workers.cluster.supervisor_state import supervisor_state
 from nightgrid.workers.processes import end_group, spawn
 from nightgrid.workers.settings import SOCKET_PATH_BYTES, Settings
 from tests.workers.cluster.test_survival import pid_of, wait_for

@@ -10,7 +10,9 @@ import pytest
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.cluster import server, supervisor
-from nightgrid.workers.cluster.supervisor import LOCK, SERVER, Supervisor
+from nightgrid.workers.cluster.child_processes import SERVER
+from nightgrid.workers.cluster.supervisor import Supervisor
+from nightgrid.workers.cluster.supervisor_state import LOCK
 from nightgrid.workers.processes import alone
 from tests.workers.conftest import quick_settings
 
@@ -77,7 +79,7 @@ def test_a_server_that_is_killed_is_told_to_be_back(settings, capfd):
 
 
 def test_ctrl_c_is_answered_before_workers_have_ended(settings, capfd, monkeypatch):
-    monkeypatch.setattr(supervisor, "worker_command", lambda *_: ["sleep", "600"])
+    monkeypatch.setattr(supervisor, "command_of", lambda *_: ["sleep", "600"])
     watched = Supervisor(settings, (BATCH,))
     write_state = watched._write_state
 
