@@ -397,21 +397,21 @@ def test_result_draws_the_best_cover_and_ranks_the_others(
 ) -> None:
     import pyarrow as pa
 
-    from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lake.tables import SOLUTIONS
+    from nightgrid.service.cli.job_sources import LakeJobs
     from nightgrid.service.cli.result import _say_row
 
     row = {
         "game": "strands", "ask": "best(2)", "puzzle_id": PUZZLE.puzzle_id, "status": "solved",
         "count": 2, "states": 7, "kernel_ns": 3_000_000, "reason": "", "job_id": "j", "run_id": "r",
     }  # fmt: skip
-    lake = Lake.open(str(tmp_path))
+    source = LakeJobs(str(tmp_path))
     about = {name: row[name] for name in ("job_id", "puzzle_id", "game", "ask", "run_id")}
     solutions = [
         {**about, "rank": rank, "solution": json.dumps(cover_to_json(COVER))} for rank in range(2)
     ]
-    lake.write_table("solutions/r.parquet", pa.Table.from_pylist(solutions, SOLUTIONS))
-    _say_row(lake, row, PUZZLE.puzzle_id)
+    source.lake.write_table("solutions/r.parquet", pa.Table.from_pylist(solutions, SOLUTIONS))
+    _say_row(source, row, PUZZLE.puzzle_id)
     out = capsys.readouterr().out
     assert out.startswith(f"best(2) of puzzle {PUZZLE.puzzle_id}: 2 solutions in 3 ms (7 states)")
     assert out.count(text_of(draw_cover(PUZZLE, COVER))) == 1
