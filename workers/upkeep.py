@@ -14,11 +14,10 @@ from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import merge_answers
-from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.manifest import done_path, read_done
-from nightgrid.workers.runs.notes import cancelled_path, given_up_at
+from nightgrid.workers.runs.notes import delete_given_up, given_up_at
 
 log = get_logger("nightgrid.upkeep")
 
@@ -84,10 +83,7 @@ def _prune_given_up(lake: Lake, run_ids: Collection[str], before: dt.datetime) -
     wanted = {read_hint(lake, path, lambda told: told["run_id"]) for path in lake.list(_RECORDS)}
     old = [run_id for run_id in old if run_id not in wanted]
     for run_id in old:
-        # In this order: as long as there is any of it, the run is one that was given up.
-        for path in lake.list(files_folder(run_id)):
-            lake.delete(path, durable=False)
-        lake.delete_folder(f"{_RUN}{run_id}", last=cancelled_path(run_id))
+        delete_given_up(lake, run_id)
     return len(old)
 
 

@@ -116,6 +116,16 @@ BatchProcesses = Annotated[
         help="Processes for batches. Default: NIGHTGRID_BATCH_PROCESSES, else one a core.",
     ),
 ]
+InteractiveProcesses = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=64,
+        metavar="N",
+        help="Processes for on-demand solves alone. Default: NIGHTGRID_INTERACTIVE_PROCESSES, "
+        "else 1.",
+    ),
+]
 Inline = Annotated[
     bool, typer.Option("--inline", help="Solve in this process, with no server and no workers.")
 ]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.algebra import MAX_COUNT, Arrays, Ask, Budget, Outcome, Statistics, Status
+from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics
 from nightgrid.solvers.base_game import BaseGame, over_budget
 from nightgrid.solvers.columns import LETTER_FEATURES, letter_features
 from nightgrid.solvers.errors import PermanentError
@@ -17,7 +17,7 @@ from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.columns import from_arrays, to_arrays
 from nightgrid.solvers.strands.general.wide_pieces import WideFound, find_any_pieces
-from nightgrid.solvers.strands.listing import COVER_BYTES, CoverStream, best_first, engine_for
+from nightgrid.solvers.strands.listing import COVER_BYTES, CoverStream, counted_outcome, engine_for
 from nightgrid.solvers.strands.parts import Part, divide, part_range, walk
 from nightgrid.solvers.strands.paths import build_cover
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError
@@ -75,22 +75,14 @@ class StrandsGame(BaseGame[Puzzle, Cover]):
             engine = engine_for(puzzle, self.bound_rules, found, budget, exists=False)
             engine.on_progress = self.on_progress
             pieces, state, score = walk(engine, part_range(part)[0])
-            counts, bests, kids = _values(engine, part, state)
-            total = sum(counts)
-            if total > MAX_COUNT:  # A count that is full is more.
-                return over_budget(Reason(code=ReasonCode.COUNT_TOO_LARGE), engine.statistics())
-            top = best_first(engine, ask.limit, bests, kids, score) if ask.limit else ()
-            covers = tuple(
-                build_cover(
-                    pieces + more, value, puzzle, self.bound_rules, found, self.words_known()
-                )
-                for value, more in top
-            )
-            return Outcome(
-                status=Status.SOLVED if total else Status.UNSOLVABLE,
-                count=total,
-                solutions=covers,
-                statistics=engine.statistics(),
+
+            def build(laid: list[tuple[str, int]], value: int) -> Cover:
+                words = self.words_known()
+                return build_cover(laid, value, puzzle, self.bound_rules, found, words)
+
+            values = _values(engine, part, state)
+            return counted_outcome(
+                engine, ask.limit, values, (pieces, score), build, engine.statistics
             )
         except BudgetSpentError as error:
             spent = Statistics() if engine is None else engine.statistics()

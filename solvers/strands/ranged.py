@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Outcome, Statistics, Status
-from nightgrid.solvers.base_game import over_budget
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.strands.general.wide_pieces import WideFound
-from nightgrid.solvers.strands.listing import best_first, engine_for
+from nightgrid.solvers.strands.listing import counted_outcome, engine_for
 from nightgrid.solvers.strands.paths import build_cover, spell
 from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.puzzle import Puzzle
@@ -45,24 +43,14 @@ class RangedCovers:
     def outcome(self, start: int, stop: int) -> Outcome[Cover]:
         """Make the outcome of a range that was worked. Raises BudgetSpentError."""
         indices = sorted(i for i in self._covered if start <= i < stop)
-        total = sum(self._covered[i][0] for i in indices)
-        if total > MAX_COUNT:  # A count that is full is more.
-            return over_budget(Reason(code=ReasonCode.COUNT_TOO_LARGE), self._spent())
-        covers: tuple[Cover, ...] = ()
-        if self._ask.limit:
-            bests = [self._covered[i][1] for i in indices]
-            kids = [(i, None) for i in indices]
-            top = best_first(self._engine, self._ask.limit, bests, kids, 0)
-            covers = tuple(
-                build_cover(pieces, value, self._puzzle, self._rules, self._found, self._words)
-                for value, pieces in top
-            )
-        return Outcome(
-            status=Status.SOLVED if total else Status.UNSOLVABLE,
-            count=total,
-            solutions=covers,
-            statistics=self._spent(),
+        counts, bests = ([self._covered[i][k] for i in indices] for k in (0, 1))
+        values = counts, bests, [(i, None) for i in indices]
+        return counted_outcome(
+            self._engine, self._ask.limit, values, ([], 0), self._build, self._spent
         )
+
+    def _build(self, pieces: list[tuple[str, int]], value: int) -> Cover:
+        return build_cover(pieces, value, self._puzzle, self._rules, self._found, self._words)
 
     def what(self, start: int, stop: int) -> str:
         """Say of a range with which spangram it begins and ends."""

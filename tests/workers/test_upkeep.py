@@ -80,25 +80,40 @@ def test_the_ends_of_runs_are_read_once(lake, tmp_path, monkeypatch):
     assert prune_runs(lake, kept_days=30) == 0
 
 
-def test_deleting_runs_may_be_killed_before_any_file(tmp_path, monkeypatch):
-    settings = quick_settings(tmp_path)
+def killed_at_each_file(tmp_path, monkeypatch, make):
+    """Kill pruning before each file that it deletes; yield lake, what was made, killed."""
     for step in itertools.count(1):
         lake = Lake.open(str(tmp_path / f"lake{step}"))
-        run_id = work(lake, settings)
-        before = read_results(lake)
+        made = make(lake)
+        killed = False
         with monkeypatch.context() as patch:
             patch.setattr("pathlib.Path.unlink", killing(step, "unlink"))
             try:
                 prune_runs(lake, kept_days=30, now=LATER)
             except KilledError:
-                assert read_done(lake, run_id) is not None
-            else:
-                break
+                killed = True
+        yield lake, made, killed
+        if not killed:
+            return
+
+
+def test_deleting_runs_may_be_killed_before_any_file(tmp_path, monkeypatch):
+    settings = quick_settings(tmp_path)
+
+    def make(lake):
+        return work(lake, settings), read_results(lake)
+
+    kills = 0
+    for lake, (run_id, before), killed in killed_at_each_file(tmp_path, monkeypatch, make):
+        if not killed:
+            break
+        kills += 1
+        assert read_done(lake, run_id) is not None
         assert prune_runs(lake, kept_days=30, now=LATER) == 1
         assert not has_run(lake, run_id)
         assert lake.folders("runs") == []
         assert read_results(lake).equals(before)
-    assert step > 4
+    assert kills >= 4
 
 
 def give_up(lake):
@@ -144,21 +159,16 @@ def test_a_run_that_was_given_up_and_is_wanted_again_stays(lake):
 
 
 def test_deleting_a_run_that_was_given_up_may_be_killed_before_any_file(tmp_path, monkeypatch):
-    for step in itertools.count(1):
-        lake = Lake.open(str(tmp_path / f"lake{step}"))
-        run_id = give_up(lake)
-        with monkeypatch.context() as patch:
-            patch.setattr("pathlib.Path.unlink", killing(step, "unlink"))
-            try:
-                prune_runs(lake, kept_days=30, now=LATER)
-            except KilledError:
-                assert given_up_at(lake, run_id) is not None
-            else:
-                break
+    kills = 0
+    for lake, run_id, killed in killed_at_each_file(tmp_path, monkeypatch, give_up):
+        if not killed:
+            break
+        kills += 1
+        assert given_up_at(lake, run_id) is not None
         assert prune_runs(lake, kept_days=30, now=LATER) == 1
         assert lake.folders("runs") == []
         assert lake.list(files_folder(run_id)) == []
-    assert step > 3
+    assert kills >= 3
 
 
 def killing(step, name):

@@ -11,6 +11,7 @@ from nightgrid.archive.lake.conforming import reason_of_failure
 from nightgrid.archive.lake.json_files import read_hint, read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import result_path
+from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.solvers.algebra import digest
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
@@ -170,6 +171,14 @@ def given_up_at(lake: Lake, run_id: str) -> str | None:
     """Read when a run was cancelled whose states were not to be kept, UTC; None: it was not."""
     about = read_json(lake, cancelled_path(run_id))
     return str(about["cancelled_at"]) if about is not None and about.get("drop_states") else None
+
+
+def delete_given_up(lake: Lake, run_id: str) -> None:
+    """Delete a run that was given up, with the solutions that it has listed."""
+    # In this order: as long as there is any of it, the run is one that was given up.
+    for path in lake.list(files_folder(run_id)):
+        lake.delete(path, durable=False)
+    lake.delete_folder(folder(run_id), last=cancelled_path(run_id))
 
 
 def take_up_run(lake: Lake, run_id: str) -> None:

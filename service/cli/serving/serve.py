@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nightgrid.service.options.shared_options import BatchProcesses, Json, LakeOption, read_settings
+from nightgrid.service.options.shared_options import (
+    BatchProcesses,
+    InteractiveProcesses,
+    Json,
+    LakeOption,
+    read_settings,
+)
 from nightgrid.service.terminal.console import Exit, emit, note
 from nightgrid.solvers.errors import TransientError
 
@@ -35,16 +41,7 @@ def serve(
     ] = PORT,
     lake: LakeOption = None,
     processes: BatchProcesses = None,
-    interactive: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=64,
-            metavar="N",
-            help="Processes for on-demand solves alone. Default: NIGHTGRID_INTERACTIVE_PROCESSES, "
-            "else 1.",
-        ),
-    ] = None,
+    interactive: InteractiveProcesses = None,
     workers: Annotated[
         bool,
         typer.Option(

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nightgrid.archive import outages
-from nightgrid.service.options.shared_options import BatchProcesses, Json, LakeOption, read_settings
+from nightgrid.service.options.shared_options import (
+    BatchProcesses,
+    InteractiveProcesses,
+    Json,
+    LakeOption,
+    read_settings,
+)
 from nightgrid.service.terminal.console import Exit, duration, emit, note, say
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import warmed
@@ -29,16 +35,7 @@ WATCH_EVERY_S = 2.0
 def worker(
     lake: LakeOption = None,
     processes: BatchProcesses = None,
-    interactive: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=64,
-            metavar="N",
-            help="Processes for on-demand solves alone. Default: NIGHTGRID_INTERACTIVE_PROCESSES, "
-            "else 1.",
-        ),
-    ] = None,
+    interactive: InteractiveProcesses = None,
 ) -> int:
     """Run supervised workers until Ctrl-C or SIGTERM; whatever dies is started again.
 

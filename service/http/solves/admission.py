@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import time
 
 import redis
 
 from nightgrid.service.http.problems import Problem
+from nightgrid.service.http.watch.cached import Cached
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE
 from nightgrid.workers.settings import Settings
@@ -22,8 +22,7 @@ class Admission:
     def __init__(self, client: redis.Redis, settings: Settings) -> None:
         self._client = client
         self._settings = settings
-        self._waiting = 0
-        self._looked_at = -math.inf
+        self._waiting = Cached(self._look, LOOK_S)
 
     def check(self) -> None:
         """Raise Problem where a new job is expected to wait too long."""
@@ -42,15 +41,14 @@ class Admission:
 
     def expected_wait_s(self) -> float:
         """Estimate how long a new job waits for a worker."""
-        now = time.monotonic()
-        if now - self._looked_at > LOOK_S:
-            self._looked_at = now
-            try:
-                key = f"{key_prefix(self._settings)}{INTERACTIVE}"
-                self._waiting = int(self._client.llen(key))
-            except redis.RedisError:
-                # What is accepted lies in the lake, and is sent when the server is back.
-                self._waiting = 0
         # A job takes this long in one task at most; most take far less.
         each_s = self._settings.ondemand_seconds / 2
-        return self._waiting * each_s / self._settings.interactive_processes
+        return self._waiting.get() * each_s / self._settings.interactive_processes
+
+    def _look(self) -> int:
+        """Count the jobs that wait."""
+        try:
+            return int(self._client.llen(f"{key_prefix(self._settings)}{INTERACTIVE}"))
+        except redis.RedisError:
+            # What is accepted lies in the lake, and is sent when the server is back.
+            return 0

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import threading
-import time
-
 import redis
 
+from nightgrid.service.http.watch.cached import Cached
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
 from nightgrid.workers.settings import Settings
 
@@ -21,19 +18,15 @@ class Places:
     def __init__(self, client: redis.Redis, settings: Settings) -> None:
         self._client = client
         self._settings = settings
-        self._places: dict[str, int] = {}
-        self._looked_at = -math.inf
-        self._looking = threading.Lock()
+        self._places = Cached(self._look, LOOK_S)
 
     def of(self, job_id: str) -> int | None:
         """Count the jobs before one; None where it does not wait, or no server answers."""
-        with self._looking:
-            now = time.monotonic()
-            if now - self._looked_at > LOOK_S:
-                self._looked_at = now
-                try:
-                    order = waiting_in_order(self._client, self._settings, INTERACTIVE)
-                except redis.RedisError:
-                    order = []
-                self._places = {job: place for place, job in enumerate(order)}
-            return self._places.get(job_id)
+        return self._places.get().get(job_id)
+
+    def _look(self) -> dict[str, int]:
+        try:
+            order = waiting_in_order(self._client, self._settings, INTERACTIVE)
+        except redis.RedisError:
+            order = []
+        return {job: place for place, job in enumerate(order)}

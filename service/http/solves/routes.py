@@ -70,7 +70,8 @@ async def _solved(
     known = service.views.final(posed.job_id)
     if known is not None:
         return known
-    if service.may_know(posed):
+    was_looked_for = service.may_know(posed)
+    if was_looked_for:
         known = await asyncio.to_thread(_known, service, posed)
         if known is not None:
             return known
@@ -78,23 +79,20 @@ async def _solved(
     tried = await service.quick.answer(posed) if wait_s else None
     if tried is not None:
         return tried
-    known = await asyncio.to_thread(_begin, service, posed, client, key)
-    if known is not None:
-        return known
+    if not was_looked_for:
+        known = await asyncio.to_thread(_known, service, posed)
+        if known is not None:
+            return known
+    await asyncio.to_thread(_begin, service, posed, client, key)
     solve = await service.until_over(posed.job_id, wait_s)
     if solve is None:
         raise TransientError(f"job {posed.job_id} is gone")
     return solve
 
 
-def _begin(
-    service: Service, posed: Posed, client: Client, key: str | None
-) -> dict[str, Any] | None:
-    """Show what the lake knows of a question; submit what it does not know, and return None."""
+def _begin(service: Service, posed: Posed, client: Client, key: str | None) -> None:
+    """Submit a question that the lake does not know the answer to."""
     job_id = posed.job_id
-    known = _known(service, posed)
-    if known is not None:
-        return known
     service.admission.check()
     service.open_jobs.add(client, job_id)
     service.views.forget(job_id)
@@ -116,7 +114,6 @@ def _begin(
         if read_record(service.lake, job_id) is None:
             raise
     service.submitted(job_id)
-    return None
 
 
 def _known(service: Service, posed: Posed) -> dict[str, Any] | None:

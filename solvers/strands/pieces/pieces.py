@@ -160,7 +160,7 @@ def _compounds(
     found, masks, numbers = join_components(
         components,
         weights,
-        _codes(lexicon, np.unique(words.word[words.spans])),
+        spelled_codes(lexicon, np.unique(words.word[words.spans])),
         grid,
         JoinLimits(
             min_letters=rules.min_letters,
@@ -192,7 +192,7 @@ def _compounds(
     return pieces, codes
 
 
-def _codes(lexicon: Lexicon, words: Any) -> U64:
+def spelled_codes(lexicon: Lexicon, words: Any) -> U64:
     """Write words as compounds are written; those that are longer than a compound are left out."""
     codes = np.empty((len(words), 2), np.uint64)
     count = 0

@@ -20,7 +20,7 @@ from nightgrid.solvers.strands.pieces.compound_tables import (
     phrase_of,
 )
 from nightgrid.solvers.strands.pieces.compounds import JoinLimits, join_components
-from nightgrid.solvers.strands.pieces.pieces import Pieces, ragged
+from nightgrid.solvers.strands.pieces.pieces import Pieces, ragged, spelled_codes
 from nightgrid.solvers.strands.pieces.words import STEPS_MAX, Grid
 from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
 from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
@@ -92,7 +92,7 @@ def find_compounds(
     """
     lexicon = vocabulary.lexicon
     costs, cheapest, weights = weights_of(vocabulary)
-    spelled = _codes(lexicon, np.unique(words.word[words.spans]))
+    spelled = spelled_codes(lexicon, np.unique(words.word[words.spans]))
     for tier, (most, centibels) in enumerate(LIMITS):
         complete, components = component_paths.find_components(
             lexicon.trie, costs, cheapest, grid, centibels, STEPS_MAX
@@ -123,19 +123,6 @@ def _best(
         blocks=blocks[places],
     )  # fmt: skip
     return pieces, codes
-
-
-def _codes(lexicon: Any, words: Any) -> U64:
-    """Write words as compounds are written; those that are longer than a compound are left out."""
-    codes = []
-    for word in words:
-        letters = lexicon.letters[lexicon.offsets[word] : lexicon.offsets[word + 1]]
-        if len(letters) <= component_paths.LETTERS_MAX:
-            code = 1
-            for letter in letters.tolist():
-                code = code << component_paths.CODE_BITS | letter
-            codes.append((code >> 64, code & (2**64 - 1)))
-    return np.array(codes, np.uint64).reshape(-1, 2)
 
 
 @lru_cache(maxsize=1 << 15)
