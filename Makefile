@@ -15,7 +15,7 @@ MUTANTS_ARGS ?=
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test lint format docs bench chaos mutants lock clean
+.PHONY: help demo check test lint format docs site dist notes bench chaos mutants lock clean
 
 help: ## print this list
 	@echo "nightgrid: make TARGET"
@@ -29,7 +29,7 @@ help: ## print this list
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 TO_RUN := .[flows]
-TO_TEST := .[flows,query,serve,bench,dev]
+TO_TEST := .[flows,query,serve,bench,docs,dev]
 INDEX := $(if $(PIP_INDEX_URL),--default-index $(PIP_INDEX_URL))
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -80,6 +80,18 @@ format: $(DEV) ## rewrite the source in house style
 
 docs: $(DEV) ## write what docs/ takes from the source
 	PYTHONPATH=. $(BIN)/python docs/generate.py
+
+# The folder docs/ is not the source folder: pages link to files of the whole repository.
+site: $(DEV) ## build the docs as a site into var/site/html; a warning is an error
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs/site \
+	  --doctree-dir var/site/doctrees . var/site/html
+
+dist: $(DEV) ## build the source distribution and the wheel into dist/
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+
+notes: $(DEV) ## print the release notes that changelog.d/ gives; VERSION=1.2.3 moves them into CHANGELOG.md
+	$(BIN)/towncrier build $(if $(VERSION),--yes --version $(VERSION),--draft --version next)
 
 bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.published --write

@@ -26,7 +26,7 @@ import nightgrid
 from docs import bad_inputs, bad_requests, bombs
 from nightgrid.service.cli.app import COMMANDS, make_app
 from nightgrid.service.http import problem_kinds
-from nightgrid.service.http.app import create_app
+from nightgrid.service.http.app import API, create_app
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.terminal.console import Exit
 from nightgrid.workers.settings import Settings
@@ -98,7 +98,7 @@ def public_names() -> str:
     for name in sorted(nightgrid.__all__, key=lambda name: (name[0].isupper(), name)):
         found = getattr(nightgrid, name)
         told = inspect.getdoc(found) or ""
-        lines += [f"### `nightgrid.{name}`", ""]
+        lines += [f"## `nightgrid.{name}`", ""]
         if inspect.isfunction(found) or name in ("Board", "Ask", "Budget", "Lake"):
             lines += ["```python", f"{name}{_signature(found)}", "```", ""]
         lines += [told, ""]
@@ -181,9 +181,12 @@ def decisions() -> str:
 
 
 def openapi() -> str:
-    """Write the description of the HTTP service, as GET /openapi.json gives it."""
+    """Write what GET /openapi.json gives, with the version of the API in the program's place."""
     settings = ServiceSettings(workers=Settings.model_construct(lake="lake"))
-    return json.dumps(create_app(settings).openapi(), indent=1, ensure_ascii=False) + "\n"
+    told = create_app(settings).openapi()
+    # The service tells its own version; that of a page would change with every commit.
+    told["info"]["version"] = API.removeprefix("/")
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 
 PAGES = {

@@ -80,6 +80,28 @@ def test_a_wheel_puts_one_name_into_site_packages(wheel: Path):
     assert {name for name in tops if not name.endswith(".dist-info")} == {"nightgrid"}
 
 
+def test_a_wheel_has_every_file_of_the_floors(wheel: Path):
+    """Given static files, fonts, samples and weights, Then the wheel has them like modules."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git clone")
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *FLOORS]
+    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    wanted = {f"nightgrid/{name}" for name in told.split("\0") if (ROOT / name).is_file()}
+    names = zipfile.ZipFile(wheel).namelist()
+    assert wanted - set(names) == set()
+    kinds = {Path(name).suffix for name in names if name.startswith("nightgrid/")}
+    assert {".py", ".js", ".css", ".html", ".woff2", ".npz", ".json", ".typed"} <= kinds
+
+
+def test_the_command_tells_the_version_of_the_wheel(wheel: Path, python: Path, trapped: Path):
+    """Given a wheel built from a source distribution, Then both and the command say one version."""
+    version = wheel.name.split("-")[1]
+    assert [path.name for path in wheel.parent.glob("*.tar.gz")] == [f"nightgrid-{version}.tar.gz"]
+    command = python.parent / "nightgrid"
+    assert run(python, trapped, command, "--version").split() == ["nightgrid", version]
+    assert "--port" in run(python, trapped, command, "serve", "--help")
+
+
 def test_the_wheel_is_what_is_imported(python: Path, trapped: Path):
     script = "import nightgrid, nightgrid.workers.settings as s; print(nightgrid.__file__)"
     assert Path(run(python, trapped, "-c", script).strip()).is_relative_to(python.parents[1])
