@@ -22,6 +22,7 @@ from pydantic_settings import (
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
+from nightgrid.workers.logs import LogFormat, use_format
 from nightgrid.workers.runs.stages import (
     CARRY_ROWS,
     STAGE_LAYERS,
@@ -74,6 +75,9 @@ class Settings(BaseSettings):
     """Folder for the embedded server, logs and locks; default: var/<lake> beside the lake."""
     key_prefix: str = "nightgrid:"
     """Starts every key of ours in Redis; the id of the lake follows it."""
+    log_format: LogFormat | None = None
+    """How lines of the log are written: `console`, for people, or `json`, one object a line. Unset:
+    `console` on a terminal and `json` elsewhere."""
 
     games: str = ",".join(GAMES)
     """Games, separated by commas, whose kernels and default words a worker loads before it begins.
@@ -399,13 +403,15 @@ def load_settings(**given: Any) -> Settings:
 def program_settings() -> Settings:
     """Read the settings of a program that stands by itself: a worker, the keeper, a supervisor.
 
-    Ends it with one sentence and BAD_SETTINGS where one is wrong.
+    Its log is written as they say. Ends it with one sentence and BAD_SETTINGS where one is wrong.
     """
     try:
-        return load_settings()
+        settings = load_settings()
     except PermanentError as error:
         sys.stderr.write(f"nightgrid: {error}\n")
         raise SystemExit(BAD_SETTINGS) from error
+    use_format(settings.log_format)
+    return settings
 
 
 def origins(settings: Settings, given: Collection[str] = ()) -> list[tuple[str, str, str]]:

@@ -7,13 +7,11 @@ import logging
 import os
 import re
 import socket
-import sys
 import time
 import uuid
 from typing import Any
 
 import redis
-import structlog
 from celery import Task, signals
 from celery.exceptions import TimeLimitExceeded
 
@@ -27,7 +25,7 @@ from nightgrid.workers.broker.job_news import tell_news
 from nightgrid.workers.broker.job_refusals import mark_job_refusal, others_may_work
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.liveness import AcknowledgedRequest, Liveness
-from nightgrid.workers.broker.queues import BATCH, URGENT
+from nightgrid.workers.broker.queues import BATCH, LOG_HEADER, URGENT
 from nightgrid.workers.broker.redis_keys import (
     Announcement,
     EventKind,
@@ -39,7 +37,8 @@ from nightgrid.workers.broker.turns import TURNS
 from nightgrid.workers.broker.watcher import StopThread
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
-from nightgrid.workers.logs import configure, get_logger
+from nightgrid.workers.logs import bind, bind_carried, get_logger, unbind
+from nightgrid.workers.logs.lines import take_over_logging
 from nightgrid.workers.ondemand.calling import IdleProcesses
 from nightgrid.workers.ondemand.helping import help_job
 from nightgrid.workers.ondemand.solving import solve_message
@@ -75,9 +74,9 @@ class NightgridTask(Task):  # type: ignore[misc]
 
     def before_start(self, task_id: str, *_: Any) -> None:
         """Bind what every log line of the task shall carry."""
-        structlog.contextvars.bind_contextvars(
-            task=self.name, task_id=task_id, retries=self.request.retries, worker=WORKER_ID
-        )
+        unbind()
+        bind_carried(self.request.get(LOG_HEADER))
+        bind(task=self.name, task_id=task_id, retries=self.request.retries, worker=WORKER_ID)
         self.request.begun = time.monotonic()
 
     def after_return(self, status: str, retval: Any, *_: Any) -> None:
@@ -86,7 +85,7 @@ class NightgridTask(Task):  # type: ignore[misc]
         seconds = None if begun is None else round(time.monotonic() - begun, 3)
         detail = retval if status == "SUCCESS" else repr(retval)
         log.info("task ended", status=status, seconds=seconds, detail=detail)
-        structlog.contextvars.clear_contextvars()
+        unbind()
 
 
 _open: dict[int, tuple[Lake, redis.Redis, StopThread]] = {}
@@ -115,7 +114,7 @@ def _tell(event: EventKind, ref: ChunkRef, reason: Reason | None = None, worker:
 def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
     """Solve one chunk of a run and announce it."""
     chunk = ChunkRef(**ref)
-    structlog.contextvars.bind_contextvars(run=chunk.run_id, chunk=chunk.name)
+    bind(run=chunk.run_id, chunk=chunk.name)
     lake, _, watcher = _connections()
     report = solve_chunk_of(lake, chunk, _settings, WORKER_ID, watcher)
     if report.state != "stale":
@@ -133,7 +132,7 @@ def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
 )
 def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
     """Solve one puzzle that came with the message."""
-    structlog.contextvars.bind_contextvars(job=message.get("job_id"))
+    bind(job=message.get("job_id"))
     lake, client, watcher = _connections()
     idle = IdleProcesses(client, _settings)
     report = solve_message(lake, message, _settings, WORKER_ID, watcher, idle)
@@ -144,6 +143,7 @@ def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
 @app.task(base=NightgridTask, name=SHARE_ONDEMAND)  # type: ignore[untyped-decorator]
 def share_ondemand(call: dict[str, Any]) -> dict[str, Any]:
     """Help with a job on demand that another process works."""
+    bind(job=call["message"].get("job_id"))
     lake, client, watcher = _connections()
     try:
         return {"brought": help_job(lake, call, client, _settings, WORKER_ID, watcher)}
@@ -209,15 +209,8 @@ def _how(death: BaseException) -> str:
 
 @signals.setup_logging.connect  # type: ignore[untyped-decorator]
 def _set_up_logging(**_: Any) -> None:
-    logging.basicConfig(
-        level=logging.INFO,
-        stream=sys.stderr,
-        format="%(asctime)s %(levelname)s %(processName)s %(name)s %(message)s",
-    )
     # The base class logs how a task ended, with what it was about.
-    for name in ("celery.app.trace", "celery.worker.strategy"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-    configure(json_lines=True)
+    take_over_logging(logging.INFO, quiet=("celery.app.trace", "celery.worker.strategy"))
 
 
 @signals.worker_init.connect  # type: ignore[untyped-decorator]

@@ -7,6 +7,7 @@ same call, and it does only the rest. Steps add what they find to the game's rep
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -38,8 +39,12 @@ from nightgrid.flows.runs import (
 )
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.workers.lease import holding
+from nightgrid.workers.logs import bound, get_logger
 from nightgrid.workers.processes import alone
 from nightgrid.workers.upkeep import tidy
+
+log = get_logger("nightgrid.night")
+NIGHT_ID_CHARS = 12
 
 
 def work_night(night: NightSettings, watch: Watch = SILENT, as_step: AsStep = plain) -> NightReport:
@@ -131,7 +136,14 @@ def work_steps(
     night: NightSettings, watch: Watch, as_step: AsStep, ahead: StepsAhead
 ) -> NightReport:
     """Do what `work_night` does, in a night that is held, beginning with what was done ahead."""
-    do = ahead.taken_over_by(as_step)
+    with bound(night=uuid.uuid4().hex[:NIGHT_ID_CHARS]):
+        figures = _worked(night, watch, ahead.taken_over_by(as_step), ahead)
+    if figures.failed:
+        raise NightFailedError(figures)
+    return figures
+
+
+def _worked(night: NightSettings, watch: Watch, do: AsStep, ahead: StepsAhead) -> NightReport:
     games = [_GameWork(night, game, do, ahead.seconds(game.game)) for game in night.games]
     for work in games:
         work.fetch()
@@ -140,17 +152,40 @@ def work_steps(
             work.plan()
         loaded = [work.game.game for work in games if work.report.planned]
         if loaded:
+            log.info("night begun", games=loaded)
             watch.on_work(loaded)
         with OwnWorkers(night, loaded) as workers:
             for work in games:
                 work.finish(workers, watch)
+                _log_end(work.report)
                 watch.on_report(work.report)
     tidy(night.lake, night.workers.runs_kept_days)
     reports = tuple(work.report for work in games)
     figures = NightReport(games=reports, wall_seconds=time.monotonic() - ahead.begun_s)
-    if figures.failed:
-        raise NightFailedError(figures)
+    if loaded:
+        log.info("night ended", seconds=round(figures.wall_seconds, 3), failed=figures.failed)
     return figures
+
+
+def _log_end(report: GameReport) -> None:
+    """Log how a game ended. An idle night logs nothing: its reports in the lake are its word."""
+    if report.failed:
+        log.error("game failed", game=report.game, why=report.failure or report.source_trouble)
+    if report.new_payloads or report.planned or report.known_poison:
+        log.info(
+            "game ended",
+            game=report.game,
+            run=report.run_id,
+            new_payloads=report.new_payloads,
+            quarantined=report.quarantined,
+            planned=report.planned,
+            solved=report.solved,
+            unsolvable=report.unsolvable,
+            over_budget=report.over_budget,
+            invalid=report.invalid,
+            poison=report.poisoned_jobs,
+            seconds=round(report.wall_seconds, 3),
+        )
 
 
 class _GameWork:

@@ -19,6 +19,7 @@ from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events, found, routes
 from nightgrid.service.http.state import Service
 from nightgrid.service.http.watch import metrics, queue, ready
+from nightgrid.service.http.watch.requests import Noted
 from nightgrid.service.web.files import routes as page_routes
 from nightgrid.solvers.registry import GAMES, titles
 
@@ -53,7 +54,7 @@ class _GuardedApp(FastAPI):
             hosts=settings.hosts,
             limits=settings.limits,
         )
-        return metrics.Measured(guard, service.figures)
+        return Noted(guard, service.figures)
 
     def openapi(self) -> dict[str, Any]:
         """Describe the routes, with every problem and examples."""

@@ -135,7 +135,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def answer_unexpected(request: Request, error: Exception) -> JSONResponse:
-        # The server that runs the app writes the traceback to the log.
+        # The server that runs the app writes the traceback to the log, too.
         log.error("unexpected", path=request.url.path, error=repr(error))
         return Problem(
             500, "internal", "The service failed", "an unexpected error; the log says more"

@@ -235,9 +235,11 @@ def read_settings(**given: Any) -> Settings:
     """
     if given.get("lake") == "":
         raise PermanentError("--lake is empty; expected a folder or a URL")
+    from nightgrid.workers.logs import use_format
     from nightgrid.workers.settings import load_settings
 
     settings = load_settings(**given)
+    use_format(settings.log_format)
     if "lake" in given:
         from nightgrid.archive.lake.place import check_lake
 

@@ -24,6 +24,7 @@ from nightgrid.solvers.errors import NightgridError, TransientError
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.malformed import MALFORMED, read_object
 from nightgrid.workers.broker.redis_keys import answering, connect, living
+from nightgrid.workers.logs import carried
 from nightgrid.workers.settings import Settings, load_settings
 
 INTERACTIVE = "interactive"
@@ -37,6 +38,8 @@ NAMES: tuple[str, ...] = (INTERACTIVE, URGENT, BATCH)
 OF_BATCH_WORKERS: tuple[str, ...] = (URGENT, BATCH)
 """What batch workers serve, the first before the second as long as both get their share
 (nightgrid.workers.broker.turns)."""
+LOG_HEADER = "log"
+"""Header of a message with the ids that its worker logs (nightgrid.workers.logs)."""
 LOOK_AT_MOST = 10_000
 """Messages of one queue that are looked at; a bounded window never has as many."""
 
@@ -63,7 +66,7 @@ def send(app: Celery, task: str, queue: str, about: str, argument: dict[str, Any
             task,
             args=[argument],
             queue=queue,
-            headers={"about": about, "submitted_at": time.time()},
+            headers={"about": about, "submitted_at": time.time(), LOG_HEADER: carried()},
         )
     except (OperationalError, redis.RedisError, OSError) as error:
         raise TransientError(f"the Redis server does not answer: {error}") from error

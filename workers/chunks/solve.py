@@ -45,6 +45,7 @@ from nightgrid.workers.chunks.result_rows import (
     result_row,
 )
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
+from nightgrid.workers.logs import bind
 from nightgrid.workers.runs.finish import path_key
 from nightgrid.workers.runs.frontier import drop_frontiers
 from nightgrid.workers.runs.gathering import SPLIT
@@ -86,8 +87,9 @@ def solve_chunk(
     cancelled meanwhile, and then there is no part. Raises TransientError when the lake
     fails, RefusalError when this process cannot work the run (it is not in its lake, which it
     cannot write, or of another solver version, or words are missing), and whatever a solver raises
-    that is not about one puzzle.
+    that is not about one puzzle. What is worked stays bound to lines of the log.
     """
+    bind(run=ref.run_id, chunk=ref.name)
     with watching(watcher, ref.run_id, run_look(lake, ref.run_id)) as stop:
         try:
             return _worked(lake, ref, settings, worker, stop)
@@ -99,6 +101,15 @@ def solve_chunk(
                 raise
             # What a search raises that was stopped says nothing of the puzzle.
             return _stopped(lake, ref, worker)
+
+
+def _name_work(game: Game[Any, Any], rows: pa.Table) -> None:
+    """Let every line of the log say what is worked: the game, and the job of a chunk of one row."""
+    bind(game=game.name)
+    if rows.num_rows == 1:
+        bind(job=rows.column("job_id")[0].as_py())
+        with suppress(PermanentError):
+            bind(puzzle=game.puzzle_id(game.from_arrays(arrays_of(rows), 0)))
 
 
 def _take_note_back(lake: Lake, ref: ChunkRef, worker: str) -> None:
@@ -127,6 +138,7 @@ def _worked(
         run = replace(head, budget=replace(head.budget, stop=stop))
         rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
         game = _planned_for(game_of(lake, run.question), run)
+        _name_work(game, rows)
         write_start(lake, ref, worker, time.time())
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:

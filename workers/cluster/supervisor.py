@@ -44,8 +44,11 @@ from nightgrid.workers.cluster.supervisor_state import (
     supervisor_state,
     write_state,
 )
+from nightgrid.workers.logs import chosen_format, get_logger
 from nightgrid.workers.processes import alone, end_group, kill_group, spawn, wait
 from nightgrid.workers.settings import Settings, program_settings
+
+log = get_logger("nightgrid.supervisor")
 
 LOOK_SECONDS = 0.1
 RESTART_SECONDS = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -296,6 +299,9 @@ class Supervisor:
 
 
 def _say(text: str) -> None:
+    if chosen_format() == "json":
+        log.info("supervised", told=text)
+        return
     # The log lies on a disk that may be full: looking after the workers goes on.
     with contextlib.suppress(OSError):
         sys.stderr.write(f"{text}\n")

@@ -123,7 +123,7 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
             self._gathering.take(refs, parts)
         except OSError as error:
             # Room on this disk has run out: what the end needs of it is told then.
-            log.warning("answers not taken in", run=self._run_id, error=str(error))
+            log.warning("answers not taken in", error=str(error))
             self._given_up = True
             self._drop()
         except NightgridError:

@@ -22,7 +22,7 @@ from nightgrid.workers.driver.executors import Executor
 from nightgrid.workers.driver.growing_run import LOOK_SECONDS, GrowingRun
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.driver.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
-from nightgrid.workers.logs import get_logger
+from nightgrid.workers.logs import bound, get_logger
 from nightgrid.workers.processes import alone
 from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.ended import see_to_results
@@ -89,6 +89,7 @@ def drive(
     done = see_to_results(lake, run_id)
     refusal = f"another driver is working run {run_id}"
     with (
+        bound(run=run_id),
         alone(settings.side_dir, f"driver-{run_id}", refusal),
         _stop_signals(stopping or threading.Event()) as stop,
         Collector(lake, run_id, settings.side_dir) as collector,
@@ -116,6 +117,8 @@ def drive(
 
         watch()
         driver = begin()
+        if done is None:
+            log.info("run driven", jobs=driver.growing.run.job_count, game=driver.game)
         while done is None and not stop.is_set():
             if not _worked(driver, stop, settings):
                 # A driver on another machine has added to the run, or results of it are gone: go on
@@ -129,7 +132,7 @@ def drive(
                     collector.set_aside(error)
                     driver = begin()
     run, table = driver.growing.run, driver.growing.table
-    return RunSummary(
+    summary = RunSummary(
         run_id=run_id,
         finished=done is not None,
         job_count=run.job_count,
@@ -143,6 +146,18 @@ def drive(
         seconds=time.monotonic() - begun,
         cancelled=done is None and cancelled,
     )
+    log.info(
+        "run ended",
+        run=run_id,
+        finished=summary.finished,
+        game=driver.game,
+        statuses=summary.statuses,
+        chunks=summary.chunks_total,
+        failures=summary.failures,
+        resubmissions=summary.resubmissions,
+        seconds=round(summary.seconds, 3),
+    )
+    return summary
 
 
 @dataclass
@@ -161,6 +176,11 @@ class _Driver:
         self._reconciler = Reconciler(self.lake, self.growing, self.executor, self.settings)
         self._begun = time.monotonic()
         self._trouble_since: dict[str, float] = {}
+
+    @property
+    def game(self) -> str:
+        """Which game the run is of."""
+        return self.growing.run.question.game
 
     def work(self, stop: threading.Event) -> None:
         """Work until nothing is left, or until asked to stop."""
@@ -205,8 +225,7 @@ class _Driver:
             left_s = self.settings.broker_patience_seconds - (now - since)
             outages.tell(f"what run {self.growing.run.run_id} needs", error, left_s)
             if since == now:
-                run_id = self.growing.run.run_id
-                log.warning("driver waits", run=run_id, step=name, error=str(error))
+                log.warning("driver waits", step=name, error=str(error))
             time.sleep(TRANSIENT_PAUSE_SECONDS)
         else:
             if self._trouble_since.pop(name, None) is not None and not self._trouble_since:

@@ -32,6 +32,7 @@ from nightgrid.workers.broker.redis_keys import (
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.chunk_records import Flight
+from nightgrid.workers.logs import bound
 from nightgrid.workers.runs.manifest import ChunkRef
 from nightgrid.workers.settings import Settings
 
@@ -112,7 +113,8 @@ class InlineExecutor:
             return []
         ref = self._waiting.popleft()
         try:
-            solve_chunk(self._lake, ref, self._settings, INLINE_WORKER)
+            with bound():
+                solve_chunk(self._lake, ref, self._settings, INLINE_WORKER)
         except RefusalError:
             raise
         except TransientError as error:

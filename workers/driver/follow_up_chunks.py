@@ -14,7 +14,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.result_rows import heads_of, result_row
+from nightgrid.workers.chunks.result_rows import Row, heads_of, result_row
 from nightgrid.workers.chunks.solve import AGAIN
 from nightgrid.workers.driver.chunk_records import PartOf, Reading
 from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
@@ -138,8 +138,13 @@ def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[Place, PartOf]
     return parts_of(segment.number, [rows.slice(a, b - a) for a, b in pairwise(bounds)])
 
 
-def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: Reason) -> None:
-    """Write the result of a chunk that is not worked any more, unless it has one."""
+def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: Reason) -> list[Row]:
+    """Write the result of a chunk that is not worked any more, unless it has one.
+
+    Returns the job and the puzzle of each of its rows.
+    """
     rows = lake.read_row_group(ref.manifest_path, ref.chunk)
     part = [result_row(head, str(status), reason) for head in heads_of(rows)]
     lake.create_table(ref.result_path, pa.Table.from_pylist(part, PARTS))
+    named: list[Row] = rows.select(["job_id", "puzzle_id"]).to_pylist()
+    return named

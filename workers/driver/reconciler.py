@@ -238,7 +238,15 @@ class Reconciler:
             else:
                 reason = poison_reason_of(chunk.attempts, self._limits)
                 ref = self._table.ref(chunk.place)
-                unfinished_part(self._lake, ref, Status.POISON, reason)
+                for row in unfinished_part(self._lake, ref, Status.POISON, reason):
+                    log.error(
+                        "poison",
+                        chunk=ref.name,
+                        job=row["job_id"],
+                        puzzle=row["puzzle_id"],
+                        reason=reason.sentence,
+                        reason_code=str(reason.code),
+                    )
                 self._table.move("poison", chunk.place)
                 self._transient_row = 0
 

@@ -242,7 +242,7 @@ def main() -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    log.info("keeper up", pid=os.getpid())
+    log.info("keeper up")
     keeper.run(stop)
     # Drivers are threads; their runs go on from the lake when a keeper is up again.
     sys.stdout.flush()

@@ -23,6 +23,7 @@ from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.few_solutions import solve_few
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import invalid_outcome, refusing
+from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.answers import answer_of, put_answer
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.calling import IdleProcesses
@@ -60,6 +61,7 @@ def solve_message(
     """
     with refusing():
         game, puzzle, question, budget, job = read_message(lake, message)
+        bind(job=job, puzzle=game.puzzle_id(puzzle), game=game.name)
         found = _record_of(lake, message, budget, settings)
         if found is None:
             return {"job_id": job, "state": "ended"}

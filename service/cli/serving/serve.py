@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 import time
@@ -65,7 +66,9 @@ def serve(
     from nightgrid.service.http.app import create_app
     from nightgrid.service.http.running import listen, make_server, url_of
     from nightgrid.service.http.settings import ServiceSettings
+    from nightgrid.workers.logs.lines import take_over_logging
 
+    take_over_logging(logging.WARNING)
     here = ServiceSettings(workers=settings, host=host, port=port, quick_processes=QUICK_PROCESSES)
     app = create_app(here)
     if place.is_missing(settings.lake):

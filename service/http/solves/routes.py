@@ -19,6 +19,7 @@ from nightgrid.service.http.solves.replays import HEADER
 from nightgrid.service.http.solves.views import is_over
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.cancelling import leave_job
 from nightgrid.workers.ondemand.jobs.rows import is_answered
 from nightgrid.workers.ondemand.record import is_job_id
@@ -53,6 +54,7 @@ async def post_solve(request: Request, service: Here) -> Response:
     if known is not None:
         return answered(known)
     posed = await asyncio.to_thread(pose, service.lake, service.settings, raw)
+    bind(job=posed.job_id, puzzle=posed.asked.puzzle_id, game=posed.asked.question.game)
     solve = await _solved(service, posed, client, key, wait_s)
     if is_over(solve):
         if not posed.names_board:
@@ -150,6 +152,7 @@ def found_solve(service: Service, job_id: str) -> dict[str, Any]:
 async def delete_solve(job_id: str, request: Request, service: Here) -> Response:
     """Want a job no more; it is cancelled unless another client wants it."""
     client: Client = request.state.client
+    bind(job=job_id)
     key = request.headers.get(HEADER)
     wish = wish_name("idempotency", client.name, key) if key else wish_name("key", client.name)
 

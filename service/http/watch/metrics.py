@@ -25,7 +25,7 @@ from prometheus_client import (
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
 from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
@@ -33,6 +33,7 @@ from nightgrid.archive.results.results import scan_results
 from nightgrid.service.http.state import Here
 from nightgrid.service.http.watch.cached import Cached
 from nightgrid.service.http.watch.look import QueueLook
+from nightgrid.service.http.watch.routes import OTHER, method_of, route_of
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import GAMES
 
@@ -40,11 +41,8 @@ router = APIRouter(tags=["service"])
 LAKE_S = 300.0
 """The files of the lake are counted so often, beside the requests for figures."""
 LATENCIES_S = (0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _TABLES = ("results", "solutions", "listings", "puzzles", "raw", "runs", "corpora", "gold")
 """Folders of the lake that are told apart; the others are one."""
-OTHER = "other"
-API = "/v1"
 
 
 class Figures:
@@ -74,46 +72,13 @@ class Figures:
     def count(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a request whose answer begins."""
         # Labels are names of ours alone: what a client made up would be kept for ever.
-        method = scope["method"] if scope["method"] in METHODS else OTHER
-        route = route_of(scope)
+        method, route = method_of(scope), route_of(scope)
         self._requests.labels(method, route, str(status)).inc()
         self._latency.labels(method, route).observe(seconds)
 
     def text(self) -> bytes:
         """Write all figures."""
         return generate_latest(self.registry)
-
-
-def route_of(scope: Scope) -> str:
-    """Name the route that a request went to, as it is declared; "other" for none."""
-    route = scope.get("route")
-    path = getattr(route, "path_format", None) or getattr(route, "path", None)
-    if path is None:
-        return "/static" if scope["path"].startswith("/static/") else OTHER
-    # A router that is included with a prefix does not say it.
-    return f"{API}{path}" if scope["path"].startswith(f"{API}/") else str(path)
-
-
-class Measured:
-    """An ASGI application around another one, which counts what goes by."""
-
-    def __init__(self, app: ASGIApp, figures: Figures) -> None:
-        self._app = app
-        self._figures = figures
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, and count it when its answer begins."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun = time.perf_counter()
-
-        async def send_counted(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._figures.count(scope, message["status"], time.perf_counter() - begun)
-            await send(message)
-
-        await self._app(scope, receive, send_counted)
 
 
 class _Queue(Collector):

@@ -19,6 +19,7 @@ from nightgrid.archive.passed_over import passed_over
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.solvers.algebra import Ask, Budget, Game, digest
+from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.ended import mend_results
 from nightgrid.workers.runs.job_keys import Answers, name_jobs
 from nightgrid.workers.runs.manifest import (
@@ -35,6 +36,8 @@ from nightgrid.workers.runs.notes import next_name
 from nightgrid.workers.runs.plan.plan_pass import Asking, LargeJob, OpenJobs, Piece, PlanPass, Split
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import Retry
+
+log = get_logger("nightgrid.planner")
 
 SEGMENT_ROWS = 2_048
 """Rows of the first segment of a run that is worked while it is planned, about, and of the first
@@ -274,3 +277,13 @@ def _write_plan(
     }
     about = _asked(asking, run_id, puzzle_count) | planned
     write_json(asking.lake, f"{folder(run_id)}/plan.json", about)
+    if plan.job_count:
+        log.info(
+            "run planned",
+            run=run_id,
+            game=asking.question.game,
+            jobs=plan.job_count,
+            known=plan.answered_count + known_count,
+            divided=plan.divided_count,
+            expected_s=round(plan.cost_s, 3),
+        )

@@ -1,0 +1,70 @@
+"""What is noted of every request: its id, a figure, and a line of the log where it matters.
+
+The id is the client's own `X-Request-ID` or a new one. It stands in every line that is logged for
+the request, here and in the worker that takes its message, and in the answer.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from nightgrid.service.http.watch.metrics import Figures
+from nightgrid.service.http.watch.routes import method_of, route_of
+from nightgrid.workers.logs import bound, get_logger
+
+log = get_logger("nightgrid.http")
+
+ID_HEADER = "X-Request-ID"
+ID_CHARS = 16
+_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_READS = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Requests that are logged only when the service failed at them."""
+_FAILED = 500
+
+
+class Noted:
+    """An ASGI application around another one, which counts and logs what goes by."""
+
+    def __init__(self, app: ASGIApp, figures: Figures) -> None:
+        self._app = app
+        self._figures = figures
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through; count it when its answer begins."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = time.perf_counter()
+        request = _id_of(Headers(scope=scope))
+
+        async def send_noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)[ID_HEADER] = request
+                self._note(scope, message["status"], time.perf_counter() - begun)
+            await send(message)
+
+        with bound(request=request):
+            await self._app(scope, receive, send_noted)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        self._figures.count(scope, status, seconds)
+        if status < _FAILED and scope["method"] in _READS:
+            return
+        log.info(
+            "request",
+            method=method_of(scope),
+            route=route_of(scope),
+            status=status,
+            client=getattr(scope.get("state", {}).get("client"), "name", ""),
+            seconds=round(seconds, 4),
+        )
+
+
+def _id_of(headers: Headers) -> str:
+    given = headers.get(ID_HEADER, "")
+    return given if _ID.fullmatch(given) else uuid.uuid4().hex[:ID_CHARS]

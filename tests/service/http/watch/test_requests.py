@@ -1,0 +1,88 @@
+"""What is noted of a request: its id and a line of the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from nightgrid.workers.broker.lake_keys import key_prefix
+from nightgrid.workers.broker.queues import INTERACTIVE, LOG_HEADER
+from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.settings import Settings
+from tests.service.scenes import PAIR
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(text) for text in capsys.readouterr().err.splitlines() if text[:1] == "{"]
+
+
+def test_an_answer_has_the_id_of_its_request(sample: TestClient):
+    given = sample.get("/v1/games", headers={"X-Request-ID": "mine-1"})
+    assert given.headers["x-request-id"] == "mine-1"
+    made = [sample.get("/v1/games").headers["x-request-id"] for _ in range(2)]
+    assert made[0] != made[1]
+    for odd in ("a b", "x" * 65, "é".encode(), "{}"):
+        told = sample.get("/v1/games", headers={"X-Request-ID": odd}).headers["x-request-id"]
+        assert len(told) == 16
+    assert sample.get("/none").headers["x-request-id"]
+    assert sample.get("/v1/games", headers={"host": "evil.example"}).headers["x-request-id"]
+
+
+def test_reading_is_not_logged_and_asking_is(
+    sample: TestClient, capsys: pytest.CaptureFixture[str]
+):
+    sample.get("/v1/games")
+    sample.get("/none")
+    assert lines(capsys) == []
+    sample.post("/v1/solves", json={"game": "odd\nname"}, headers={"X-Request-ID": "mine-2"})
+    (line,) = lines(capsys)
+    told = {name: line[name] for name in ("event", "method", "route", "status", "request")}
+    assert told == {
+        "event": "request",
+        "method": "POST",
+        "route": "/v1/solves",
+        "status": 422,
+        "request": "mine-2",
+    }
+
+
+def test_a_failure_is_logged_with_its_traceback_and_its_id(
+    sample: TestClient, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    def fail(*_: Any) -> None:
+        raise RuntimeError("redis://:hunter2@h\nforged")
+
+    monkeypatch.setattr("nightgrid.service.http.watch.queue.Batch", fail)
+    monkeypatch.setattr("nightgrid.service.http.watch.queue.Queue", fail)
+    answer = sample.get("/v1/queue", headers={"X-Request-ID": "mine-3"})
+    assert answer.status_code == 500
+    told = lines(capsys)
+    assert {line["event"] for line in told} >= {"unexpected", "request"}
+    assert {line["request"] for line in told} == {"mine-3"}
+    assert "hunter2" not in json.dumps(told)
+
+
+def test_the_id_of_a_request_goes_along_with_its_job(
+    tmp_path: Path,
+    open_client: Callable[..., TestClient],
+    redis_url: str,
+    capsys: pytest.CaptureFixture[str],
+):
+    (tmp_path / "lake").mkdir()
+    client = open_client(tmp_path / "lake", redis_url=redis_url)
+    body = {"puzzle": PAIR, "game": "pips", "ask": "count"}
+    answer = client.post("/v1/solves", json=body, headers={"X-Request-ID": "mine-4"})
+    assert answer.status_code == 202
+    settings = Settings(lake=str(tmp_path / "lake"), redis_url=redis_url)  # type: ignore[arg-type]
+    with connect(settings) as server:
+        (message,) = server.lrange(f"{key_prefix(settings)}{INTERACTIVE}", 0, -1)
+    assert json.loads(message)["headers"][LOG_HEADER] == {"request": "mine-4"}
+    (line,) = [line for line in lines(capsys) if line["event"] == "request"]
+    solve = answer.json()
+    assert (line["job"], line["game"]) == (solve["id"], "pips")
+    assert len(line["puzzle"]) == 32

@@ -1,0 +1,197 @@
+"""Lines of the log: what stands in them, and what never does."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nightgrid.workers import logs
+from nightgrid.workers.logs import bind, bind_carried, bound, carried, get_logger, logged_to, unbind
+from nightgrid.workers.logs.lines import FIELD_CHARS, take_over_logging
+
+log = get_logger("nightgrid.test")
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    yield
+    root.handlers[:], root.level = before
+    logs.use_format(None)
+    unbind()
+
+
+def written(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def test_a_line_is_one_object_with_time_level_logger_event_and_ids(
+    capsys: pytest.CaptureFixture[str],
+):
+    with bound(run="r", chunk="seg-0"):
+        log.warning("chunk failed", attempt=2, reason="it died")
+    log.info("plain")
+    first, second = written(capsys)
+    assert list(first)[:4] == ["timestamp", "level", "logger", "event"]
+    told = {name: first[name] for name in ("level", "logger", "event", "run", "chunk", "attempt")}
+    assert told == {
+        "level": "warning",
+        "logger": "nightgrid.test",
+        "event": "chunk failed",
+        "run": "r",
+        "chunk": "seg-0",
+        "attempt": 2,
+    }
+    assert first["timestamp"].endswith("Z")
+    assert "run" not in second
+
+
+HOSTILE = 'x\n{"event": "forged"}\r\x1b[2J\x00\u2028\u202e\ud800"'
+
+
+@pytest.mark.parametrize("format_", ["json", "console"])
+def test_text_from_outside_makes_no_line_and_moves_no_cursor(
+    capsys: pytest.CaptureFixture[str], format_: logs.LogFormat
+):
+    logs.use_format(format_)
+    take_over_logging(logging.INFO)
+    bind(request=HOSTILE)
+    log.warning("unexpected", path=HOSTILE, nested={HOSTILE: [HOSTILE]}, **{HOSTILE: HOSTILE})
+    logging.getLogger("celery").warning("took %s", HOSTILE)
+    text = capsys.readouterr().err
+    assert len(text.splitlines()) == 2
+    assert all(c.isprintable() or c == "\n" for c in text)
+    if format_ == "json":
+        assert json.loads(text.splitlines()[0])["path"] == HOSTILE
+        assert json.loads(text.splitlines()[1])["event"] == f"took {HOSTILE}"
+
+
+@pytest.mark.parametrize("format_", ["json", "console"])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"error": "cannot reach redis://default:hunter2hunter2@redis:6379/0"},
+        {"error": "cannot reach redis://:hunter2hunter2@redis:6379/0"},
+        {"lake": "s3://bucket/x?endpoint=http://h&secret_access_key=hunter2hunter2&region=eu"},
+        {"error": "AWS_SECRET_ACCESS_KEY=hunter2hunter2"},
+        {"header": "Authorization: Bearer hunter2hunter2"},
+        {"error": f"no key ng_joe_{'hunter2' * 6}"},
+        {"redis_password": "hunter2hunter2"},
+        {"api_key": "hunter2hunter2"},
+        {"settings": {"smtp_password": "hunter2hunter2"}},
+        {"settings": [["rediss://u:hunter2hunter2@h"]]},
+        {"error": ValueError("rediss://u:hunter2hunter2@h")},
+    ],
+    ids=str,
+)
+def test_secrets_are_hidden(
+    capsys: pytest.CaptureFixture[str], format_: logs.LogFormat, fields: dict[str, Any]
+):
+    logs.use_format(format_)
+    log.warning("driver waits", **fields)
+    text = capsys.readouterr().err
+    assert "hunter2" not in text
+    assert "***" in text
+
+
+@pytest.mark.parametrize("format_", ["json", "console"])
+def test_secrets_of_a_traceback_are_hidden_and_its_lines_are_marked(
+    capsys: pytest.CaptureFixture[str], format_: logs.LogFormat
+):
+    logs.use_format(format_)
+    take_over_logging(logging.INFO)
+    try:
+        raise ValueError("redis://:hunter2@h\n2026-01-01 [info] forged")
+    except ValueError:
+        log.error("unexpected", exc_info=True)  # noqa: G201 - a logger of ours
+        logging.getLogger("uvicorn.error").exception("failed")
+    text = capsys.readouterr().err
+    assert "hunter2" not in text
+    if format_ == "json":
+        told = [json.loads(line) for line in text.splitlines()]
+        assert [line["logger"] for line in told] == ["nightgrid.test", "uvicorn.error"]
+        assert all("ValueError" in line["exception"] for line in told)
+    else:
+        own = [line for line in text.splitlines() if not line.startswith("    | ")]
+        assert len(own) == 2
+
+
+class Odd:
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Odd(), float("nan"), float("inf"), object(), b"\xff", {1: {2: {3: {4: {5: 6}}}}}, {Odd(): 1}],
+    ids=lambda value: type(value).__name__,
+)
+def test_whatever_a_field_holds_a_line_is_written(capsys: pytest.CaptureFixture[str], value: Any):
+    log.info("odd", value=value)
+    (line,) = written(capsys)
+    assert line["event"] == "odd"
+
+
+def test_long_fields_are_cut(capsys: pytest.CaptureFixture[str]):
+    log.info("long", text="x" * 10**6, many=list(range(10**4)))
+    (line,) = written(capsys)
+    assert len(line["text"]) == FIELD_CHARS + 1
+    assert len(line["many"]) == 50
+
+
+def test_a_file_takes_the_lines_as_json_and_the_terminal_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    with logged_to(tmp_path / "logs" / "driver.log"):
+        log.warning("driver waits", error="é")
+    log.info("after")
+    (line,) = written(capsys)
+    assert line["event"] == "after"
+    (told,) = (tmp_path / "logs" / "driver.log").read_text().splitlines()
+    assert json.loads(told)["event"] == "driver waits"
+
+
+def test_a_log_that_cannot_be_written_costs_its_lines_alone(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with logged_to(tmp_path / "file" / "driver.log"):
+        log.warning("driver waits")
+
+
+def test_ids_are_carried_in_a_header_and_what_is_no_id_is_not(capsys: pytest.CaptureFixture[str]):
+    with bound(request="abc-1", night="n1", job="j"):
+        header = carried()
+    assert header == {"request": "abc-1", "night": "n1"}
+    for forged in (
+        None,
+        "x",
+        {"request": "a b"},
+        {"request": "x" * 65},
+        {"request": 7, "run": "r"},
+    ):
+        bind_carried(forged)
+    log.info("bare")
+    bind_carried(header)
+    log.info("carried")
+    bare, told = written(capsys)
+    assert not {"request", "night", "run"} & bare.keys()
+    assert (told["request"], told["night"]) == ("abc-1", "n1")
+
+
+def test_nothing_is_loaded_before_the_first_line():
+    code = (
+        "import sys; from nightgrid.workers.logs import get_logger, logged_to, bound\n"
+        "log = get_logger('x')\n"
+        "with bound(run='r'): pass\n"
+        "assert 'structlog' not in sys.modules and 'asyncio' not in sys.modules\n"
+        "log.info('up')\n"
+        "assert 'structlog' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
