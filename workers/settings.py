@@ -6,7 +6,6 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -36,9 +35,7 @@ from nightgrid.workers.settings_sources import (
     check_variables,
     config_path,
     faults_of,
-    masked,
     read_config,
-    variable,
 )
 
 SOCKET_PATH_BYTES = 100
@@ -412,23 +409,6 @@ def program_settings() -> Settings:
         raise SystemExit(BAD_SETTINGS) from error
     use_format(settings.log_format)
     return settings
-
-
-def origins(settings: Settings, given: Collection[str] = ()) -> list[tuple[str, str, str]]:
-    """List the settings that are said: (name, value without its password, where it is said)."""
-    path = config_path()
-    told = read_config(path, Settings.model_fields)
-    found = []
-    for name in Settings.model_fields:
-        value = getattr(settings, name)
-        text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
-        if name in given:
-            found.append((name, masked(text), "option"))
-        elif os.environ.get(variable(name)):
-            found.append((name, masked(text), "environment"))
-        elif name in told:
-            found.append((name, masked(text), str(path)))
-    return found
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def examine(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
 
 def check_settings(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
     """Name the file of settings, and each setting that is said with where; no password is shown."""
-    from nightgrid.workers.settings import origins
+    from nightgrid.service.options.setting_origins import origins
     from nightgrid.workers.settings_sources import CONFIG_NAME, config_path
 
     path = config_path()
