@@ -104,6 +104,7 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.fair_queues --seconds 240 --write
 	$(BIN)/python -m benchmarks.chaos_bugs --write
 	$(BIN)/python -m benchmarks.soak --write
+	$(BIN)/python -m benchmarks.month --write
 	$(BIN)/python -m benchmarks.capacity --measure --write
 	$(BIN)/python -m benchmarks.strands_archive --words $(WORDS) --write
 	$(BIN)/python -m benchmarks.strands_archive --best 10 --write
