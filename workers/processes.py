@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from nightgrid.solvers.errors import TransientError
 
@@ -117,7 +118,7 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def wait(process: subprocess.Popen[bytes], seconds: float) -> bool:
+def wait(process: subprocess.Popen[Any], seconds: float) -> bool:
     """Wait until a process has ended; tell whether it has."""
     try:
         process.wait(seconds)

@@ -53,6 +53,7 @@ class _GuardedApp(FastAPI):
             access=Access(lambda: service.lake, required=settings.wants_keys),
             hosts=settings.hosts,
             limits=settings.limits,
+            recall=routes.recalling(service),
         )
         return Noted(guard, service.figures)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import socket
 import sys
@@ -45,6 +46,9 @@ class Server(uvicorn.Server):
         """Start, and say so."""
         await super().startup(sockets)
         if self.started:
+            # What is loaded by now stays: no collection of garbage looks at it again.
+            gc.collect()
+            gc.freeze()
             self._on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -16,9 +16,10 @@ from nightgrid.service.http.solves.admission import Admission
 from nightgrid.service.http.solves.following import Hub
 from nightgrid.service.http.solves.places import Places
 from nightgrid.service.http.solves.posing import Posed
-from nightgrid.service.http.solves.quick import Quick, subject_of
+from nightgrid.service.http.solves.quick.trying import Quick, subject_of
 from nightgrid.service.http.solves.replays import Replays
-from nightgrid.service.http.solves.views import Kept, Views, is_over
+from nightgrid.service.http.solves.replies import Replies
+from nightgrid.service.http.solves.views import Views, is_over
 from nightgrid.service.http.watch.cached import Cached
 from nightgrid.service.http.watch.look import LOOK_S, QueueLook, look_at_queue
 from nightgrid.workers.broker.redis_keys import connect
@@ -42,8 +43,8 @@ class Service:
     """Shows jobs, and keeps what was asked lately."""
     hub: Hub
     """Follows jobs for clients that wait."""
-    bodies: Kept[str]
-    """Which job a body asks for, by the digest of the body."""
+    replies: Replies
+    """Replies that are final, by the digest of the body that asked."""
     quick: Quick
     """Answers small boards in the request that asks."""
     replays: Replays
@@ -53,6 +54,7 @@ class Service:
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
+        self.replies = Replies()
 
     async def open(self) -> None:
         """Open what the routes use. Raises PermanentError for a lake that cannot be one."""
@@ -63,14 +65,11 @@ class Service:
         self.stopping = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self.views = Views(self.lake)
-        self.bodies = Kept()
         self.replays = Replays(self.redis, self.settings.workers)
         self.admission = Admission(self.redis, self.settings.workers)
         self._places = Places(self.redis, self.settings.workers)
         self.hub = Hub(self.settings.workers, self._look)
-        self.quick = Quick(
-            self.lake, self.settings.workers, self.views, self.settings.quick_processes
-        )
+        self.quick = Quick(self.settings.workers, self.views, self.settings.quick_processes)
         self.hub.begin()
         self.quick.begin()
 
@@ -97,11 +96,6 @@ class Service:
 
     async def _look(self, job_id: str) -> dict[str, Any] | None:
         return await asyncio.to_thread(self.look, job_id)
-
-    def known(self, body: str) -> dict[str, Any] | None:
-        """Show the final answer to a body that was asked before, by its digest."""
-        job_id = self.bodies.get(body)
-        return self.views.final(job_id) if job_id else None
 
     def may_know(self, posed: Posed) -> bool:
         """Tell whether the puzzle is one of the lake's, so that nights may have answered it."""

@@ -8,6 +8,7 @@ budgets as usual: nothing depends on this process.
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 import sys
@@ -105,6 +106,9 @@ def main() -> None:
     # Nothing but answers may be written where they are read.
     told, sys.stdout = sys.stdout, sys.stderr
     warm(settings)
+    # What is loaded by now stays: no collection of garbage looks at it again.
+    gc.collect()
+    gc.freeze()
     serve(Lake.open(settings.lake), settings, sys.stdin, told)
 
 

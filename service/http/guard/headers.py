@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Send
 
 CONTENT_SECURITY = (
@@ -54,15 +53,21 @@ HEADERS: Mapping[str, str] = {
 }
 """What an answer carries unless its route says otherwise."""
 
+_RAW = tuple(
+    (name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()
+)
+
 
 def with_headers(send: Send) -> Send:
     """Let every answer that is sent carry the headers."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers.setdefault(name, value)
+            own = message.get("headers", ())
+            names = {name for name, _ in own}
+            # A list of its own: a response that is sent again keeps what it has.
+            more = (pair for pair in _RAW if pair[0] not in names)
+            message = {**message, "headers": [*own, *more]}
         await send(message)
 
     return send_with_headers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -20,22 +22,33 @@ from nightgrid.service.http.guard.origins import check_host, check_origin
 from nightgrid.service.http.problems import Problem, problem_of
 from nightgrid.solvers.errors import NightgridError
 
+Recall = Callable[[Scope, Headers, bytes], ASGIApp | None]
+"""Finds the reply to a request that was answered before, by its body; None for any other."""
+
 
 class Guard:
     """An ASGI application around another one.
 
     It puts headers on every answer, and refuses, in this order: other hosts, pages of other sites,
     clients without a key or over their rate, bodies of other types, too large, too deep or not
-    strict JSON. What it lets through has `request.state.client`.
+    strict JSON. What it lets through has `request.state.client`. A body that `recall` knows was
+    looked at before, and is replied to without the application.
     """
 
     def __init__(
-        self, app: ASGIApp, *, access: Access, hosts: frozenset[str] | None, limits: Limits
+        self,
+        app: ASGIApp,
+        *,
+        access: Access,
+        hosts: frozenset[str] | None,
+        limits: Limits,
+        recall: Recall = lambda _scope, _headers, _data: None,
     ) -> None:
         self._app = app
         self._access = access
         self._hosts = hosts
         self._limits = limits
+        self._recall = recall
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let it through."""
@@ -44,7 +57,7 @@ class Guard:
             return
         send = with_headers(send)
         try:
-            receive = await self._checked(scope, receive)
+            app, receive = await self._checked(scope, receive)
         except Problem as problem:
             await problem.response()(scope, receive, send)
         except NightgridError as error:
@@ -52,17 +65,21 @@ class Guard:
         except ClientLeftError:
             return
         else:
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
 
-    async def _checked(self, scope: Scope, receive: Receive) -> Receive:
+    async def _checked(self, scope: Scope, receive: Receive) -> tuple[ASGIApp, Receive]:
+        """Tell what answers a request, and how it reads the body."""
         headers, method = Headers(scope=scope), scope["method"]
         check_host(headers, self._hosts)
         check_origin(method, headers)
         client = await self._access.client(scope["path"], headers)
         scope.setdefault("state", {})["client"] = client
         if not needs_body(method):
-            return receive
+            return self._app, receive
         check_media_type(headers)
         data = await read_body(headers, receive, self._limits.body_bytes)
+        known = self._recall(scope, headers, data)
+        if known is not None:
+            return known, receive
         check_json(data, self._limits.depth)
-        return replaying(data, receive)
+        return self._app, replaying(data, receive)

@@ -50,10 +50,11 @@ class Limits:
             detail = f"the words take {size:,} bytes; expected at most {self.words_bytes:,}"
             raise _too_large("/words", detail)
 
-    def check_board(self, game: Game[Any, Any], puzzle: Any, ask: Ask, pointer: str) -> None:
+    def check_board(self, game: Game[Any, Any], puzzle: Any, ask: Ask, pointer: str) -> float:
         """Raise Problem for a board that is too large, or expected to take too long.
 
-        `pointer` says where the board stands in the request.
+        `pointer` says where the board stands in the request. Returns how many seconds its game
+        expects it to take one core.
         """
         arrays = game.to_arrays([puzzle])
         size = int(arrays[_SIZE][0])
@@ -67,6 +68,7 @@ class Limits:
                 f"{self.expected_s:,.0f} s"
             )
             raise _too_large(pointer, detail, slug="too-long", title="The solve would take long")
+        return expected_s
 
 
 def _too_large(

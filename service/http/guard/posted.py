@@ -43,6 +43,8 @@ class Posted:
     puzzle: Any
     bound: Game[Any, Any]
     ask: Ask
+    expected_s: float
+    """What its game expects it to take one core."""
 
 
 def posted_board(lake: Lake, body: Mapping[str, Any], limits: Limits) -> Posted:
@@ -67,8 +69,15 @@ def posted_board(lake: Lake, body: Mapping[str, Any], limits: Limits) -> Posted:
     ask = _ask(body, of)
     lexicon = _lexicon(body, of, limits)
     puzzle, bound = _bind(body, of, published.puzzle, lexicon)
-    limits.check_board(bound, puzzle, ask, pointer)
-    return Posted(game=of, published=published, puzzle=puzzle, bound=bound, ask=ask)
+    expected_s = limits.check_board(bound, puzzle, ask, pointer)
+    return Posted(
+        game=of,
+        published=published,
+        puzzle=puzzle,
+        bound=bound,
+        ask=ask,
+        expected_s=expected_s,
+    )
 
 
 def wrong(pointer: str, detail: str, *, status: int = 422, slug: str = "bad-value") -> Problem:

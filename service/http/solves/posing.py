@@ -6,16 +6,20 @@ import json
 import time
 from dataclasses import dataclass
 
-import numpy as np
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
+from nightgrid.archive.games import claimed_game
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.asking.asked import Asked, asked_of
 from nightgrid.service.http.guard.posted import posted_board, wrong
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.models import SolveBody
 from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.registry import GAMES, game_plug
+
+LIGHT_BYTES = 4096
+"""Longer bodies are read in a thread: the event loop has other clients."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,19 +43,30 @@ class Posed:
         return self.asked.job_id
 
 
+def is_light(raw: bytes) -> bool:
+    """Tell whether a body is read in about a millisecond, without words and without the lake."""
+    if len(raw) > LIGHT_BYTES:
+        return False
+    body = json.loads(raw)
+    puzzle = body.get("puzzle")
+    if not isinstance(puzzle, dict) or body.get("words") is not None:
+        return False
+    game = body.get("game", puzzle.get("game")) or claimed_game(json.dumps(puzzle).encode("ascii"))
+    return isinstance(game, str) and game in GAMES and not game_plug(game).words
+
+
 def pose(lake: Lake, settings: ServiceSettings, raw: bytes) -> Posed:
     """Read a body. Raises Problem, or RequestValidationError, that names the fields."""
     body = read_body(raw)
     board = posted_board(lake, json.loads(raw), settings.limits)
     asked = asked_of(board.bound, board.puzzle, board.ask)
-    cost_s = board.bound.cost_s(board.bound.to_arrays([board.puzzle]), board.ask)
     return Posed(
         asked=asked,
         budget=_budget(settings, body),
         deadline_at=None if body.deadline_s is None else time.time() + body.deadline_s,
         split=body.split,
         names_board=body.id is not None,
-        expected_s=float(np.asarray(cost_s)[0]),
+        expected_s=board.expected_s,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -123,15 +123,27 @@ class Views:
         row = find_row(self._lake, job_id) if found.state == "done" else None
         return self.show(job_id, found, row)
 
-    def show(self, job_id: str, found: JobStatus, row: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Write where a job is, with its result row if it has one."""
+    def show(
+        self,
+        job_id: str,
+        found: JobStatus,
+        row: Mapping[str, Any] | None,
+        parts: Sequence[Part] | None = None,
+    ) -> dict[str, Any]:
+        """Write where a job is, with its result row if it has one.
+
+        Without its parts, the lake is asked for them.
+        """
         subject = self._subject_of(job_id, row)
         created_at, ended_at = self._times_of(found)
         state = STATES[found.state]
         if row is not None and row["status"] == "poison":
             state = "failed"
         at = f"{API}/{job_id}"
-        answer = None if row is None else self._answer(row, created_at, ended_at)
+        answer = None
+        if row is not None:
+            of = parts_of(self._lake, row) if parts is None else parts
+            answer = self._answer(row, of, created_at, ended_at)
         value: dict[str, Any] = {
             "id": job_id,
             "state": state,
@@ -222,7 +234,11 @@ class Views:
         return created_at, ended_at
 
     def _answer(
-        self, row: Mapping[str, Any], created_at: float | None, ended_at: float | None
+        self,
+        row: Mapping[str, Any],
+        parts: Sequence[Part],
+        created_at: float | None,
+        ended_at: float | None,
     ) -> dict[str, Any]:
         ask, count = Ask.parse(row["ask"]), row["count"]
         listed = 0 if ask.kind == "count" or not count else int(count)
@@ -244,7 +260,7 @@ class Views:
             "wall_s": wall_s,
             "solver_version": row["solver_version"],
             "solutions_stored": listed,
-            "parts": [_part(part) for part in parts_of(self._lake, row)],
+            "parts": [_part(part) for part in parts],
         }
 
     def _progress(self, found: JobStatus) -> dict[str, Any] | None:

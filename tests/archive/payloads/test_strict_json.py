@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightgrid.archive.payloads import strict_json
 from nightgrid.archive.payloads.strict_json import Member, members_by_key, read_members
 
 JSON = st.recursive(
@@ -136,3 +138,41 @@ def test_the_place_of_the_first_byte_that_is_not_utf8_is_its_own() -> None:
     assert str(member.fault).startswith("byte 128: ")
     (member,) = read_members('{"é": "'.encode() + b'\xff"}')
     assert "byte 8 of the body" in str(member.fault)
+
+
+PIECES = [
+    "{", "}", "[", "]", ",", ":", '"a"', '"b"', '"a":1', "1", "-1.5e3", "true", "null", "NaN",
+    "1" * 20, "-" + "1" * 20, "1" * 21, '"\\ud800"', '"\\u00e9"', "é", " ", "\n",
+]  # fmt: skip
+SOUND = [
+    b'{"a": {"b": [1, -2, 3.5, true, null, "x"]}, "c": "\\u00e9", "d": ""}',
+    '{"ü": "é"}'.encode(),
+    b"{}",
+    b' {"a": 12345678901234567890}\n',
+]
+
+
+def careful(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[Member]:
+    with monkeypatch.context() as patch:
+        patch.setattr(strict_json, "_sound_object", lambda _: None)
+        return list(read_members(data))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_quick_way_accepts_nothing_that_the_careful_way_refuses(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+):
+    draw = random.Random(seed)
+    for _ in range(200):
+        inner = "".join(draw.choices(PIECES, k=draw.randrange(8)))
+        text = draw.choice(["{%s}", '{"a":%s}', '{"a":[%s],"b":{%s}}', "%s"]).replace("%s", inner)
+        data = text.encode("utf-8", "surrogatepass")
+        expected = careful(data, monkeypatch)
+        assert repr(list(read_members(data))) == repr(expected), data
+
+
+@pytest.mark.parametrize("data", SOUND)
+def test_the_quick_way_reads_what_the_careful_way_reads(
+    data: bytes, monkeypatch: pytest.MonkeyPatch
+):
+    assert list(read_members(data)) == careful(data, monkeypatch)

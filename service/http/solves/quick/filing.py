@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
-from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
+from nightgrid.archive.results.asked import AskedPuzzle
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.ondemand.answers import Answer, put_answers
+from nightgrid.workers.ondemand.answers import Answer
 
 log = get_logger("nightgrid.http")
 
@@ -26,11 +26,24 @@ GATHERED_MAX = 10_000
 END_S = 10.0
 
 
-class Filing:
-    """Writes answers to the lake in a thread of its own."""
+class Files(Protocol):
+    """What files answers: a process of its own, see `FilingProcess`."""
 
-    def __init__(self, lake: Lake) -> None:
-        self._lake = lake
+    def begin(self) -> None:
+        """Prepare for that."""
+
+    def put(self, answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> None:
+        """File answers together. Raises NightgridError where that may not have happened."""
+
+    def end(self) -> None:
+        """File no more."""
+
+
+class Filing:
+    """Gathers answers, and has them filed, in a thread of its own."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
         self._wanted = threading.Condition()
         self._answers: dict[str, tuple[Answer, AskedPuzzle | None]] = {}
         self._is_ending = False
@@ -45,7 +58,8 @@ class Filing:
         with self._wanted:
             self._is_ending = True
             self._wanted.notify_all()
-        self._thread.join(END_S)
+        if self._thread.is_alive():
+            self._thread.join(END_S)
 
     def add(self, answer: Answer, puzzle: AskedPuzzle | None) -> None:
         """Have an answer written soon, and the puzzle that it is about if the lake may lack it."""
@@ -60,6 +74,13 @@ class Filing:
             self._wanted.wait_for(lambda: job_id not in self._answers, timeout_s)
 
     def _run(self) -> None:
+        try:
+            self._files.begin()
+            self._file_all()
+        finally:
+            self._files.end()
+
+    def _file_all(self) -> None:
         while True:
             with self._wanted:
                 self._wanted.wait_for(lambda: self._answers or self._is_ending)
@@ -83,5 +104,5 @@ class Filing:
                 self._wanted.notify_all()
 
     def _write(self, taken: Mapping[str, tuple[Answer, AskedPuzzle | None]]) -> None:
-        keep_asked(self._lake, [puzzle for _, puzzle in taken.values() if puzzle is not None])
-        put_answers(self._lake, [answer for answer, _ in taken.values()])
+        puzzles = [puzzle for _, puzzle in taken.values() if puzzle is not None]
+        self._files.put([answer for answer, _ in taken.values()], puzzles)

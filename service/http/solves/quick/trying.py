@@ -4,35 +4,47 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import Any
 
-from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle
-from nightgrid.service.http.solves.filing import Filing
+from nightgrid.archive.words.binding import bind_game
 from nightgrid.service.http.solves.posing import Posed
-from nightgrid.service.http.solves.quick_processes import QUICK_S, QuickProcesses
+from nightgrid.service.http.solves.quick.filing import Filing
+from nightgrid.service.http.solves.quick.filing_process import FilingProcess
+from nightgrid.service.http.solves.quick.processes import QUICK_S, QuickProcesses
 from nightgrid.service.http.solves.views import Subject, Views
+from nightgrid.solvers.errors import NightgridError
+from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.ondemand.answers import Answer
 from nightgrid.workers.ondemand.jobs.status import JobStatus
 from nightgrid.workers.settings import Settings
-
-NAMES_LOOK_S = 5.0
 
 
 class Quick:
     """Tries small boards. Lives in the event loop of one service."""
 
-    def __init__(self, lake: Lake, settings: Settings, views: Views, processes: int) -> None:
+    def __init__(self, settings: Settings, views: Views, processes: int) -> None:
         self._settings = settings
         self._views = views
+        self._has_processes = processes > 0
         self.processes = QuickProcesses(settings, processes)
-        self.filing = Filing(lake)
+        self.filing = Filing(FilingProcess(settings))
         self._trying: dict[str, asyncio.Task[dict[str, Any] | None]] = {}
 
     def begin(self) -> None:
         """Begin to start the processes."""
-        self.processes.begin()
-        self.filing.begin()
+        if self._has_processes:
+            self.processes.begin()
+            self.filing.begin()
+            self._loading = asyncio.create_task(asyncio.to_thread(self._load))
+
+    def _load(self) -> None:
+        """Load the games, which takes a second, before the first board is read."""
+        for name in self._settings.game_names:
+            if not game_plug(name).words:
+                with suppress(NightgridError, ImportError):
+                    bind_game(name)
 
     async def end(self) -> None:
         """End the processes, and write what they have answered."""
@@ -77,7 +89,7 @@ class Quick:
         self._views.remember(asked.job_id, subject_of(posed, self._views, puzzle))
         self._views.note_times(asked.job_id, begun, time.time())
         status = JobStatus(job_id=asked.job_id, state="done")
-        solve = self._views.show(asked.job_id, status, answer.row)
+        solve = self._views.show(asked.job_id, status, answer.row, parts=())
         kept = AskedPuzzle(asked.puzzle_id, asked.question.game, puzzle)
         self.filing.add(answer, None if posed.names_board else kept)
         return solve

@@ -121,6 +121,8 @@ class QuickProcesses:
 
     async def _next(self, died: asyncio.Task[int]) -> _Question | None:
         """Wait for a question; None when the process has died meanwhile."""
+        if not self._questions.empty() and not died.done():
+            return self._questions.get_nowait()
         asking = asyncio.create_task(self._questions.get())
         try:
             await asyncio.wait({asking, died}, return_when=asyncio.FIRST_COMPLETED)
@@ -139,7 +141,8 @@ class QuickProcesses:
             if answer.cancelled():
                 return
             asked.write(line)
-            text = await asyncio.wait_for(told.readline(), ANSWER_S)
+            async with asyncio.timeout(ANSWER_S):
+                text = await told.readline()
             if not text:
                 raise OSError("it has ended")
             value = json.loads(text)

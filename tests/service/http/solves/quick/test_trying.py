@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.asked import find_asked
+from nightgrid.archive.results.asked import AskedPuzzle, find_asked
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves.filing import Filing
+from nightgrid.service.http.solves.quick.filing import Filing
 from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.ondemand.answers import Answer
+from nightgrid.workers.ondemand.filer import file_line, to_line
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.quick_solver import try_message
 from nightgrid.workers.ondemand.records import open_records
@@ -126,8 +128,7 @@ def test_what_is_no_message_has_no_answer(
 def test_answers_wait_for_a_lake_that_is_away(
     lake: Lake, settings: Settings, client: TestClient, board: dict[str, Any], monkeypatch: Any
 ) -> None:
-    from nightgrid.service.http.solves import filing as module
-    from nightgrid.workers.ondemand.answers import Answer, put_answers
+    from nightgrid.service.http.solves.quick import filing as module
 
     client.post("/v1/solves", json=board)
     (record,) = open_records(lake)
@@ -135,18 +136,25 @@ def test_answers_wait_for_a_lake_that_is_away(
     assert found is not None
     tries: list[int] = []
 
-    def fail_once(*arguments: Any) -> None:
-        tries.append(1)
-        if len(tries) == 1:
-            raise TransientError("the disk is away")
-        put_answers(*arguments)
+    class FailsOnce:
+        """Files in this process, at the second try."""
 
-    monkeypatch.setattr(module, "put_answers", fail_once)
+        def begin(self) -> None: ...
+
+        def put(self, answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> None:
+            tries.append(1)
+            if len(tries) == 1:
+                raise TransientError("the disk is away")
+            file_line(lake, to_line(answers, puzzles))
+
+        def end(self) -> None:
+            tries.append(2)
+
     monkeypatch.setattr(module, "RETRY_S", 0.01)
-    filing = Filing(lake)
+    filing = Filing(FailsOnce())
     filing.begin()
     filing.add(Answer(**found), None)
     filing.wait_for(record.job_id, PATIENCE_S)
     filing.end()
-    assert len(tries) == 2
+    assert tries == [1, 1, 2]
     assert find_row(lake, record.job_id) is not None

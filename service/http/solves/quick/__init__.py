@@ -1,0 +1,1 @@
+"""Small boards over HTTP: answered in the request that asks, by processes of the service."""

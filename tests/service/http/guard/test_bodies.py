@@ -1,0 +1,51 @@
+"""How deep a body is nested, told the quick way and the careful way."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from nightgrid.service.http.guard import bodies
+from nightgrid.service.http.problems import Problem
+
+WORDS = ["[", "]", "{", "}", '"', "\\", '"[[["', '"\\"["', ",", "1", " "]
+
+
+def depth_by_tokens(data: bytes, most: int) -> int:
+    deepest = depth = 0
+    for token in bodies._TOKEN.finditer(data):
+        depth += {b"[": 1, b"{": 1, b"]": -1, b"}": -1}.get(token[0], 0)
+        deepest = max(deepest, depth)
+        if deepest > most:
+            break
+    return deepest
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_text_is_told_less_deep_than_it_is(seed: int) -> None:
+    draw = random.Random(seed)
+    for _ in range(200):
+        data = "".join(draw.choices(WORDS, k=draw.randrange(30))).encode()
+        careful = depth_by_tokens(data, 4)
+        assert min(bodies._depth_of(data, 4), 5) >= careful, data
+
+
+@pytest.mark.parametrize("depth", [1, 2, 31, 32])
+def test_sound_json_is_told_as_deep_as_it_is(depth: int) -> None:
+    value: object = {"text": "[[[{", "more": []} if depth > 1 else {}
+    for _ in range(depth - 2):
+        value = [value, {}]
+    data = json.dumps({"a": value} if depth > 2 else value).encode()
+    told = bodies._depth_of(data, 32)
+    assert told == depth_by_tokens(data, 32)
+    bodies.check_json(json.dumps({"a": "x"}).encode(), 32)
+
+
+def test_what_is_too_deep_is_refused() -> None:
+    data = b'{"a":' + b"[" * 32 + b"]" * 32 + b"}"
+    with pytest.raises(Problem) as caught:
+        bodies.check_json(data, 32)
+    assert caught.value.slug == "too-deep"
+    bodies.check_json(b'{"a":' + b"[" * 31 + b"]" * 31 + b"}", 32)

@@ -1,0 +1,68 @@
+"""A process that files answers for one service, so that writing takes no time from its clients.
+
+`python -m nightgrid.workers.ondemand.filer` reads lines of answers and the puzzles they are about,
+files those of a line together, and writes for each line a text: "" when they lie in the lake, else
+why not. What it has begun to file when the service ends, it files.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
+from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
+from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.ondemand.answers import Answer, put_answers
+from nightgrid.workers.processes import give_way
+from nightgrid.workers.settings import program_settings
+
+TIME_SHARE = 0.5
+"""What it takes of a core that clients' boards want as well."""
+
+
+def to_line(answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> str:
+    """Write answers that are worked whole, and puzzles, as a line."""
+    value = {
+        "answers": [[answer.row, answer.solutions] for answer in answers],
+        "puzzles": puzzles,
+    }
+    return json.dumps(value, separators=(",", ":"))
+
+
+def file_line(lake: Lake, line: str) -> None:
+    """File the answers and puzzles of a line. Raises NightgridError or OSError."""
+    value: dict[str, Any] = json.loads(line)
+    keep_asked(lake, [AskedPuzzle(*puzzle) for puzzle in value["puzzles"]])
+    put_answers(lake, [Answer(row=row, solutions=many) for row, many in value["answers"]])
+
+
+def serve(lake: Lake, given: TextIO, told: TextIO) -> None:
+    """File lines until there are no more."""
+    for line in given:
+        why = ""
+        try:
+            file_line(lake, line)
+        except (NightgridError, OSError) as error:
+            why = str(error)
+        told.write(f"{json.dumps(why)}\n")
+        told.flush()
+
+
+def main() -> None:
+    """File what comes by standard input, as a program."""
+    keep_pandas_out()
+    # Ctrl-C is for the service, which closes the pipe.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    give_way(TIME_SHARE)
+    settings = program_settings()
+    told, sys.stdout = sys.stdout, sys.stderr
+    serve(Lake.open(settings.lake), sys.stdin, told)
+
+
+if __name__ == "__main__":
+    main()
