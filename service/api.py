@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -141,6 +141,29 @@ class Lake:
 
     def __repr__(self) -> str:
         return f"nightgrid.Lake({self._files.url!r})"
+
+    def view(self, name: str, columns: Collection[str] | None = None) -> pa.Table:
+        """Read a view: its rows that count today, each once, with all columns or those named.
+
+        `nightgrid query --views` lists the views. Raises PermanentError for a view or a column that
+        there is not.
+        """
+        from nightgrid.archive.views.catalogue import view_named
+
+        return view_named(name).read(self._files, columns)
+
+    def query(self, sql: str, *, seconds: float = 60.0, memory_mb: int = 1024) -> pa.Table:
+        """Answer one SELECT over the views, as `nightgrid query` does.
+
+        Raises PermanentError for bad SQL, and for a query that takes more than these bounds.
+        """
+        import pyarrow as pa
+
+        from nightgrid.archive.views.sql import Bounds, ask
+
+        bounds = Bounds(seconds=seconds, memory_bytes=memory_mb * 2**20)
+        answer = ask(self._files, sql, bounds)
+        return pa.concat_tables([answer.schema.empty_table(), *answer.tables])
 
     def puzzles(self, game: str) -> pa.Table:
         """Read every board of a game, one row a puzzle."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -26,12 +27,19 @@ def editions_path(game: str) -> str:
     return f"editions/{game}.parquet"
 
 
-def current_editions(lake: Lake, game: str = DEFAULT_GAME) -> pa.Table:
+def current_editions(
+    lake: Lake,
+    game: str = DEFAULT_GAME,
+    columns: Sequence[str] = EDITIONS.names,
+    *,
+    drafts: bool = False,
+) -> pa.Table:
     """Read the current revision of every (date, level), sorted by date and level.
 
-    One that is a draft, seen before its date only, is left out.
+    One that is a draft, seen before its date only, is left out; with `drafts`, all others are.
     """
-    table = lake.read_table(editions_path(game), EDITIONS)
+    names = list(dict.fromkeys((*columns, "date", "level", "revision", "draft")))
+    table = lake.read_table(editions_path(game), EDITIONS, names)
     table = table.sort_by([(name, "ascending") for name in ("date", "level", "revision")])
     last = np.ones(len(table), bool)
     last[:-1] = False
@@ -39,7 +47,8 @@ def current_editions(lake: Lake, game: str = DEFAULT_GAME) -> pa.Table:
         codes = column.combine_chunks().dictionary_encode().indices.to_numpy()
         last[:-1] |= codes[1:] != codes[:-1]
     table = table.filter(pa.array(last, pa.bool_()))
-    return table.filter(pc.invert(pc.fill_null(table.column("draft"), False)))
+    is_draft = pc.fill_null(table.column("draft"), False)
+    return table.filter(is_draft if drafts else pc.invert(is_draft)).select(list(columns))
 
 
 _OBSERVED = ("date", "level", "puzzle_id", "source_id", "official_solution", "yesterday")

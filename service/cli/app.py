@@ -110,6 +110,12 @@ COMMANDS = (
         function="list_rows",
     ),
     Command(
+        "asking.query",
+        "query",
+        "Ask a lake in SQL, over views of its tables.",
+        'query "select game, level, max(count) from counts group by all"',
+    ),
+    Command(
         "generate",
         "generate",
         "Generate payloads of random solvable boards.",
@@ -351,7 +357,9 @@ def _missing(error: ModuleNotFoundError) -> str:
     """Say which extra brings a package that is not installed."""
     package = (error.name or "").partition(".")[0]
     extras = {"prefect": "flows", "celery": "worker", "redis": "worker", "httpx": "archive"}
-    extras |= dict.fromkeys(("fastapi", "sse_starlette", "starlette", "uvicorn"), "serve")
+    extras |= {"duckdb": "query"} | dict.fromkeys(
+        ("fastapi", "sse_starlette", "starlette", "uvicorn"), "serve"
+    )
     extra = extras.get(package, "flows")
     # The project is on no index: an extra is installed from the folder of a clone.
     return (

@@ -61,6 +61,8 @@ Split = Annotated[
 OutputFile = Annotated[
     Path | None,
     typer.Option(
+        "--output",
+        "-o",
         metavar="FILE",
         help="Write the rows to FILE; a name that ends with .csv, .json or .parquet says the "
         "format.",

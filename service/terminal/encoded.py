@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -30,15 +31,24 @@ def rows_of(tables: Iterable[pa.Table], names: Sequence[str]) -> Iterator[dict[s
 
 def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Write a row in the values that JSON has: a count is a whole number, a date a text."""
-    plain: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, Decimal):
-            plain[name] = int(value)
-        elif isinstance(value, dt.date | dt.datetime):
-            plain[name] = value.isoformat()
-        else:
-            plain[name] = value
-    return plain
+    return {name: _plain(value) for name, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        # JSON has neither infinities nor what is no number.
+        return value if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value.hex() if isinstance(value, bytes) else str(value)
 
 
 def json_pieces(tables: Iterable[pa.Table]) -> Iterator[bytes]:

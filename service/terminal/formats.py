@@ -70,15 +70,17 @@ def write_table(
     output: Path | None = None,
     *,
     shown: Mapping[str, str] | None = None,
+    as_named: bool = False,
 ) -> int:
     """Write tables of one schema one after the other; return how many rows they had.
 
     `shown` names the columns of a drawn table, each with its heading; None: all. "A|B" is what
-    stands in A, or else in B. JSON is one object
-    a line. A file is replaced when all of it is written, and not before.
+    stands in A, or else in B. With `as_named` columns have their own names as headings, and may
+    have any. JSON is one object a line. A file is replaced when all of it is written, and not
+    before.
     """
     if form is Format.TABLE:
-        return _draw(tables, schema, shown)
+        return _draw(tables, schema, shown, as_named=as_named)
     rows = 0
 
     def counted() -> Iterator[pa.Table]:
@@ -118,10 +120,22 @@ def write_rows(
     write_table([pa.Table.from_pylist(chosen, schema)], schema, form, output, shown=shown)
 
 
-def _draw(tables: Iterable[pa.Table], schema: pa.Schema, shown: Mapping[str, str] | None) -> int:
+def _draw(
+    tables: Iterable[pa.Table],
+    schema: pa.Schema,
+    shown: Mapping[str, str] | None,
+    *,
+    as_named: bool,
+) -> int:
     import pyarrow as pa
 
-    headings = shown or {name: name.replace("_", " ") for name in schema.names}
+    if as_named:
+        # Names are whatever a query says: "|" is a letter like others.
+        headings = {str(number): name for number, name in enumerate(schema.names)}
+        tables = (table.rename_columns(list(headings)) for table in tables)
+        schema = pa.schema([pa.field(str(i), one.type) for i, one in enumerate(schema)])
+    else:
+        headings = dict(shown or {name: name.replace("_", " ") for name in schema.names})
     kinds = {name: schema.field(name.partition("|")[0]).type for name in headings}
     names = list(dict.fromkeys(name for key in headings for name in key.split("|")))
     numbers = [
@@ -168,7 +182,9 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int | Decimal):
+    if isinstance(value, int) or (
+        isinstance(value, Decimal) and value == value.to_integral_value()
+    ):
         return f"{int(value):,}"
     if isinstance(value, float):
         return f"{value:,.3f}"

@@ -1,0 +1,173 @@
+"""Rows of views: what of a lake's tables counts today, each row once, and only the columns wanted.
+
+Every reader gives tables with at least the columns that it is asked for. It calls `held` with each
+table that it keeps: that may raise, where the rows become too many or the time is up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.games import archive_plug, has_plug
+from nightgrid.archive.ingest.editions import current_editions, editions_path, observations_path
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.lake.conforming import FROM, with_codes
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import (
+    BUDGET_COLUMNS,
+    COUNTS_BY_DATE,
+    EDITIONS,
+    OBSERVATIONS,
+    RUNTIMES,
+    SOLUTIONS,
+    ranks_schema,
+)
+from nightgrid.archive.lookup.listing import Wanted, list_quarantine
+from nightgrid.archive.merging.files import read_each
+from nightgrid.archive.merging.merge import without_repeats
+from nightgrid.archive.results.files import SOLUTION_FILES
+from nightgrid.archive.results.gold import COUNTS_PATH, RUNTIMES_PATH, ranks_path
+from nightgrid.archive.results.results import one_per_job, scan_results
+from nightgrid.solvers.registry import GAMES
+
+Held: TypeAlias = Callable[[pa.Table], None]
+"""Is told of every table that is kept in memory."""
+Rows: TypeAlias = Callable[[Lake, Sequence[str], Held], Iterator[pa.Table]]
+"""Reads the rows of a view."""
+_CHOOSE = ("job_id", "status", "run_id", *BUDGET_COLUMNS)
+"""Columns by which one of several results of a job is chosen."""
+_OF_SOLUTION = ("job_id", "run_id", "rank")
+
+
+def games_kept() -> tuple[str, ...]:
+    """Name the games that a lake can have."""
+    return tuple(filter(has_plug, GAMES))
+
+
+def games_ranked() -> tuple[str, ...]:
+    """Name the games whose official solutions have ranks."""
+    return tuple(game for game in games_kept() if archive_plug(game).ranked)
+
+
+def puzzle_rows(*games: str) -> Rows:
+    """Read the boards that nights have brought, of these games."""
+
+    def read(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+        for game in games:
+            table = read_puzzle_table(lake, game, [*dict.fromkeys((*columns, "puzzle_id"))])
+            held(table)
+            yield table
+
+    return read
+
+
+def edition_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read the current edition of each date and level; drafts are left out."""
+    yield from _current(lake, columns, held, drafts=False)
+
+
+def draft_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read the current editions that are drafts."""
+    yield from _current(lake, columns, held, drafts=True)
+
+
+def revision_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read every edition, replaced ones and drafts included."""
+    for game in games_kept():
+        table = lake.read_table(editions_path(game), EDITIONS, columns)
+        held(table)
+        yield table
+
+
+def _current(lake: Lake, columns: Sequence[str], held: Held, *, drafts: bool) -> Iterator[pa.Table]:
+    for game in games_kept():
+        table = current_editions(lake, game, columns, drafts=drafts)
+        held(table)
+        yield table
+
+
+def result_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read of each job the result that counts, however often and wherever it ended."""
+    names = list(dict.fromkeys((*columns, *_CHOOSE)))
+    if "reason_code" in names:
+        names += [name for name in FROM if name not in names]
+    found = []
+    for table in scan_results(lake, names):
+        held(table)
+        found.append(table)
+    if found:
+        yield with_codes(_counting(pa.concat_tables(found)))
+
+
+def _counting(rows: pa.Table) -> pa.Table:
+    """Keep the row of each job that counts; only the rows of jobs with several are sorted."""
+    ids = rows.column("job_id")
+    if len(pc.unique(ids)) == len(rows):
+        return rows
+    counts = pc.value_counts(ids)
+    several = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
+    is_one_of_several = pc.is_in(ids, value_set=several)
+    chosen = one_per_job(rows.filter(is_one_of_several))
+    return pa.concat_tables([rows.filter(pc.invert(is_one_of_several)), chosen])
+
+
+def solution_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read the solutions that belong to the result that counts of their job."""
+    names = list(dict.fromkeys((*columns, *_OF_SOLUTION)))
+    found = []
+    for rows in read_each(
+        lake, SOLUTION_FILES, lambda path: lake.scan_file(path, SOLUTIONS, names)
+    ):
+        held(rows)
+        found.append(rows)
+    if not found:
+        return
+    solutions = pa.concat_tables(found)
+    keys = [pc.cast(solutions.column(name), pa.string()) for name in _OF_SOLUTION]
+    if len(pc.unique(pc.binary_join_element_wise(*keys, "/"))) < len(solutions):
+        solutions = without_repeats(SOLUTION_FILES, solutions)
+    results = pa.concat_tables(list(result_rows(lake, ("job_id", "run_id"), held)) or [_NONE])
+    at = pc.index_in(solutions.column("job_id"), value_set=results.column("job_id"))
+    run_ids = results.column("run_id").take(at)
+    yield solutions.filter(pc.fill_null(pc.equal(run_ids, solutions.column("run_id")), False))
+
+
+_NONE = pa.table({name: pa.array([], pa.string()) for name in ("job_id", "run_id")})
+
+
+def count_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read the counts by date, as the last night of each game has written them."""
+    yield _told(lake.read_table(COUNTS_PATH, COUNTS_BY_DATE, columns), held)
+
+
+def runtime_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read what the kernels cost, as the last night of each game has written it."""
+    yield _told(lake.read_table(RUNTIMES_PATH, RUNTIMES, columns), held)
+
+
+def rank_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read where official solutions stand, as the last night of each game has written it."""
+    for game in games_ranked():
+        table = lake.read_table(ranks_path(game), ranks_schema(game), columns)
+        yield _told(table.replace_schema_metadata(None), held)
+
+
+def quarantine_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read what broke a rule, of nights and of corpora."""
+    for table in list_quarantine(lake, Wanted()):
+        yield _told(table.select(list(columns)), held)
+
+
+def observation_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read where current editions contradict one another."""
+    for game in games_kept():
+        yield _told(lake.read_table(observations_path(game), OBSERVATIONS, columns), held)
+
+
+def _told(table: pa.Table, held: Held) -> pa.Table:
+    held(table)
+    return table

@@ -1,0 +1,330 @@
+"""Ask a lake in SQL: one SELECT over its views, in DuckDB, with nothing else within its reach.
+
+The query is bound and planned over empty tables first. That finds its faults before the lake is
+read, and tells which columns of which views it takes: those alone are read, by the archive's own
+readers, so that DuckDB needs neither the lake's files nor its credentials.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.views.catalogue import View, sql_type, views
+from nightgrid.solvers.errors import PermanentError
+
+SECONDS = 60.0
+MEMORY_BYTES = 2**30
+BATCH_ROWS = 16_384
+SHOWN_CHARS = 300
+"""Characters of what DuckDB says that a sentence has, at most."""
+_LOCKS = (
+    "autoinstall_known_extensions=false",
+    "autoload_known_extensions=false",
+    "python_enable_replacements=false",
+    "temp_directory=''",
+    "enable_external_access=false",
+    "lock_configuration=true",
+)
+"""No file, no network, no extension that is not built in, no variable of this process by its name;
+and no statement may change that."""
+_KEPT_OPTIMIZERS = ("unused_columns", "column_lifetime")
+"""What plans over empty tables are made with: others would leave out whole tables."""
+_READ_STATEMENTS = ("SELECT", "EXPLAIN", "MULTI")
+"""MULTI is what PIVOT becomes."""
+_EXPLAIN = "explain (format json)\n"
+"""A line of its own, so that columns of errors are those of the query."""
+_NO_FILES = " - file system operations are disabled by configuration"
+_NO_TABLE = re.compile(r"Table with name (.+?) does not exist")
+_SPOT = re.compile(r"\n+LINE (\d+): (.*)\n( *)\^", re.DOTALL)
+_KIND = re.compile(r"^[A-Za-z ]+ Error: ")
+_CUT = "..."
+
+
+class QueryError(PermanentError):
+    """A query is refused, or does not end within its bounds."""
+
+
+@dataclass(slots=True)
+class Bounds:
+    """How much a query may take. Its time runs while the lake or DuckDB work, not their readers."""
+
+    seconds: float = SECONDS
+    memory_bytes: int = MEMORY_BYTES
+    """Bytes of DuckDB, and as many of what is read of the lake."""
+    _left_s: float = field(init=False)
+    _held_bytes: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self._left_s = self.seconds
+
+    @contextmanager
+    def working(self, base: Any = None) -> Iterator[None]:
+        """Take the time of what is done within; interrupt `base` when it is up."""
+        begun = time.monotonic()
+        timer = None
+        if base is not None:
+            timer = threading.Timer(max(0.0, self._left_s), base.interrupt)
+            timer.daemon = True
+            timer.start()
+        try:
+            yield
+        finally:
+            if timer is not None:
+                timer.cancel()
+            self._left_s -= time.monotonic() - begun
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the time is up."""
+        return self._left_s <= 0
+
+    def too_long(self) -> QueryError:
+        """Say that the time is up."""
+        return QueryError(f"the query took more than {self.seconds:g} s; --seconds allows more")
+
+    def too_large(self) -> QueryError:
+        """Say that the memory does not do."""
+        return QueryError(
+            f"the query takes more than {self.memory_bytes / 2**20:,.0f} MB of memory; name fewer "
+            "columns, or allow more with --memory-mb"
+        )
+
+    def held(self, table: pa.Table) -> None:
+        """Count what is read of the lake. Raises QueryError over a bound."""
+        self._held_bytes += table.nbytes
+        if self._held_bytes > self.memory_bytes:
+            raise self.too_large()
+        with self.working():
+            pass
+        if self.is_up:
+            raise self.too_long()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a query gives: columns, and rows as they come."""
+
+    schema: pa.Schema
+    tables: Iterator[pa.Table]
+
+
+def ask(lake: Lake, sql: str, bounds: Bounds | None = None) -> Answer:
+    """Answer one SELECT over the views of a lake.
+
+    Raises QueryError, in one sentence that names the place, for what is no such query and for one
+    that takes more than its bounds.
+    """
+    bounds = bounds or Bounds()
+    needed = columns_needed(sql)
+    base = _database(bounds.memory_bytes)
+    begun = time.monotonic()
+    for name, view in views().items():
+        if name in needed:
+            with bounds.working():
+                table = view.read(lake, needed[name], _clocked(bounds, begun))
+            with _told(sql, bounds):
+                _show(base, view, table)
+    with _told(sql, bounds):
+        base.execute("".join(_empty_table(v) for name, v in views().items() if name not in needed))
+        _lock(base)
+    with _told(sql, bounds), bounds.working(base):
+        reader = base.sql(sql).to_arrow_reader(BATCH_ROWS)
+    schema = _once_named(reader.schema)
+    return Answer(schema=schema, tables=_tables(base, reader, schema, sql, bounds))
+
+
+def _clocked(bounds: Bounds, begun: float) -> Any:
+    """Count what is read, and the time since the query began."""
+
+    def held(table: pa.Table) -> None:
+        if time.monotonic() - begun > bounds.seconds:
+            raise bounds.too_long()
+        bounds.held(table)
+
+    return held
+
+
+def columns_needed(sql: str) -> dict[str, list[str]]:
+    """Tell which columns of which views a query takes; nothing is read for that.
+
+    Raises QueryError for what is no query over views.
+    """
+    with duckdb.connect(":memory:", config={"threads": 1}) as base:
+        with _told(sql):
+            kind = _kind_of(base, sql)
+        if kind == "EXPLAIN":
+            return {}
+        with _told(sql):
+            base.execute("".join(map(_empty_table, views().values())))
+            told = base.execute("select name from duckdb_optimizers()").fetchall()
+            off = ",".join(name for (name,) in told if name not in _KEPT_OPTIMIZERS)
+            base.execute(f"set disabled_optimizers='{off}'")
+            _lock(base)
+        with _told(sql, planned=True):
+            plan = base.execute(f"{_EXPLAIN}{sql}").fetchall()[-1][1]
+    if kind == "MULTI":
+        # The plan is that of the last statement alone.
+        named = set(re.findall(r"\w+", sql.lower()))
+        return {name: view.schema.names for name, view in views().items() if name in named}
+    needed: dict[str, list[str]] = {}
+    for name, columns in _scans(json.loads(plan)):
+        # Where rows alone count, one column counts them.
+        here = needed.setdefault(name, [])
+        here += [column for column in columns if column not in here]
+    return {name: columns or views()[name].schema.names[:1] for name, columns in needed.items()}
+
+
+def _kind_of(base: Any, sql: str) -> str:
+    """Tell the kind of the one statement. Raises QueryError for more than one, or another kind."""
+    statements = [s for s in base.extract_statements(sql) if s.query.strip(" \t\r\n;")]
+    if not statements:
+        raise QueryError('there is no SQL; expected a SELECT, such as "select * from counts"')
+    if len(statements) > 1:
+        raise QueryError(f"there are {len(statements)} statements; expected one SELECT")
+    kind = str(statements[0].type.name)
+    if kind not in _READ_STATEMENTS:
+        raise QueryError(f"SQL that reads is expected, and this is {kind}; expected one SELECT")
+    return kind
+
+
+def _scans(nodes: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
+    """Find the tables of a plan, each with the columns that are read of it."""
+    for node in nodes:
+        told = node.get("extra_info", {})
+        name = str(told.get("Table", "")).rpartition(".")[2]
+        if name in views():
+            columns = told.get("Projections", views()[name].schema.names)
+            columns = [columns] if isinstance(columns, str) else columns
+            yield name, [column for column in columns if column]
+        yield from _scans(node.get("children", ()))
+
+
+def _database(memory_bytes: int) -> Any:
+    return duckdb.connect(":memory:", config={"memory_limit": f"{memory_bytes}B"})
+
+
+def _lock(base: Any) -> None:
+    for setting in _LOCKS:
+        base.execute(f"set {setting}")
+
+
+def _show(base: Any, view: View, table: pa.Table) -> None:
+    """Make a view of what was read of it; a column that was not read is an error to use."""
+    base.register(f"read of {view.name}", table)
+    unread = f"error('column of {view.name} was not read')"
+    columns = ", ".join(
+        f'"{one.name}"'
+        if one.name in table.column_names
+        else f'cast({unread} as {sql_type(one.type)}) as "{one.name}"'
+        for one in view.schema
+    )
+    # Names of the catalogue, nothing that was given.
+    base.execute(f'create view "{view.name}" as select {columns} from "read of {view.name}"')  # noqa: S608
+
+
+def _empty_table(view: View) -> str:
+    columns = ", ".join(f'"{one.name}" {sql_type(one.type)}' for one in view.schema)
+    return f'create table "{view.name}" ({columns}); '
+
+
+def _tables(
+    base: Any, reader: Any, schema: pa.Schema, sql: str, bounds: Bounds
+) -> Iterator[pa.Table]:
+    with base:
+        while True:
+            with _told(sql, bounds), bounds.working(base):
+                try:
+                    batch = reader.read_next_batch()
+                except StopIteration:
+                    return
+            columns = batch.columns
+            yield pa.table([_plain(c) for c in columns], names=schema.names).cast(schema)
+
+
+def _once_named(schema: pa.Schema) -> pa.Schema:
+    """Give columns that are called alike names of their own: count, count_1."""
+    names: list[str] = []
+    fields = []
+    for one in schema:
+        name, number = one.name, 0
+        while name in names:
+            number += 1
+            name = f"{one.name}_{number}"
+        names.append(name)
+        fields.append(pa.field(name, _plain_type(one.type), one.nullable))
+    return pa.schema(fields)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    """Choose for a type what CSV, JSON and Parquet can all have."""
+    if pa.types.is_decimal(kind) and kind.scale:
+        return pa.float64()
+    return kind
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.cast(_plain_type(column.type))
+
+
+@contextmanager
+def _told(sql: str, bounds: Bounds | None = None, *, planned: bool = False) -> Iterator[None]:
+    """Turn what DuckDB says into one sentence with its place in the SQL."""
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        raise (bounds.too_long() if bounds else KeyboardInterrupt()) from error
+    except duckdb.OutOfMemoryException as error:
+        raise (bounds or Bounds()).too_large() from error
+    except duckdb.Error as error:
+        raise QueryError(sentence(str(error), sql, planned=planned)) from error
+    except (pa.ArrowException, RuntimeError, OSError) as error:
+        text = str(error)
+        if "nterrupt" in text:
+            if bounds is not None and bounds.is_up:
+                raise bounds.too_long() from error
+            raise KeyboardInterrupt from error
+        if "Out of Memory" in text:
+            raise (bounds or Bounds()).too_large() from error
+        raise QueryError(sentence(text, sql)) from error
+
+
+def sentence(text: str, sql: str, *, planned: bool = False) -> str:
+    """Say in one sentence what is wrong with a query, and where; `planned`: below an EXPLAIN."""
+    spot = _SPOT.search(text)
+    said = text[: spot.start()] if spot else text
+    no_table = _NO_TABLE.search(said)
+    if no_table is not None:
+        said = f"there is no view {no_table[1]}; expected one of {', '.join(views())}"
+    lines = [line.strip() for line in _KIND.sub("", said).splitlines() if line.strip()]
+    told = "; ".join(line.rstrip("!.:") for line in lines) or "the query failed"
+    told = told if len(told) <= SHOWN_CHARS else f"{told[:SHOWN_CHARS]}…"
+    told = told.replace("; Candidate bindings:", "; expected one of").replace(
+        "; Did you", "; did you"
+    )
+    told = told[0].lower() + told[1:]
+    if spot is None:
+        return f"SQL: {told}"
+    line = int(spot[1]) - (planned and 1)
+    return f"SQL, line {line}, column {_column(spot, sql, line)}: {told}"
+
+
+def _column(spot: re.Match[str], sql: str, line: int) -> int:
+    """Find the column of a caret, from 1; DuckDB cuts long lines at both ends."""
+    shown, at = spot[2], len(spot[3]) - len(f"LINE {spot[1]}: ")
+    if not shown.startswith(_CUT):
+        return at + 1
+    lines = sql.splitlines()
+    whole = lines[line - 1] if line <= len(lines) else ""
+    begins = whole.find(shown.removeprefix(_CUT).removesuffix(_CUT))
+    return max(0, begins) + at - len(_CUT) + 1

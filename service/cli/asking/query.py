@@ -1,0 +1,119 @@
+"""`nightgrid query`: one SELECT over the views of a lake."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nightgrid.service.options.shared_options import (
+    FormatName,
+    Json,
+    LakeOption,
+    OutputFile,
+    check_range,
+    read_settings,
+)
+from nightgrid.service.terminal.console import Exit, note, same_command, say
+from nightgrid.service.terminal.formats import Format, chosen_format, write_rows, write_table
+from nightgrid.solvers.errors import PermanentError
+
+SECONDS_MAX = 86_400
+MEMORY_MB_MAX = 1_048_576
+SQL_BYTES_MAX = 1_000_000
+"""Bytes of SQL that are read from standard input."""
+_COLUMNS = {"view": "string", "column": "string", "type": "string", "meaning": "string"}
+
+
+def query(
+    sql: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SQL", help="One SELECT over the views; '-' reads it from standard input."
+        ),
+    ] = None,
+    views: Annotated[
+        bool, typer.Option("--views", help="List the views and their columns, and ask nothing.")
+    ] = False,
+    lake: LakeOption = None,
+    format_: FormatName = None,
+    output: OutputFile = None,
+    seconds: Annotated[
+        float, typer.Option(metavar="S", help="Seconds that the query may take. Default: 60.")
+    ] = 60.0,
+    memory_mb: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Megabytes that the query may take, and as many for what is read of the lake. "
+            "Default: 1024.",
+        ),
+    ] = 1024,
+    json: Json = False,
+) -> int:
+    """Ask a lake in SQL: one SELECT, in DuckDB, over views of its tables.
+
+    Views have each row that counts once, whatever was merged, revised or run again: counts,
+    editions, results, solutions, runtimes, ranks, quarantine, puzzles; drafts and replaced
+    revisions stand apart. --views lists all, column by column. Only the columns that the query
+    takes are read, also from an object store. The query reads nothing but the views: no file, no
+    network, no extension. Exit code: 0, 3 for bad SQL, for a query that takes more than its bounds
+    and for no lake, 130 interrupted.
+    """
+    form = chosen_format(format_, output, json=json) or Format.TABLE
+    check_range(seconds, "--seconds", SECONDS_MAX)
+    check_range(memory_mb, "--memory-mb", MEMORY_MB_MAX, least=16)
+    if views:
+        if sql is not None:
+            raise PermanentError("--views lists the views and takes no SQL")
+        _list(form, output)
+        return Exit.OK
+    text = _given(sql)
+
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.lookup.boards import check_lake
+    from nightgrid.archive.views.sql import Bounds, ask
+
+    store = Lake.open(read_settings(lake=lake).lake)
+    # A lake that answers submitted jobs alone has no puzzles.
+    check_lake(store, "results")
+    answer = ask(store, text, Bounds(seconds=seconds, memory_bytes=memory_mb * 2**20))
+    count = write_table(answer.tables, answer.schema, form, output, as_named=True)
+    if not count and form is Format.TABLE:
+        note(f"no row of {store.url} matches")
+    return Exit.OK
+
+
+def _list(form: Format, output: Path | None) -> None:
+    """List the views and their columns: for people a line each, else a row for each column."""
+    from nightgrid.archive.views.catalogue import listed
+    from nightgrid.archive.views.catalogue import views as all_views
+
+    rows = listed()
+    if form is not Format.TABLE:
+        named = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+        write_rows(named, _COLUMNS, form, output)
+        return
+    names, kinds = (max(len(row[i]) for row in rows) for i in (1, 2))
+    for view in all_views().values():
+        say(f"{view.name}: {view.line}")
+        for _, column, kind, meaning in (row for row in rows if row[0] == view.name):
+            say(f"  {column:<{names}}  {kind:<{kinds}}  {meaning}".rstrip())
+
+
+def _given(sql: str | None) -> str:
+    if sql is None:
+        raise PermanentError(
+            f"there is no SQL; expected one SELECT; {same_command('--views')} lists what there is"
+        )
+    if sql != "-":
+        return sql
+    data = sys.stdin.buffer.read(SQL_BYTES_MAX + 1)
+    if len(data) > SQL_BYTES_MAX:
+        raise PermanentError(f"the SQL is longer than {SQL_BYTES_MAX:,} bytes")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise PermanentError(f"the SQL is not UTF-8 at byte {error.start}") from error
