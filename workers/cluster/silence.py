@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import redis
 
-from nightgrid.workers.broker.redis_keys import connect, living
+from nightgrid.workers.broker.redis_keys import connect, living, refusals
 from nightgrid.workers.settings import Settings
 
 
@@ -22,6 +22,8 @@ class SilentWorkers:
         self._settings = settings
         self._heard_at: dict[str, float] = {}
         self._looked_at = time.monotonic()
+        self.working: frozenset[str] = frozenset()
+        """Workers of the last look that live and have refused nothing a moment ago."""
 
     def silent(self, workers: Collection[str]) -> set[str]:
         """Name those of these workers that have been silent for too long."""
@@ -34,10 +36,13 @@ class SilentWorkers:
         try:
             with connect(self._settings) as client:
                 alive = living(client, self._settings)
+                refusing = refusals(client, self._settings)
         except redis.RedisError:
+            self.working = frozenset()
             # Time in which no worker could be heard does not count.
             self._heard_at = {w: at + since for w, at in heard.items()}
             return set()
+        self.working = frozenset(w for w in workers if w in alive and w not in refusing)
         self._heard_at = heard | {w: now for w in workers if w in alive}
         limit = self._settings.silent_seconds
         return {w for w, at in self._heard_at.items() if now - at > limit}

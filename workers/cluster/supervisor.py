@@ -28,7 +28,9 @@ from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, mark_gone
 from nightgrid.workers.cluster import server
+from nightgrid.workers.cluster.beats import Beats
 from nightgrid.workers.cluster.child_processes import (
+    KEEPER,
     ROLES,
     SERVER,
     WORKERS,
@@ -79,6 +81,7 @@ class Supervisor:
         self._stopped_by: int | None = None
         self._may_work: Callable[[], bool] = lambda: True
         self._silence = SilentWorkers(settings)
+        self._beats = Beats(settings.side_dir, keeper=KEEPER in self._roles)
         self._has_word = False
 
     @contextlib.contextmanager
@@ -173,13 +176,16 @@ class Supervisor:
         return [Child(role=role) for role in roles]
 
     def _supervise(self, leash: int | None) -> None:
+        self._beats.begin()
         try:
             while not self._stopping:
                 for child in self._children:
                     self._look_after(child)
                 self._end_the_silent()
+                self._beats.go_round(working=self._all_work())
                 self._pause(leash)
         finally:
+            self._beats.end()
             self._stop(abandoned=self._abandoned)
 
     def _end_the_silent(self) -> None:
@@ -189,6 +195,13 @@ class Supervisor:
             _say(f"{name} {workers[name].pid} has been silent for too long")
             kill_group(workers[name])
             workers[name].wait()
+
+    def _all_work(self) -> bool:
+        """Tell whether each process runs and each worker takes work."""
+        return all(
+            c.process is not None and (c.role not in WORKERS or c.worker in self._silence.working)
+            for c in self._children
+        )
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self._stopping, self._stopped_by = True, number

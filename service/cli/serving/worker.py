@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,10 +33,27 @@ WATCH_EVERY_S = 2.0
 """Pause between two looks whether a configured server answers."""
 
 
+class Role(StrEnum):
+    """What a host may run alone."""
+
+    BATCH = "batch"
+    INTERACTIVE = "interactive"
+    KEEPER = "keeper"
+
+
 def worker(
     lake: LakeOption = None,
     processes: BatchProcesses = None,
     interactive: InteractiveProcesses = None,
+    only: Annotated[
+        list[Role] | None,
+        typer.Option(
+            metavar="ROLE",
+            help="Run these alone: batch, interactive (both are workers) or keeper, which drives "
+            "large jobs and sends again what was lost. May be given several times. A lake needs "
+            "all three, on any machines. Default: all.",
+        ),
+    ] = None,
 ) -> int:
     """Run supervised workers until Ctrl-C or SIGTERM; whatever dies is started again.
 
@@ -47,36 +65,46 @@ def worker(
         lake=lake, batch_processes=processes, interactive_processes=interactive
     )
     from nightgrid.workers.cluster import server
+    from nightgrid.workers.cluster.child_processes import ROLES, SERVER
     from nightgrid.workers.cluster.supervisor import Supervisor
 
-    supervisor = Supervisor(settings)
+    roles = [SERVER, *map(str, only)] if only else ROLES
+    supervisor = Supervisor(settings, roles)
     if server.is_embedded(settings):
-        return _ended(supervisor.run(preparing=preparing(settings)))
+        return _ended(supervisor.run(preparing=preparing(settings, roles)))
     # Nothing here can start that server: whether it answers is told for as long as workers run.
     with outages_shown(), server_watched(settings):
-        return _ended(supervisor.run(preparing=preparing(settings)))
+        return _ended(supervisor.run(preparing=preparing(settings, roles)))
 
 
 @contextmanager
-def preparing(settings: Settings) -> Iterator[Callable[[], bool]]:
+def preparing(settings: Settings, roles: Collection[str]) -> Iterator[Callable[[], bool]]:
     """Say what begins, and compile kernels beside it; yield what tells whether they are ready.
 
     Solves may be queued meanwhile.
     """
     from nightgrid.archive.lake import place
     from nightgrid.workers.cluster import server
-    from nightgrid.workers.cluster.child_processes import child_environment
+    from nightgrid.workers.cluster.child_processes import WORKERS, child_environment
 
     if place.is_missing(settings.lake):
         note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")
         place.make_folder(settings.lake)
     note(
-        f"{settings.batch_processes} batch and {settings.interactive_processes} interactive "
-        f"processes on {server.address(settings)}, lake {settings.lake}, "
+        f"{_processes(settings, roles)} on {server.address(settings)}, lake {settings.lake}, "
         f"logs in {settings.side_dir / 'logs'}"
     )
-    with warming_beside(settings.game_names, child_environment(settings)) as ready:
+    # A keeper begins at once, and is not kept from it by kernels that it may never need.
+    games = settings.game_names if WORKERS & set(roles) else ()
+    with warming_beside(games, child_environment(settings)) as ready:
         yield ready
+
+
+def _processes(settings: Settings, roles: Collection[str]) -> str:
+    """Say how many processes of which kind are begun."""
+    counts = {"batch": settings.batch_processes, "interactive": settings.interactive_processes}
+    told = [f"{count} {role}" for role, count in counts.items() if role in roles]
+    return f"{' and '.join(told)} processes" if told else "a keeper"
 
 
 def _ended(unprepared: int | None) -> int:

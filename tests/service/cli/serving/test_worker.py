@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 
 from nightgrid.archive import outages
 from nightgrid.archive.outages import Outage
+from nightgrid.service.cli.serving import worker as worker_module
 from nightgrid.service.cli.serving.worker import server_watched
 from nightgrid.service.options.shared_options import SETTINGS_PREFIX, default_budget
 from nightgrid.solvers.algebra import Budget
@@ -50,3 +52,33 @@ def test_without_a_setting_a_solve_has_the_budget_of_the_settings(
     assert default_budget() == Budget() == Settings().budget
     monkeypatch.setenv("NIGHTGRID_BUDGET_SECONDS", "7")
     assert default_budget().seconds == 7
+
+
+@pytest.mark.parametrize(
+    ("roles", "told"),
+    [
+        (("server", "batch", "interactive", "keeper"), "2 batch and 1 interactive processes"),
+        (("server", "batch"), "2 batch processes"),
+        (("server", "interactive", "keeper"), "1 interactive processes"),
+        (("server", "keeper"), "a keeper"),
+    ],
+)
+def test_a_worker_says_what_it_runs(tmp_path: Path, roles: tuple[str, ...], told: str) -> None:
+    settings = Settings(lake=str(tmp_path), batch_processes=2, interactive_processes=1)
+    assert worker_module._processes(settings, roles) == told
+
+
+def test_a_keeper_alone_waits_for_no_kernels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games: list[object] = []
+
+    def warming_beside(names: object, _environment: object) -> AbstractContextManager[None]:
+        games.append(names)
+        return nullcontext()
+
+    monkeypatch.setattr(worker_module, "warming_beside", warming_beside)
+    settings = Settings(lake=str(tmp_path))
+    with worker_module.preparing(settings, ("server", "keeper")):
+        assert games == [()]
+    assert "a keeper on" in capsys.readouterr().err

@@ -1,0 +1,122 @@
+"""Probes tell progress: a supervisor that goes round, workers that are heard and take work."""
+
+import socket
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from nightgrid.workers.cluster import beats, probe, silence
+from nightgrid.workers.cluster.beats import (
+    FRESH_S,
+    KEEPER_LIVE,
+    KEEPER_READY,
+    LIVE,
+    READY,
+    Beats,
+    beat,
+)
+from nightgrid.workers.settings import Settings
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(beats, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    return clock
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    """What systemd is told, where it listens."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(str(tmp_path / "notify"))
+        heard.setblocking(False)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+
+        def read():
+            found = []
+            while True:
+                try:
+                    found.append(heard.recv(100).decode())
+                except BlockingIOError:
+                    return found
+
+        yield read
+
+
+def go_round(of, clock, *, working):
+    clock.now += 1.1
+    of.go_round(working=working)
+
+
+def test_workers_that_are_not_heard_are_live_and_not_ready(tmp_path, clock, told):
+    of = Beats(tmp_path, keeper=False)
+    of.begin()
+    go_round(of, clock, working=False)
+    assert (probe.probe(tmp_path, LIVE), told()) == ("", ["WATCHDOG=1"])
+    assert "it was never so, expected within 30 s" in probe.probe(tmp_path, READY)
+    for _ in range(2):
+        go_round(of, clock, working=True)
+    assert probe.probe(tmp_path, READY) == ""
+    assert told() == ["WATCHDOG=1", "READY=1", "WATCHDOG=1"]
+    clock.now += FRESH_S[READY] + 1
+    assert "it was last so 31 s ago" in probe.probe(tmp_path, READY)
+    assert probe.probe(tmp_path, LIVE), "the supervisor does not go round"
+
+
+def test_a_supervisor_that_stops_takes_no_work_and_the_next_one_begins_anew(tmp_path, clock, told):
+    of = Beats(tmp_path, keeper=False)
+    of.begin()
+    go_round(of, clock, working=True)
+    told()
+    of.end()
+    assert (probe.probe(tmp_path, LIVE), told()) == ("", ["STOPPING=1"])
+    assert probe.probe(tmp_path, READY)
+    Beats(tmp_path, keeper=False).begin()
+    assert probe.probe(tmp_path, LIVE)
+
+
+def test_a_keeper_that_stands_still_fails_the_probe(tmp_path, clock):
+    of = Beats(tmp_path, keeper=True)
+    of.begin()
+    go_round(of, clock, working=True)
+    assert probe.probe(tmp_path, LIVE) == "", "its first round takes as long as any"
+    assert probe.probe(tmp_path, READY), "it has not seen the lake"
+    beat(tmp_path, KEEPER_LIVE)
+    beat(tmp_path, KEEPER_READY)
+    go_round(of, clock, working=True)
+    assert probe.probe(tmp_path, READY) == ""
+    clock.now += FRESH_S[KEEPER_LIVE]
+    go_round(of, clock, working=True)
+    clock.now += 1
+    assert "its keeper does not go round" in probe.probe(tmp_path, LIVE)
+
+
+def test_a_time_before_the_host_was_started_anew_is_none(tmp_path, clock):
+    beat(tmp_path, LIVE)
+    clock.now = 5.0
+    assert "it was never so" in probe.probe(tmp_path, LIVE)
+
+
+def test_a_worker_that_refuses_work_is_not_ready(tmp_path, monkeypatch):
+    """Given a worker of another version, Then a rollout that waits for it does not go on."""
+    settings = Settings(lake=str(tmp_path), liveness_interval_seconds=1e-6)
+    monkeypatch.setattr(silence, "living", lambda *_: {"good": {}, "bad": {}, "elsewhere": {}})
+    monkeypatch.setattr(silence, "refusals", lambda *_: {"bad": "another solver version"})
+    watched = silence.SilentWorkers(settings)
+    assert watched.silent(["good", "bad", "mute"]) == set()
+    assert watched.working == {"good"}
+
+
+def test_the_program_says_why_and_imports_nothing_that_takes_time(tmp_path):
+    command = [sys.executable, "-X", "importtime", "-m", "nightgrid.workers.cluster.probe", LIVE]
+    env = {"NIGHTGRID_VAR_DIR": str(tmp_path)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"not live in {tmp_path}: the supervisor or")
+    imported = {line.rsplit("|")[-1].strip() for line in done.stderr.splitlines()}
+    assert not imported & {"pydantic", "redis", "celery", "numpy", "structlog"}
+    beat(tmp_path, LIVE)
+    subprocess.run(command, env=env, check=True, capture_output=True)

@@ -1,0 +1,106 @@
+"""What a supervisor says of its workers' progress: in files for probes, and to systemd.
+
+`live`: the supervisor goes round, and so does its keeper. `ready`: besides, each of its processes
+runs, each worker was heard by the server a moment ago and refuses nothing, and the keeper has
+looked at the lake. A file holds when that was last so, in seconds of the system's monotonic clock,
+which all processes and containers of a host share and no one sets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from pathlib import Path
+
+LIVE, READY = "live", "ready"
+KEEPER_LIVE, KEEPER_READY = "keeper-live", "keeper-ready"
+EVERY_S = 1.0
+FRESH_S = {LIVE: 30.0, READY: 30.0, KEEPER_LIVE: 300.0, KEEPER_READY: 60.0}
+"""How old each may be. One round of a keeper takes as long as the lake takes to list its jobs."""
+SOCKET = "NOTIFY_SOCKET"
+
+
+def beat(folder: Path, name: str) -> None:
+    """Note that something is so now; a disk that is full keeps nothing from its work."""
+    path = folder / "beats" / name
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staged = path.with_suffix(".tmp")
+        staged.write_text(f"{time.monotonic():.3f}\n")
+        staged.replace(path)
+
+
+def forget(folder: Path, *names: str) -> None:
+    """Note that something is not so."""
+    for name in names:
+        with contextlib.suppress(OSError):
+            (folder / "beats" / name).unlink()
+
+
+def age_s(folder: Path, name: str) -> float | None:
+    """Tell how long ago something was so last; None where it never was, or before a restart."""
+    try:
+        then = float((folder / "beats" / name).read_text())
+    except (OSError, ValueError):
+        return None
+    age = time.monotonic() - then
+    return age if age >= 0 else None
+
+
+def is_fresh(folder: Path, name: str) -> bool:
+    """Tell whether something was so a moment ago."""
+    age = age_s(folder, name)
+    return age is not None and age <= FRESH_S[name]
+
+
+class Beats:
+    """Says about once a second how the processes of one supervisor are."""
+
+    def __init__(self, folder: Path, *, keeper: bool) -> None:
+        self._folder = folder
+        self._keeper = keeper
+        self._next_at = 0.0
+        self._begun_at = time.monotonic()
+        self._was_ready = False
+
+    def begin(self) -> None:
+        """Forget what an earlier supervisor said."""
+        forget(self._folder, *FRESH_S)
+        self._begun_at = time.monotonic()
+
+    def go_round(self, *, working: bool) -> None:
+        """Say how it is; `working` tells whether all processes run and all workers are heard."""
+        now = time.monotonic()
+        if now < self._next_at:
+            return
+        self._next_at = now + EVERY_S
+        if self._keeper_is(KEEPER_LIVE):
+            beat(self._folder, LIVE)
+            notify("WATCHDOG=1")
+        if working and (not self._keeper or is_fresh(self._folder, KEEPER_READY)):
+            beat(self._folder, READY)
+            if not self._was_ready:
+                self._was_ready = True
+                notify("READY=1")
+
+    def end(self) -> None:
+        """Say that they are told to stop: nothing more is taken."""
+        notify("STOPPING=1")
+        forget(self._folder, READY)
+
+    def _keeper_is(self, name: str) -> bool:
+        """Look at the keeper, which may need as long for its first round as for any other."""
+        starting = time.monotonic() - self._begun_at < FRESH_S[name]
+        return not self._keeper or starting or is_fresh(self._folder, name)
+
+
+def notify(state: str) -> None:
+    """Tell systemd, where it started this process and wants to know (sd_notify)."""
+    address = os.environ.get(SOCKET, "")
+    if not address.startswith(("/", "@")):
+        return
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+        told.connect(address.replace("@", "\0", 1) if address[0] == "@" else address)
+        told.sendall(state.encode())
