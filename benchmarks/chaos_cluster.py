@@ -112,6 +112,8 @@ class Cluster:
     hosts: list[Host] = field(default_factory=list)
     joined: int = 0
     control: Host | None = None
+    driver_inside: Sequence[str] = ()
+    """Command that runs drivers in a place of their own."""
 
     @property
     def notes(self) -> Path:
@@ -182,7 +184,7 @@ class Cluster:
         )
         with (self.folder / f"{place}.log").open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.chaos_driver", run_id],
+                [*self.driver_inside, sys.executable, "-m", "benchmarks.chaos_driver", run_id],
                 env={**child_environment(settings), **self.environment},
                 cwd=ROOT,
                 stdout=subprocess.PIPE,

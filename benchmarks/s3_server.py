@@ -1,8 +1,8 @@
 """An S3 server on loopback: moto's, with conditional uploads made one step.
 
-`python -m benchmarks.s3_server PORT` serves until it is killed. moto looks whether an object is
-there and then writes it: of 1,000 rounds of eight uploads at once, two had two winners. S3 does
-both at once, and so does this one: uploads wait for one another.
+`python -m benchmarks.s3_server PORT [ADDRESS]` serves until it is killed. moto looks whether an
+object is there and then writes it: of 1,000 rounds of eight uploads at once, two had two winners.
+S3 does both at once, and so does this one: uploads wait for one another.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 @contextmanager
-def s3_thread(port: int = 0) -> Iterator[str]:
+def s3_thread(port: int = 0, address: str = "127.0.0.1") -> Iterator[str]:
     """Run the server in a thread, with a bucket called bucket, and hold keys for it."""
     from moto.s3.responses import S3Response
     from moto.server import ThreadedMotoServer
@@ -40,7 +40,7 @@ def s3_thread(port: int = 0) -> Iterator[str]:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     put_object = _one_after_the_other(S3Response.put_object)
     with mock.patch.dict(os.environ, KEYS), mock.patch.object(S3Response, "put_object", put_object):
-        server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
+        server = ThreadedMotoServer(ip_address=address, port=port, verbose=False)
         server.start()
         host, bound = server.get_host_and_port()
         url = f"http://{host}:{bound}"
@@ -52,9 +52,9 @@ def s3_thread(port: int = 0) -> Iterator[str]:
 
 
 @contextmanager
-def s3_process() -> Iterator[str]:
+def s3_process(address: str = "127.0.0.1") -> Iterator[str]:
     """Run the server in a process of its own: see `s3_thread`."""
-    command = [sys.executable, "-m", "benchmarks.s3_server", "0"]
+    command = [sys.executable, "-m", "benchmarks.s3_server", "0", address]
     with (
         mock.patch.dict(os.environ, KEYS),
         subprocess.Popen(
@@ -93,7 +93,7 @@ def _make_bucket(url: str) -> None:
 
 def main() -> None:
     """Serve, and print the address once the server answers."""
-    with s3_thread(int(sys.argv[1])) as url:
+    with s3_thread(int(sys.argv[1]), *sys.argv[2:3]) as url:
         print(url, flush=True)
         threading.Event().wait()
 

@@ -262,7 +262,8 @@ def deployed() -> Iterator[tuple[str, str]]:
         if block.language in ("ini", "yaml", "cron"):
             for line in re.findall(r"\S*nightgrid (?:[a-z]+ .*)", block.text):
                 yield block.place, line
-    for name in ("infra/crontab", "infra/compose.yaml"):
+    units = (path.relative_to(ROOT).as_posix() for path in (ROOT / "infra/systemd").iterdir())
+    for name in ("infra/crontab", "infra/compose.yaml", *units):
         text = re.sub(r"^\s*#.*$", "", (ROOT / name).read_text(), flags=re.MULTILINE)
         text = text.replace("$NIGHTGRID ", "nightgrid ")
         for line in re.findall(r"nightgrid [a-z]+ [^\n>]*", text):

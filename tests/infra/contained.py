@@ -1,0 +1,211 @@
+"""Run commands as a container engine would: non-root, a read-only root, no rights, no network.
+
+A host has a network of its own, in which names lead to loopback; each of its containers has mounts
+and process ids of its own. The program is process 1 of its container, as under an engine. It takes
+util-linux and root.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from benchmarks.processes import children_of, wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+USER = 10001
+SYSTEM = ("/usr",)
+ETC = ("passwd", "group", "nsswitch.conf", "ld.so.cache", "ld.so.conf", "ssl", "localtime")
+"""What of /etc a container has: a file or folder may be mounted beside it."""
+LINKS = ("/bin", "/lib", "/lib64", "/sbin")
+BRINGS_UP = """
+set -e
+mount --make-rprivate /
+mount -t tmpfs -o mode=755 tmpfs "$NEW"
+for folder in $BOUND; do
+  mkdir -p "$NEW$folder"; mount --bind "$folder" "$NEW$folder"
+  mount -o remount,bind,ro,nosuid "$NEW$folder"
+done
+for link in $LINKED; do
+  if [ -L "$link" ]; then cp -P "$link" "$NEW$link"
+  else mkdir -p "$NEW$link"; mount --bind "$link" "$NEW$link"; fi
+done
+mkdir -p "$NEW/etc"
+for name in $ETC; do if [ -e "/etc/$name" ]; then cp -aL "/etc/$name" "$NEW/etc/"; fi; done
+cp "$HOSTS" "$NEW/etc/hosts"
+mkdir -p "$NEW/proc" "$NEW/dev"
+mount -t proc proc "$NEW/proc"
+mount --rbind /dev "$NEW/dev"
+for folder in $OWN; do
+  mkdir -p "$NEW$folder"; mount -t tmpfs -o "mode=750,uid=$RUNS_AS,gid=$RUNS_AS" tmpfs "$NEW$folder"
+done
+for pair in $VOLUMES; do
+  mkdir -p "$NEW${pair#*:}"; mount --bind "${pair%%:*}" "$NEW${pair#*:}"
+done
+mount -o remount,ro "$NEW"
+exec chroot "$NEW" /usr/bin/setpriv --reuid "$RUNS_AS" --regid "$RUNS_AS" --clear-groups \
+  --no-new-privs --bounding-set=-all --inh-caps=-all \
+  /usr/bin/env -i --chdir="$WORK" --split-string="$VARIABLES" "$@"
+"""
+
+
+@dataclass(slots=True, kw_only=True)
+class Container:
+    """A program that runs in there."""
+
+    name: str
+    environment: Mapping[str, str]
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def said(self) -> str:
+        """Give what it has written."""
+        return self.log.read_text(errors="replace")
+
+    def pid(self) -> int:
+        """Name the program itself: `unshare` is its parent, and hears no signal."""
+
+        def look() -> int | None:
+            assert self.process.poll() is None, f"{self.name} ended: {self.said()}"
+            return next(iter(children_of(self.process.pid)), None)
+
+        return int(wait_for(look, self.name))
+
+    def stop(self, seconds: float) -> int:
+        """Send SIGTERM and give the exit code; fails when that takes longer."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid(), signal.SIGTERM)
+        return self.process.wait(seconds)
+
+
+@dataclass(slots=True, kw_only=True)
+class Host:
+    """A host with its containers."""
+
+    folder: Path
+    holder: int
+    containers: list[Container] = field(default_factory=list)
+
+    def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        own: Sequence[str] = ("/tmp", "/var/nightgrid"),
+        volumes: Mapping[Path, str] | None = None,
+        user: int = USER,
+        work: str = "/var/nightgrid",
+    ) -> Container:
+        """Start a program; `own` are folders in memory, `volumes` those of this machine."""
+        new = self.folder / f"root-{name}-{len(self.containers)}"
+        new.mkdir()
+        log = self.folder / f"{new.name}.log"
+        variables = {
+            "PATH": f"{sys.prefix}/bin:/usr/bin:/bin",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **environment,
+        }
+        inside = {
+            "PATH": os.environ["PATH"],
+            "NEW": str(new),
+            "BOUND": " ".join(dict.fromkeys((*SYSTEM, sys.base_prefix, str(ROOT), sys.prefix))),
+            "LINKED": " ".join(link for link in LINKS if Path(link).exists()),
+            "ETC": " ".join(ETC),
+            "HOSTS": str(self.folder / "hosts"),
+            "OWN": " ".join(own),
+            "VOLUMES": " ".join(f"{here}:{there}" for here, there in (volumes or {}).items()),
+            "RUNS_AS": str(user),
+            "WORK": work,
+            "VARIABLES": " ".join(shlex.quote(f"{n}={v}") for n, v in variables.items()),
+        }
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                [
+                    *(
+                        "nsenter",
+                        f"--net=/proc/{self.holder}/ns/net",
+                        "unshare",
+                        "--mount",
+                        "--pid",
+                    ),
+                    *("--fork", "--kill-child=KILL", "sh", "-c", BRINGS_UP, "sh", *command),
+                ],
+                env=inside,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+        made = Container(name=name, environment=variables, process=process, log=log)
+        self.containers.append(made)
+        return made
+
+    def run(self, container: Container, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        """Run a command in a container, as a probe does, with its environment."""
+        pid = container.pid()
+        given = [f"{name}={value}" for name, value in container.environment.items()]
+        into = ["nsenter", f"--target={pid}", "--mount", "--pid", "--net", "--root", "--wd"]
+        user = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
+        return subprocess.run(
+            [*into, *user, "env", "-i", *given, *command],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def fetch(self, url: str, key: str = "") -> tuple[int, str]:
+        """Ask an address of this host, as a kubelet does; 0 where nothing answers."""
+        words = ["curl", "--silent", "--write-out", "\n%{http_code}", "--max-time", "10", url]
+        if key:
+            words += ["--header", f"Authorization: Bearer {key}"]
+        done = subprocess.run(
+            ["nsenter", f"--net=/proc/{self.holder}/ns/net", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        body, _, code = done.stdout.rpartition("\n")
+        return int(code or 0), body
+
+    def close(self) -> None:
+        """End everything."""
+        for container in self.containers:
+            container.process.kill()
+            container.process.wait()
+
+
+@contextmanager
+def host(folder: Path, names: Sequence[str]) -> Iterator[Host]:
+    """Make a host on which these names lead to itself. Skips where that is not permitted."""
+    missing = [name for name in ("unshare", "nsenter", "setpriv", "curl") if not shutil.which(name)]
+    tried = not missing and subprocess.run(
+        ["unshare", "--net", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False
+    )
+    if not tried or tried.returncode:
+        why = f"no {', '.join(missing)}" if missing else "namespaces want root"
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"containers cannot be tried: {why}")
+        pytest.skip(why)
+    (folder / "hosts").write_text(f"127.0.0.1 localhost {' '.join(names)}\n")
+    command = ["unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep 3600"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
+        made = Host(folder=folder, holder=holder.pid)
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == b"up\n"
+            yield made
+        finally:
+            made.close()
+            holder.kill()
+            time.sleep(0)

@@ -1,0 +1,110 @@
+"""The Compose file fits its schema; the image has what it needs, and what changes seldom first."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from fnmatch import fnmatch
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from tests.infra.kustomize import build, containers
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads(
+    (resources.files("check_jsonschema") / "builtin_schemas/vendor/compose-spec.json").read_text()
+)
+ROOMS = ("archive", "flows", "nightgrid", "service", "solvers", "workers")
+
+
+def compose() -> dict[str, Any]:
+    return yaml.safe_load((ROOT / "infra/compose.yaml").read_text())
+
+
+def dockerfile() -> list[str]:
+    text = (ROOT / "infra/Dockerfile").read_text().replace("\\\n", " ")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def test_compose_fits_its_schema():
+    jsonschema.validate(compose(), SCHEMA)
+
+
+@pytest.mark.parametrize("path", [("services", "http", "commands"), ("services", "http", "init")])
+def test_a_wrong_field_is_noticed(path: tuple[str, ...]):
+    wrong: Any = compose()
+    place = wrong
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = ["x"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(wrong, SCHEMA)
+
+
+def test_one_image_is_built_once_and_kernels_come_before_what_needs_them():
+    services = compose()["services"]
+    assert [name for name, said in services.items() if "build" in said] == ["kernels"]
+    for name, said in services.items():
+        if name == "valkey":
+            continue
+        assert (said["image"], said["pull_policy"]) == ("nightgrid", "never")
+        if name not in ("kernels", "nightly"):
+            ended = said["depends_on"]["kernels"]["condition"]
+            assert ended == "service_completed_successfully"
+        assert said["read_only"]
+        assert said["cap_drop"] == ["ALL"]
+    assert set(services["nightly"]["depends_on"]) == {"prefect", "worker"}
+
+
+def test_dependencies_are_a_layer_before_the_source():
+    lines = dockerfile()
+    copies = [line.split()[1:-1] for line in lines if re.match(r"COPY (?!--from)", line)]
+    assert copies[0] == ["pyproject.toml", "constraints.txt"]
+    installs = [number for number, line in enumerate(lines) if "uv pip install" in line]
+    first_source = next(n for n, line in enumerate(lines) if line.startswith("COPY archive"))
+    assert installs[0] < first_source < installs[1]
+    assert "-r pyproject.toml" in lines[installs[0]]
+    assert "--no-deps" in lines[installs[1]]
+    (extras,) = [line for line in lines if line.startswith("ARG EXTRAS")]
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(re.findall(r"[a-z]+", extras.partition("=")[2])) <= set(known)
+
+
+def test_what_is_copied_is_there_and_is_sent_to_the_builder():
+    patterns = [
+        line
+        for line in (ROOT / ".dockerignore").read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
+    sent = {line[1:] for line in patterns if line.startswith("!")}
+    assert patterns[0] == "*"
+    copied = {
+        name
+        for line in dockerfile()
+        if re.match(r"COPY (?!--from)", line)
+        for name in line.split()[1:-1]
+    }
+    assert copied == sent
+    assert all((ROOT / name).exists() for name in copied)
+    assert copied > set(ROOMS)
+    assert not any(fnmatch(name, "**/__pycache__") for name in copied)
+
+
+def test_all_pods_and_services_run_as_the_user_of_the_image():
+    (user,) = [line.split()[1] for line in dockerfile() if line.startswith("USER")]
+    number = user.partition(":")[0]
+    assert number.isdigit(), "Kubernetes cannot tell that a name is not root's"
+    for one in build(ROOT / "infra/kubernetes/overlays/object-storage"):
+        for container in containers(one):
+            if container["image"].startswith("registry.example/nightgrid"):
+                spec = one["spec"].get("jobTemplate", one)["spec"]["template"]["spec"]
+                assert str(spec["securityContext"]["runAsUser"]) == number
+    for said in compose()["services"].values():
+        for folder in said.get("tmpfs", ()):
+            assert folder == "/tmp" or folder.endswith(f"uid={number},gid={number}")

@@ -1,0 +1,236 @@
+"""Kubernetes manifests: each fits its schema, and says what a cluster needs to keep work safe."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import kubernetes_validate
+import pytest
+import yaml
+
+from nightgrid.workers.settings import Settings
+from tests.infra.keda import SCHEMAS
+from tests.infra.kustomize import Object, build, containers, pod_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "infra/kubernetes"
+OVERLAYS = sorted(path.parent.name for path in FOLDER.glob("overlays/*/kustomization.yaml"))
+VERSION = "1.32"
+"""The oldest that is supported: a field that came later would be refused there."""
+
+
+@cache
+def _built(overlay: str) -> str:
+    return json.dumps(build(FOLDER / "overlays" / overlay))
+
+
+def built(overlay: str) -> list[Object]:
+    return json.loads(_built(overlay))
+
+
+def everything() -> list[Any]:
+    return [
+        pytest.param(one, id=f"{overlay}-{one['kind']}-{one['metadata']['name']}")
+        for overlay in OVERLAYS
+        for one in built(overlay)
+    ]
+
+
+def pods() -> list[Any]:
+    return [one for one in everything() if pod_spec(one.values[0])]
+
+
+def test_every_file_is_in_an_overlay():
+    named = set()
+    for path in FOLDER.rglob("kustomization.yaml"):
+        said = yaml.safe_load(path.read_text())
+        named |= {path.parent / name for name in (*said.get("resources", ()), "kustomization.yaml")}
+    assert set(FOLDER.rglob("*.yaml")) <= named
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_our_build_is_what_kustomize_builds(overlay: str):
+    """Given kubectl, Then it builds the same; where there is none, ours alone is checked."""
+    if (kubectl := shutil.which("kubectl")) is None:
+        pytest.skip("no kubectl: overlays are built by tests/infra/kustomize.py alone")
+    done = subprocess.run(
+        [kubectl, "kustomize", FOLDER / "overlays" / overlay],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+    def by_name(objects: Any) -> dict[tuple[str, str], Object]:
+        return {(one["kind"], one["metadata"]["name"]): one for one in objects}
+
+    assert by_name(built(overlay)) == by_name(yaml.safe_load_all(done.stdout))
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"helmCharts": []}, "helmCharts"),
+        ({"patches": [{"target": {"kind": "Pod"}, "patch": "[]"}]}, "hits nothing"),
+    ],
+)
+def test_what_our_build_does_not_know_is_refused(tmp_path: Path, said: Object, why: str):
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(said))
+    with pytest.raises(ValueError, match=why):
+        build(tmp_path)
+
+
+@pytest.mark.parametrize("one", everything())
+def test_every_object_fits_its_schema(one: Object):
+    if one["kind"] in SCHEMAS:
+        jsonschema.validate(one, SCHEMAS[one["kind"]])
+    else:
+        kubernetes_validate.validate(one, VERSION, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value"),
+    [
+        ("Deployment", ("spec", "template", "spec", "containers", 0, "commands"), ["x"]),
+        ("Deployment", ("spec", "replicas"), "two"),
+        ("CronJob", ("spec", "jobTemplate", "spec", "podFailurePolicy", "rules", 0, "action"), 5),
+        ("NetworkPolicy", ("spec", "egres"), []),
+        ("ScaledObject", ("spec", "triggers", 0, "metadata", "targetvalue"), "2"),
+        ("TriggerAuthentication", ("spec", "secretTargetRef", 0, "key"), None),
+    ],
+)
+def test_a_wrong_field_is_noticed(kind: str, path: tuple[Any, ...], value: Any):
+    one = next(one for one in built("object-storage") if one["kind"] == kind)
+    place: Any = one
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises((jsonschema.ValidationError, kubernetes_validate.ValidationError)):
+        test_every_object_fits_its_schema(one)
+
+
+@pytest.mark.parametrize("one", pods())
+def test_every_pod_is_closed(one: Object):
+    """Non-root, a root that cannot be written, no capabilities, no token of the cluster."""
+    spec = pod_spec(one)
+    assert spec
+    assert spec["securityContext"]["runAsNonRoot"]
+    assert spec["securityContext"]["runAsUser"] > 0
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert spec["automountServiceAccountToken"] is False
+    for container in containers(one):
+        closed = container["securityContext"]
+        assert closed["readOnlyRootFilesystem"]
+        assert closed["allowPrivilegeEscalation"] is False
+        assert closed["capabilities"] == {"drop": ["ALL"]}
+        assert container["resources"]["limits"]["memory"]
+        assert {"cpu", "memory"} <= set(container["resources"]["requests"])
+        mounted = {mount["name"] for mount in container["volumeMounts"]}
+        claimed = one["spec"].get("volumeClaimTemplates", ())
+        assert mounted <= {
+            *(volume["name"] for volume in spec["volumes"]),
+            *(claim["metadata"]["name"] for claim in claimed),
+        }
+
+
+@pytest.mark.parametrize("one", pods())
+def test_what_a_pod_refers_to_is_there(one: Object):
+    """ConfigMaps, claims and services are of the overlay; secrets are named in the how-to page."""
+    page = (ROOT / "docs/how-to/kubernetes.md").read_text()
+    text = json.dumps(pod_spec(one))
+    overlay = next(o for o in OVERLAYS if one in built(o))
+    have = {(other["kind"], other["metadata"]["name"]) for other in built(overlay)}
+    for name in re.findall(r'"configMapRef": {"name": "([^"]+)"', text):
+        assert ("ConfigMap", name) in have
+    for name in re.findall(r'"claimName": "([^"]+)"', text):
+        assert ("PersistentVolumeClaim", name) in have
+    for name in re.findall(r'"(?:secretRef|secretKeyRef)": {[^}]*"name": "([^"]+)"', text):
+        assert f"secret generic {name}" in page
+
+
+@pytest.mark.parametrize("one", pods())
+def test_long_running_pods_are_probed_and_have_time_to_hand_back(one: Object):
+    spec = pod_spec(one)
+    assert spec
+    settings = next(o for o in built(OVERLAYS[0]) if o["kind"] == "ConfigMap")["data"]
+    for container in spec["containers"]:
+        if one["kind"] == "CronJob" or container["name"] == "nights":
+            continue
+        assert {"startupProbe", "livenessProbe", "readinessProbe"} <= set(container)
+        if container["name"] in ("batch", "interactive", "keeper"):
+            stop_s = int(settings["NIGHTGRID_STOP_SECONDS"])
+            assert int(settings["NIGHTGRID_SOFT_SHUTDOWN_SECONDS"]) < stop_s
+            assert stop_s < spec["terminationGracePeriodSeconds"]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_selectors_meet_pods(overlay: str):
+    """Services, budgets and policies select pods that there are; no two deployments share them."""
+    objects = built(overlay)
+    parts = [
+        one["spec"].get("jobTemplate", one)["spec"]["template"]["metadata"]["labels"]
+        for one in objects
+        if pod_spec(one)
+    ]
+    assert len({part["app.kubernetes.io/component"] for part in parts}) == len(parts)
+    for one in objects:
+        spec = one.get("spec", {})
+        if one["kind"] == "Service":
+            wanted = spec["selector"]
+        elif one["kind"] == "PodDisruptionBudget":
+            wanted = spec["selector"]["matchLabels"]
+        elif one["kind"] == "NetworkPolicy":
+            wanted = spec["podSelector"].get("matchLabels", {})
+        else:
+            continue
+        assert any(wanted.items() <= part.items() for part in parts), one["metadata"]["name"]
+    names = {one["metadata"]["name"] for one in objects if one["kind"] == "Deployment"}
+    for one in objects:
+        if one["kind"] == "ScaledObject":
+            assert one["spec"]["scaleTargetRef"]["name"] in names
+            scaled = next(
+                o
+                for o in objects
+                if o["kind"] == "Deployment"
+                and o["metadata"]["name"] == one["spec"]["scaleTargetRef"]["name"]
+            )
+            assert "replicas" not in scaled["spec"], "two would say how many there are"
+
+
+def test_settings_are_settings():
+    known = {f"NIGHTGRID_{name.upper()}" for name in Settings.model_fields}
+    for overlay in OVERLAYS:
+        for one in built(overlay):
+            said = {}
+            if one["kind"] == "ConfigMap":
+                said = one["data"]
+            for container in containers(one):
+                said |= {each["name"]: each.get("value") for each in container.get("env", ())}
+            ours = {name: value for name, value in said.items() if name.startswith("NIGHTGRID_")}
+            assert set(ours) <= known
+            given = {name.removeprefix("NIGHTGRID_").lower(): v for name, v in ours.items() if v}
+            Settings(**given)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_memory_holds_the_tables_of_every_process(overlay: str):
+    """Given the budget of a process, Then a pod's limit holds that of each, and 512 MiB more."""
+    objects = built(overlay)
+    settings = next(one for one in objects if one["metadata"]["name"] == "nightgrid-settings")
+    budget = int(settings["data"]["NIGHTGRID_BUDGET_TABLE_BYTES"])
+    for name, processes in (
+        ("batch", int(settings["data"]["NIGHTGRID_BATCH_PROCESSES"])),
+        ("interactive", int(settings["data"]["NIGHTGRID_INTERACTIVE_PROCESSES"])),
+        ("nightly", 1),
+    ):
+        one = next(
+            o for o in objects if o["metadata"]["name"] == f"nightgrid-{name}" and pod_spec(o)
+        )
+        limit = containers(one)[-1]["resources"]["limits"]["memory"]
+        assert int(limit.removesuffix("Gi")) * 2**30 >= processes * budget + 2**29
