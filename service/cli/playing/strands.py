@@ -8,15 +8,18 @@ import typer
 
 from nightgrid.service.cli.answers import each_puzzle, head_json, say_head
 from nightgrid.service.options.shared_options import Files, Json
-from nightgrid.service.terminal.console import Exit, emit, say
+from nightgrid.service.terminal.console import Exit, emit, say, say_table
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
-    from nightgrid.archive.games.strands.ranking.play import Answer, Play
+    from nightgrid.archive.games.strands.ranking.play import Answer, Guess, Play, Played
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
+    from nightgrid.solvers.strands.puzzle import Puzzle
 
 ANSWERS: dict[str, Answer] = {"t": "theme word", "s": "spangram", "n": "not in the list"}
+HINT = "h"
 
 
 def play(
@@ -30,50 +33,43 @@ def play(
 ) -> int:
     """Play Strands boards: propose the likeliest word, hear what it is, and think again.
 
-    Each answer is t for a theme word, s for the spangram or n for a word that is not in the list.
-    What is proposed next follows from the covers that agree with every answer. Exit code: 0 every
-    word was found, 2 no ranked cover agrees with the answers, 3 bad input.
+    Each answer is t for a theme word, s for the spangram, n for a word that is not in the list, or
+    h for a hint of the game: then it asks for the cells that the hint shows, as row,column from
+    1,1. What is proposed next follows from the covers that agree with everything that was heard.
+    With --auto a hint is taken when three wrong guesses have earned one and no word is likely; over
+    several boards it ends with a table. Exit code: 0 every word was found, 2 no ranked cover agrees
+    with the answers, 3 bad input.
     """
     from nightgrid.service.options.reading import read_sources
 
     if json and not auto:
         raise PermanentError("--json is given without --auto; expected answers from the payload")
+    all_played: list[Played] = []
 
     def work(found: Found, published: Published) -> Exit:
         if not json:
             say_head(found, published, published.puzzle)
         truth = _truth(published) if auto else None
         game = _opened(published)
-        wrong, solved = _played(game, truth, published, silent=json)
+        played = _played(game, truth, published, silent=json)
+        all_played.append(played)
         if json:
-            heard = [{"word": word, "answer": answer} for word, answer in game.heard.items()]
-            result: dict[str, Any] = {"guesses": heard, "wrong": wrong, "solved": solved}
-            emit(head_json(found, published.puzzle) | result)
-        elif solved:
-            say(f"Every word is found; {wrong} guesses were wrong.")
+            emit(head_json(found, published.puzzle) | _to_json(played, published.puzzle))
         else:
-            say(f"No ranked cover agrees with the answers, after {wrong} wrong guesses.")
-        return Exit.OK if solved else Exit.UNSOLVABLE
+            say(_ending(played))
+        return Exit.OK if played.solved else Exit.UNSOLVABLE
 
     sources = read_sources(files or [], (), "strands", {}, None)
-    return each_puzzle(sources, work, ask=None, json=json)
+    code = each_puzzle(sources, work, ask=None, json=json)
+    if auto and not json and len(all_played) > 1:
+        _say_all(all_played)
+    return code
 
 
 def _opened(published: Published) -> Play:
-    from nightgrid.archive.games.strands.ranking.play import Play, Possible
-    from nightgrid.service.games.strands.ranking import ranked_covers
+    from nightgrid.service.games.strands.ranking import opened_play
 
-    covers = ranked_covers(published.puzzle, published.clue)
-    return Play(
-        [
-            Possible(
-                spangram=cover.spangram,
-                theme_words=frozenset(cover.theme_words),
-                probability=cover.confidence,
-            )
-            for cover in covers
-        ]
-    )
+    return opened_play(published.puzzle, published.clue)
 
 
 def _truth(published: Published) -> dict[str, Answer]:
@@ -85,34 +81,156 @@ def _truth(published: Published) -> dict[str, Answer]:
     return truth | {cover.spangram.word: "spangram"}
 
 
+def _cells(published: Published) -> dict[str, frozenset[int]]:
+    """Tell where the words of a payload's own solution lie, as far as it says so."""
+    width = published.puzzle.column_count
+    entries = () if published.solution is None else published.solution.entries
+    return {
+        entry.word: frozenset(r * width + c for r, c in entry.path)
+        for entry in entries
+        if entry.path
+    }
+
+
 def _played(
     game: Play, truth: dict[str, Answer] | None, published: Published, *, silent: bool
-) -> tuple[int, bool]:
-    """Propose words until all are found: wrong guesses, and whether they are."""
-    words = (published.puzzle.theme_words or 0) + 1
-    while sum(answer != "not in the list" for answer in game.heard.values()) < words:
-        word = game.guess()
-        if word is None:
-            return game.wrong_count, False
-        chance = game.chances()[word]
-        if truth is None:
-            answer = _ask(word, chance)
-        else:
-            answer = truth.get(word, "not in the list")
+) -> Played:
+    """Propose words until all are found."""
+    from nightgrid.archive.games.strands.ranking.play import Played, play_board
+
+    puzzle = published.puzzle
+    if truth is not None:
+
+        def tell(guess: Guess, answer: Answer) -> None:
             if not silent:
-                say(f"{word} ({chance:.0%}): {answer}")
-        game.hear(word, answer)
-    return game.wrong_count, True
+                say(f"{_proposed(guess, puzzle)}: {answer}")
+
+        def show(cells: frozenset[int]) -> None:
+            if not silent:
+                say(f"Hint: {_places(cells, puzzle)}")
+
+        return play_board(game, truth, _cells(published), tell, show)
+    guesses: list[tuple[Guess, Answer]] = []
+    words = (puzzle.theme_words or 0) + 1
+    while len(game.found) < words:
+        guess = game.proposal()
+        if guess is None:
+            break
+        said = _ask(guess, puzzle)
+        if said is None:
+            game.take_hint(_ask_cells(puzzle))
+            continue
+        guesses.append((guess, said))
+        game.hear(guess.word, said)
+    return Played(
+        wrong=game.wrong_count,
+        hints=game.hint_count,
+        solved=len(game.found) == words,
+        guesses=tuple(guesses),
+    )
 
 
-def _ask(word: str, chance: float) -> Answer:
+def _ask(guess: Guess, puzzle: Puzzle) -> Answer | None:
+    """Ask what a word is; None for a hint of the game."""
     while True:
-        try:
-            said = input(f"{word} ({chance:.0%}) t/s/n? ").strip().lower()[:1]
-        except EOFError:
-            raise PermanentError(
-                f"the input ended; expected t, s or n as the answer to {word}"
-            ) from None
-        if said in ANSWERS:
-            return ANSWERS[said]
-        say("Expected t for a theme word, s for the spangram, or n for not in the list.")
+        said = _input(
+            f"{_proposed(guess, puzzle)} t/s/n/h? ", f"t, s, n or h as the answer to {guess.word}"
+        )
+        if said[:1].lower() == HINT:
+            return None
+        if said[:1].lower() in ANSWERS:
+            return ANSWERS[said[:1].lower()]
+        say(
+            "Expected t for a theme word, s for the spangram, n for not in the list, or h for a "
+            "hint of the game."
+        )
+
+
+def _ask_cells(puzzle: Puzzle) -> frozenset[int]:
+    while True:
+        said = _input("Cells of the hint as row,column row,column ...? ", "the cells of the hint")
+        cells = _read_cells(said, puzzle)
+        if cells:
+            return cells
+        rows, columns = puzzle.row_count, puzzle.column_count
+        say(f"Expected cells from 1,1 to {rows},{columns} with spaces between them.")
+
+
+def _read_cells(said: str, puzzle: Puzzle) -> frozenset[int] | None:
+    cells = set()
+    for text in said.split():
+        row, comma, column = text.partition(",")
+        if not (comma and row.isdecimal() and column.isdecimal()):
+            return None
+        r, c = int(row) - 1, int(column) - 1
+        if not (0 <= r < puzzle.row_count and 0 <= c < puzzle.column_count):
+            return None
+        cells.add(r * puzzle.column_count + c)
+    return frozenset(cells)
+
+
+def _input(prompt: str, expected: str) -> str:
+    try:
+        return input(prompt).strip()
+    except EOFError:
+        raise PermanentError(f"the input ended; expected {expected}") from None
+
+
+def _proposed(guess: Guess, puzzle: Puzzle) -> str:
+    """Write a proposal: the word, how likely it is, and where it lies."""
+    what = ", spangram" if guess.role == "spangram" else ""
+    at = f" on {_places(guess.cells, puzzle)}" if guess.cells else ""
+    return f"{guess.word} ({guess.chance:.0%}{what}){at}"
+
+
+def _places(cells: frozenset[int], puzzle: Puzzle) -> str:
+    return " ".join(f"{r + 1},{c + 1}" for r, c in _pairs(cells, puzzle))
+
+
+def _pairs(cells: frozenset[int], puzzle: Puzzle) -> list[tuple[int, int]]:
+    return [divmod(cell, puzzle.column_count) for cell in sorted(cells)]
+
+
+def _ending(played: Played) -> str:
+    guesses = "1 wrong guess" if played.wrong == 1 else f"{played.wrong} wrong guesses"
+    spent = f"{guesses} and {plural(played.hints, 'hint')}"
+    if played.solved:
+        return f"Every word is found, with {spent}."
+    return f"No ranked cover agrees with the answers, after {spent}."
+
+
+def _to_json(played: Played, puzzle: Puzzle) -> dict[str, Any]:
+    return {
+        "guesses": [
+            {
+                "word": guess.word,
+                "answer": answer,
+                "chance": round(guess.chance, 6),
+                "role": guess.role,
+                "spangram_chance": round(guess.spangram_chance, 6),
+                "cells": _pairs(guess.cells, puzzle),
+            }
+            for guess, answer in played.guesses
+        ],
+        "wrong": played.wrong,
+        "hints": played.hints,
+        "solved": played.solved,
+    }
+
+
+def _say_all(played: list[Played]) -> None:
+    """Write what several boards came to."""
+    boards = len(played)
+    say()
+    say_table(
+        ["boards", "wrong a board", "without a wrong one", "hints a board", "solved"],
+        [
+            [
+                f"{boards:,}",
+                f"{sum(one.wrong for one in played) / boards:.2f}",
+                f"{sum(one.solved and not one.wrong for one in played) / boards:.1%}",
+                f"{sum(one.hints for one in played) / boards:.2f}",
+                f"{sum(one.solved for one in played) / boards:.1%}",
+            ]
+        ],
+    )

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nightgrid.archive.games.strands.playing.conditioned import open_play
+from nightgrid.archive.games.strands.ranking.play import Play
 from nightgrid.archive.games.strands.ranking.ranker import (
     ALONE,
-    RankedCover,
     Ranker,
     Ranking,
     default_ranker,
@@ -117,13 +118,13 @@ def rank_board(rules: Rules, puzzle: Puzzle, clue: str | None, budget: Budget) -
     return replace(found, clue=clue, took_ns=time.perf_counter_ns() - started)
 
 
-def ranked_covers(puzzle: Puzzle, clue: str | None) -> tuple[RankedCover, ...]:
-    """List the ranked covers of a board, the likeliest first.
+def opened_play(puzzle: Puzzle, clue: str | None) -> Play:
+    """Begin to play a board.
 
     Raises PermanentError for a board that cannot be ranked.
     """
     try:
-        return default_ranker(_progress).rank(puzzle, clue).covers
+        return open_play(default_ranker(_progress), puzzle, clue)
     except TooManyPiecesError as error:
         raise PermanentError(str(error)) from error
     except BudgetSpentError as error:

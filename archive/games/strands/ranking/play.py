@@ -1,18 +1,25 @@
 """Play a board: propose a word, hear what it is, and think again.
 
 What is known is a list of covers with probabilities. An answer leaves the covers that agree with
-it, so that what is left is the posterior over the list, exactly.
+it, so that what is left is the posterior over the list, exactly. Where little is left, the covers
+of the board are searched again under everything that was heard.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 Answer = Literal["theme word", "spangram", "not in the list"]
 """What the game says of a guess."""
 WRONG: Answer = "not in the list"
+WRONG_A_HINT = 3
+"""So many words that are not in the list earn a hint."""
+HINT_BELOW = 0.5
+"""An earned hint is taken when no word is as likely as this."""
+SEARCH_BELOW = 0.1
+"""Covers are searched again when those that agree had together less than this probability."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,30 +29,107 @@ class Possible:
     spangram: str
     theme_words: frozenset[str]
     probability: float
+    cells: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """Where words lie, by word; a word that is not named may lie anywhere."""
+    spans: frozenset[str] | None = None
+    """Words that touch two opposite sides, each of which may be the spangram; None: any may."""
 
     @property
     def words(self) -> frozenset[str]:
         """All words. Which of them is the spangram may be open: two may span the board."""
         return self.theme_words | {self.spangram}
 
+    def may_say(self, word: str, answer: Answer) -> bool:
+        """Tell whether the game would give this answer if this cover was meant."""
+        if (word in self.words) is (answer == WRONG):
+            return False
+        if answer == WRONG or self.spans is None:
+            return True
+        return word in self.spans if answer == "spangram" else bool(self.spans - {word})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """Everything that was heard of a board."""
+
+    answers: Mapping[str, Answer]
+    cells: Mapping[str, frozenset[int]]
+    """Where words of the list lie, as far as that is known."""
+    hints: tuple[frozenset[int], ...]
+    """Cells of one word each."""
+
+    def agrees(self, cover: Possible) -> bool:
+        """Tell whether a cover agrees with it."""
+        return (
+            all(cover.may_say(word, answer) for word, answer in self.answers.items())
+            and all(cover.cells.get(word, at) == at for word, at in self.cells.items())
+            and all(_has_word_on(cover, hint) for hint in self.hints)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """A word that is proposed."""
+
+    word: str
+    chance: float
+    """Probability that it is in the list."""
+    spangram_chance: float
+    """Probability that it is the spangram."""
+    cells: frozenset[int]
+    """Where it lies in the likeliest cover that has it; empty where that is not known."""
+
+    @property
+    def role(self) -> str:
+        """What it is more likely to be, if it is in the list."""
+        return "spangram" if 2 * self.spangram_chance > self.chance else "theme word"
+
+
+Search = Callable[[Known], Sequence[Possible]]
+"""Lists covers of the board that agree with what was heard."""
+
 
 class Play:
     """One board while it is played."""
 
-    def __init__(self, covers: Sequence[Possible]) -> None:
+    def __init__(self, covers: Sequence[Possible], search: Search | None = None) -> None:
         self.covers = list(covers)
         self.heard: dict[str, Answer] = {}
+        self.cells: dict[str, frozenset[int]] = {}
+        self.hints: list[frozenset[int]] = []
+        self._search = search
+        self._mass = sum(cover.probability for cover in covers)
+
+    @property
+    def known(self) -> Known:
+        """Everything that was heard."""
+        return Known(answers=dict(self.heard), cells=dict(self.cells), hints=tuple(self.hints))
 
     @property
     def is_solved(self) -> bool:
         """Whether every word of a cover that is left has been found."""
-        right = {word for word, answer in self.heard.items() if answer != WRONG}
+        right = set(self.found)
         return any(cover.words <= right for cover in self.covers)
+
+    @property
+    def found(self) -> list[str]:
+        """Words of the list that were guessed."""
+        return [word for word, answer in self.heard.items() if answer != WRONG]
 
     @property
     def wrong_count(self) -> int:
         """How many guesses were in no list."""
         return sum(answer == WRONG for answer in self.heard.values())
+
+    @property
+    def hint_count(self) -> int:
+        """How many hints were taken."""
+        return len(self.hints)
+
+    @property
+    def hints_earned(self) -> int:
+        """How many hints may be taken now."""
+        return self.wrong_count // WRONG_A_HINT - len(self.hints)
 
     def chances(self) -> dict[str, float]:
         """Give each word that was not guessed the probability that it is on the board's list."""
@@ -62,26 +146,122 @@ class Play:
         chances = self.chances()
         return min(chances, key=lambda word: (-chances[word], word)) if chances else None
 
-    def hear(self, word: str, answer: Answer) -> None:
-        """Leave the covers that agree with an answer: those that have the word, or do not."""
+    def proposal(self) -> Guess | None:
+        """Choose the likeliest word, and say what it may be and where it lies."""
+        word = self.guess()
+        if word is None:
+            return None
+        having = [cover for cover in self.covers if word in cover.words]
+        total = sum(cover.probability for cover in self.covers)
+        as_spangram = sum(cover.probability for cover in having if cover.spangram == word)
+        likeliest = max(having, key=lambda cover: cover.probability)
+        return Guess(
+            word=word,
+            chance=self.chances()[word],
+            spangram_chance=as_spangram / total,
+            cells=likeliest.cells.get(word, frozenset()),
+        )
+
+    @property
+    def wants_hint(self) -> bool:
+        """Whether a hint is earned and says more than a guess."""
+        if self.hints_earned < 1:
+            return False
+        return max(self.chances().values(), default=0.0) < HINT_BELOW
+
+    def hear(self, word: str, answer: Answer, cells: frozenset[int] | None = None) -> None:
+        """Leave the covers that agree with an answer, and with where the word lies if told."""
         self.heard[word] = answer
-        right = answer != WRONG
-        self.covers = [cover for cover in self.covers if (word in cover.words) == right]
+        if cells and answer != WRONG:
+            self.cells[word] = cells
+        self._condition()
+
+    def take_hint(self, cells: frozenset[int]) -> None:
+        """Leave the covers in which one word, that is not found yet, lies on these cells."""
+        self.hints.append(cells)
+        self._condition()
+
+    def _condition(self) -> None:
+        known = self.known
+        self.covers = [cover for cover in self.covers if known.agrees(cover)]
+        left = sum(cover.probability for cover in self.covers)
+        if self._search is None or left >= SEARCH_BELOW * self._mass:
+            return
+        self.covers = [cover for cover in self._search(known) if known.agrees(cover)]
+        self._mass = sum(cover.probability for cover in self.covers)
+
+
+def _has_word_on(cover: Possible, hint: frozenset[int]) -> bool:
+    """Tell whether a word of a cover lies on the cells of a hint, as far as that is known."""
+    return len(cover.cells) < len(cover.words) or hint in cover.cells.values()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """How a board was played."""
+
+    wrong: int
+    hints: int
+    solved: bool
+    guesses: tuple[tuple[Guess, Answer], ...] = ()
+
+
+def play_board(
+    play: Play,
+    truth: Mapping[str, Answer],
+    cells: Mapping[str, frozenset[int]] | None = None,
+    on_guess: Callable[[Guess, Answer], object] | None = None,
+    on_hint: Callable[[frozenset[int]], object] | None = None,
+    *,
+    with_hints: bool = True,
+) -> Played:
+    """Play against a known answer, with hints where `cells` says where its words lie.
+
+    `truth` names every word of the answer. A hint shows the first theme word that is not found.
+    """
+    cells = cells or {}
+    guesses: list[tuple[Guess, Answer]] = []
+    while len(play.found) < len(truth):
+        hint = _next_hint(play, truth, cells)
+        if with_hints and hint is not None and play.wants_hint:
+            if on_hint is not None:
+                on_hint(hint)
+            play.take_hint(hint)
+            continue
+        guess = play.proposal()
+        if guess is None:
+            break
+        answer = truth.get(guess.word, WRONG)
+        guesses.append((guess, answer))
+        if on_guess is not None:
+            on_guess(guess, answer)
+        play.hear(guess.word, answer, cells.get(guess.word))
+    return Played(
+        wrong=play.wrong_count,
+        hints=play.hint_count,
+        solved=len(play.found) == len(truth),
+        guesses=tuple(guesses),
+    )
+
+
+def _next_hint(
+    play: Play, truth: Mapping[str, Answer], cells: Mapping[str, frozenset[int]]
+) -> frozenset[int] | None:
+    for word, answer in truth.items():
+        shown = cells.get(word)
+        if answer == "theme word" and word not in play.heard and shown and shown not in play.hints:
+            return shown
+    return None
 
 
 def play_out(covers: Sequence[Possible], truth: Mapping[str, Answer]) -> tuple[int, bool]:
-    """Play against a known answer: wrong guesses, and whether every word was found.
+    """Play against a known answer without hints: wrong guesses, and whether all words were found.
 
-    `truth` names every word of the answer; a board whose cover is not among those listed ends when
-    no listed cover agrees with what was heard.
+    A board whose cover is not among those listed ends when no listed cover agrees with what was
+    heard.
     """
-    play = Play(covers)
-    while len([word for word in truth if word in play.heard]) < len(truth):
-        word = play.guess()
-        if word is None:
-            return play.wrong_count, False
-        play.hear(word, truth.get(word, WRONG))
-    return play.wrong_count, True
+    played = play_board(Play(covers), truth)
+    return played.wrong, played.solved
 
 
 def play_in_order(words: Sequence[str], truth: Mapping[str, Answer]) -> tuple[int, bool]:

@@ -57,7 +57,7 @@ def test_an_input_that_ends_is_told(invoke: Invoke, write: Write, monkeypatch: p
     monkeypatch.setattr("builtins.input", end)
     code, _, err = invoke("play", write(BOARD))
     assert code == 3
-    assert "the input ended; expected t, s or n" in err
+    assert "the input ended; expected t, s, n or h as the answer" in err
 
 
 def test_auto_needs_a_solution_and_json_needs_auto(invoke: Invoke, write: Write):
@@ -83,3 +83,35 @@ def test_auto_hears_the_answers_of_the_payload(
     heard = {one["word"]: one["answer"] for one in played["guesses"]}
     assert truth.items() <= heard.items()
     assert "theme word" in invoke("play", write(BOARD), "--auto")[1]
+
+
+def test_a_hint_of_the_game_is_heard(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
+    """Given a hint's cells after bad ones, Then the words on them are proposed."""
+    said = iter(["x", "h", "9,9", "nonsense", "3,1 3,2 3,3 3,4", "t", "s", "t"])
+    monkeypatch.setattr("builtins.input", lambda _prompt: next(said))
+    code, out, _ = invoke("play", write(BOARD))
+    assert "Expected t for a theme word" in out
+    assert out.count("Expected cells from 1,1 to 4,4") == 2
+    assert "1 hint" in out
+    assert code in (0, 2)
+
+
+def test_guesses_have_roles_and_cells_and_several_boards_a_table(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+):
+    from nightgrid.service.cli.playing import strands as play
+
+    truth = {"HOTDOGOG": "spangram", "CATS": "theme word", "SCAT": "theme word"}
+    monkeypatch.setattr(play, "_truth", lambda _published: truth)
+    file = write(BOARD)
+    code, out, _ = invoke("play", file, file, "--auto", "--json")
+    assert code == 0
+    for line in out.splitlines():
+        guesses = {one["word"]: one for one in json.loads(line)["guesses"]}
+        # Rows of this board are as wide as it is: any of its words may be the spangram.
+        assert {one["role"] for one in guesses.values()} == {"spangram", "theme word"}
+        assert sorted(guesses["HOTDOGOG"]["cells"]) == [[r, c] for r in (0, 1) for c in range(4)]
+        assert json.loads(line)["hints"] == 0
+    out = invoke("play", file, file, "--auto")[1]
+    assert "hints a board" in out
+    assert "100.0%" in out

@@ -12,6 +12,7 @@ from nightgrid.archive.games.strands.ranking.play import (
     Answer,
     Play,
     Possible,
+    play_board,
     play_in_order,
     play_out,
 )
@@ -86,3 +87,71 @@ def test_words_in_a_fixed_order_are_wrong_until_the_last_right_one():
     truth = truth_of(COVERS[0])
     assert play_in_order(["FRUIT", "LUMP", "PEAR", "PLUM", "KIWI"], truth) == (1, True)
     assert play_in_order(["FRUIT", "LUMP"], truth) == (1, False)
+
+
+HINTED = [
+    Possible(
+        spangram="FRUIT",
+        theme_words=frozenset({"PEAR", other}),
+        probability=share,
+        cells={"FRUIT": frozenset({0, 1}), "PEAR": frozenset({2, 3}), other: frozenset(cells)},
+        spans=frozenset({"FRUIT"}),
+    )
+    for other, share, cells in (("PLUM", 0.4, {4, 5}), ("LUMP", 0.35, {4, 5}), ("KIWI", 0.25, {6}))
+]
+
+
+def test_a_hint_leaves_the_covers_with_a_word_on_its_cells():
+    play = Play(HINTED)
+    play.take_hint(frozenset({4, 5}))
+    assert {cover.probability for cover in play.covers} == {0.4, 0.35}
+    play.hear("PLUM", "not in the list")
+    assert play.guess() in ("FRUIT", "PEAR", "LUMP")
+    assert "KIWI" not in play.chances()
+
+
+def test_three_wrong_guesses_earn_a_hint_that_is_taken_where_nothing_is_likely():
+    many = [
+        Possible(
+            spangram="FRUIT",
+            theme_words=frozenset({f"W{i}"}),
+            probability=0.1,
+            cells={"FRUIT": frozenset({0}), f"W{i}": frozenset({1 + i % 5})},
+        )
+        for i in range(10)
+    ]
+    truth: dict[str, Answer] = {"W9": "theme word", "FRUIT": "spangram"}
+    cells = {"W9": frozenset({5}), "FRUIT": frozenset({0})}
+    played = play_board(Play(many), truth, cells)
+    assert (played.solved, played.hints) == (True, 1)
+    # W0, W1 and W2 are wrong; the hint leaves W4 and W9.
+    assert played.wrong == 4
+    without = play_board(Play(many), truth)
+    assert (without.solved, without.wrong, without.hints) == (True, 9, 0)
+
+
+def test_an_answer_tells_roles_where_words_that_span_are_known():
+    play = Play(COVERS_THAT_SPAN)
+    play.hear("PEAR", "theme word")
+    assert [cover.spangram for cover in play.covers] == ["FRUIT"]
+    play = Play(COVERS_THAT_SPAN)
+    play.hear("PEAR", "spangram")
+    assert [cover.spangram for cover in play.covers] == ["PEAR"]
+
+
+COVERS_THAT_SPAN = [
+    Possible(
+        spangram=spangram,
+        theme_words=frozenset({"FRUIT", "PEAR"} - {spangram}),
+        probability=0.5,
+        spans=frozenset({spangram}),
+    )
+    for spangram in ("FRUIT", "PEAR")
+]
+
+
+def test_a_proposal_has_role_and_cells():
+    guess = Play(HINTED).proposal()
+    assert guess is not None
+    assert (guess.word, guess.role, guess.cells) == ("FRUIT", "spangram", frozenset({0, 1}))
+    assert guess.chance == pytest.approx(1)

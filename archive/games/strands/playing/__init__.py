@@ -1,0 +1,1 @@
+"""Boards of Strands while they are played: covers searched again under what was heard."""

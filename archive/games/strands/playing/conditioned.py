@@ -1,0 +1,134 @@
+"""A board under what was heard of it: only the pieces that agree are searched and ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from nightgrid.archive.games.strands.ranking.play import WRONG, Known, Play, Possible
+from nightgrid.archive.games.strands.ranking.ranker import RankedCover, Ranker
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.strands.paths import spell
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, ragged
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.ranking.board import RankedBoard
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
+
+Flags = npt.NDArray[np.bool_]
+
+
+def open_play(
+    ranker: Ranker, puzzle: Puzzle, clue: str | None, budget: Budget | None = None
+) -> Play:
+    """Begin to play a board: rank its covers, and search again where answers leave few of them.
+
+    Raises what Ranker.rank raises.
+    """
+    board = ranker.board(puzzle, clue)
+
+    def search(known: Known) -> Sequence[Possible]:
+        told = conditioned(board, known, ranker.vocabulary)
+        ranked = ranker.rank_pieces(told, clue, budget=budget).covers
+        return [possible_of(told, cover, ranker.vocabulary) for cover in ranked]
+
+    ranked = ranker.rank_pieces(board, clue, budget=budget).covers
+    return Play([possible_of(board, one, ranker.vocabulary) for one in ranked], search)
+
+
+def possible_of(board: RankedBoard, cover: RankedCover, vocabulary: Vocabulary) -> Possible:
+    """Write a ranked cover as what the game may have."""
+    found, lexicon = board.found, vocabulary.lexicon
+    cells, spans = {}, set()
+    for kind, row in cover.scored.pieces:
+        pieces = found.words if kind == "word" else found.compounds
+        word = spell((kind, row), found, lexicon)
+        cells[word] = pieces.cells_on(row)
+        if kind == "compound" or pieces.spans[row]:
+            spans.add(word)
+    return Possible(
+        spangram=cover.spangram,
+        theme_words=frozenset(cover.theme_words),
+        probability=cover.confidence,
+        cells=cells,
+        spans=frozenset(spans),
+    )
+
+
+def conditioned(board: RankedBoard, known: Known, vocabulary: Vocabulary) -> RankedBoard:
+    """Leave the pieces of a board that may lie on it after what was heard.
+
+    Words that are not in the list are gone, and so is every piece that shares cells with a found
+    word or a hint without lying on just these. What is left may still have covers that disagree,
+    where a found word may lie in several places: Play looks at them.
+    """
+    words, compounds = board.found.words, board.found.compounds
+    keeps_word, keeps_compound = _on_cells(words, known), _on_cells(compounds, known)
+    lexicon = vocabulary.lexicon
+    wrong = [word for word, answer in known.answers.items() if answer == WRONG]
+    keeps_word &= ~np.isin(words.word, [lexicon.find(word) for word in wrong])
+    for word, at in known.cells.items():
+        keeps_word &= (words.word == lexicon.find(word)) | ~_lies_on(words, at)
+    letters = _bit_counts(compounds)
+    for row in np.flatnonzero(keeps_compound & np.isin(letters, [len(word) for word in wrong])):
+        keeps_compound[row] = spell(("compound", int(row)), board.found, lexicon) not in wrong
+    for word, at in known.cells.items():
+        for row in np.flatnonzero(keeps_compound & _lies_on(compounds, at)):
+            keeps_compound[row] = spell(("compound", int(row)), board.found, lexicon) == word
+    chosen, joined = np.flatnonzero(keeps_word), np.flatnonzero(keeps_compound)
+    return replace(
+        board,
+        found=Found(
+            words=_taken(words, chosen),
+            compounds=_taken(compounds, joined),
+            codes=np.ascontiguousarray(board.found.codes[joined]),
+        ),
+        theme=board.theme[chosen],
+        spangram=board.spangram[chosen],
+        compound=board.compound[joined],
+    )
+
+
+def _on_cells(pieces: Pieces, known: Known) -> Flags:
+    """Tell which pieces lie on the very cells of each found word and hint, or on none of them."""
+    keeps = np.ones(len(pieces), np.bool_)
+    for at in {*known.cells.values(), *known.hints}:
+        keeps &= _lies_on(pieces, at) | ((_masks(pieces) & _mask(at)) == 0)
+    return keeps
+
+
+def _lies_on(pieces: Pieces, cells: frozenset[int]) -> Flags:
+    same: Flags = _masks(pieces) == _mask(cells)
+    return same
+
+
+def _masks(pieces: Pieces) -> npt.NDArray[np.uint64]:
+    # Boards that are ranked have at most 63 cells.
+    masks: npt.NDArray[np.uint64] = pieces.cells << pieces.low.astype(np.uint64)
+    return masks
+
+
+def _mask(cells: frozenset[int]) -> np.uint64:
+    return np.uint64(sum(1 << cell for cell in cells))
+
+
+def _bit_counts(pieces: Pieces) -> npt.NDArray[np.int64]:
+    counts: npt.NDArray[np.int64] = np.bitwise_count(pieces.cells).astype(np.int64)
+    return counts
+
+
+def _taken(pieces: Pieces, rows: npt.NDArray[np.int64]) -> Pieces:
+    """Take some pieces, in their order."""
+    sizes = np.diff(pieces.block_offsets)[rows]
+    bounds, places = ragged(pieces.block_offsets[rows], sizes)
+    return Pieces(
+        low=pieces.low[rows],
+        cells=pieces.cells[rows],
+        word=pieces.word[rows],
+        score=pieces.score[rows],
+        spans=pieces.spans[rows],
+        block_offsets=bounds.astype(pieces.block_offsets.dtype),
+        blocks=np.ascontiguousarray(pieces.blocks[places]),
+    )
