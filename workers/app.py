@@ -23,6 +23,7 @@ transport.install()
 SOLVE_CHUNK = "nightgrid.solve_chunk"
 SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
 SHARE_ONDEMAND = "nightgrid.share_ondemand"
+RANK_BOARDS = "nightgrid.rank_boards"
 """Names of the tasks: what a message calls for."""
 
 PUBLISH_RETRY = {"max_retries": 2, "interval_start": 0.0, "interval_step": 0.2, "interval_max": 0.5}
@@ -69,6 +70,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
             SOLVE_CHUNK: {"queue": BATCH},
             SOLVE_ONDEMAND: {"queue": INTERACTIVE},
             SHARE_ONDEMAND: {"queue": INTERACTIVE},
+            RANK_BOARDS: {"queue": BATCH},
         },
         "task_acks_late": True,
         "task_ignore_result": True,

@@ -20,7 +20,7 @@ from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.app import SHARE_ONDEMAND, SOLVE_CHUNK, SOLVE_ONDEMAND, app
+from nightgrid.workers.app import RANK_BOARDS, SHARE_ONDEMAND, SOLVE_CHUNK, SOLVE_ONDEMAND, app
 from nightgrid.workers.broker.job_news import tell_news
 from nightgrid.workers.broker.job_refusals import mark_job_refusal, others_may_work
 from nightgrid.workers.broker.lake_keys import make_lake_id
@@ -50,6 +50,8 @@ log = get_logger("nightgrid.worker")
 
 NOTICE_SECONDS = 0.5
 """A worker looks this often whether a child has died."""
+RANK_SECONDS = 540.0
+"""Hard limit of a task that ranks boards."""
 WORKER_ID = os.environ.get("NIGHTGRID_WORKER_ID") or f"worker-{uuid.uuid4().hex[:12]}"
 """Names this worker process and its children; another one after every restart."""
 _settings = program_settings()
@@ -150,6 +152,29 @@ def share_ondemand(call: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:  # noqa: BLE001 - the job's worker works what it is not brought
         log.warning("no help", error=f"{type(error).__name__}: {error}")
         return {"brought": 0}
+
+
+@app.task(  # type: ignore[untyped-decorator]
+    base=NightgridTask,
+    name=RANK_BOARDS,
+    # A child that dies leaves the boards to another; the attempts kept in the lake end that.
+    retry_on_worker_lost=True,
+    default_retry_delay=1,
+    max_retries=10,
+    # The first board of a process opens the vocabulary and the model, beside whatever else the
+    # machine does. The search itself has its own budget.
+    time_limit=RANK_SECONDS,
+)
+def rank_boards(message: dict[str, Any]) -> dict[str, Any]:
+    """Rank the boards of a message, each of which is filed at once."""
+    from nightgrid.workers.ranking.work import rank_message
+
+    try:
+        return rank_message(_connections()[0], message, _settings, WORKER_ID)
+    except RefusalError:
+        # The driver sends it again: another worker may take it meanwhile.
+        time.sleep(_settings.refusal_pause_seconds)
+        raise
 
 
 @signals.task_failure.connect  # type: ignore[untyped-decorator]

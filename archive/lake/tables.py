@@ -272,3 +272,26 @@ RUNTIMES = _schema(
     """,
 )
 """For people: what the kernels cost, per game, ask and level."""
+
+RANKINGS = _schema(
+    "rankings",
+    """
+    ranking_id string, puzzle_id string, game string, clue string?, ranker string,
+    with_model bool, status string, reason_code string?, reason string, cover_count int64,
+    tier int32, seconds double, processor_s double, covers string
+    """,
+)
+"""One row per ranking: a board, its clue and a ranker. `covers` is a JSON list of ranked covers,
+the likeliest first, each with confidence, signals and what speaks for its words."""
+
+STRANDS_RANKINGS = _schema(
+    "gold.strands_rankings",
+    """
+    game string, date date32, level string, revision int32, puzzle_id string, ranking_id string,
+    ranker string, status string, official_place int64?, cover_count int64, confidence double?,
+    official_confidence double?, seconds double, processor_s double, miss string?
+    """,
+)
+"""For people: which place the official solution takes when a board's covers are ranked by how
+likely each was meant. Current revisions with an official solution, no drafts, one row per ranker.
+`confidence` is that of the first cover; `miss` says in which class the first cover differs."""

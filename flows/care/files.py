@@ -29,6 +29,7 @@ class Mend(StrEnum):
     RESULTS = "it is moved away and made again from the chunk results of its runs"
     CORPUS = "it is moved away: the same count makes its slice of the corpus again"
     NIGHT = "it is moved away: the next night makes it again"
+    RANKING = "it is moved away: the next nightgrid rank ranks its board again"
     WORDS = "it is moved away: the next run that uses these words writes them again"
     KEY = "it is moved away and opened nothing: nightgrid keys add makes another"
     PERSON = "restore it from a backup; nothing else in the lake tells what it held"
@@ -107,6 +108,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(r"raw/game=\w+/date=[0-9-]+/(?P<sha>[0-9a-f]{64})\.body", _body, Mend.PERSON),
     _kind(r"raw/game=\w+/date=[0-9-]+/[\w.]+\.json", _json, Mend.PERSON),
     _kind(r"pending/game=\w+/date=[0-9-]+~[\w.]+\.json", lambda *_: None, Mend.FORGET),
+    _kind(r"rankings/[0-9a-f]{32}\.parquet", _table(tables.RANKINGS), Mend.RANKING),
     _kind(r"seen/\w+\.parquet", _table(tables.SEEN_FILES), Mend.NIGHT),
     _kind(r"raw/(?P<game>\w+)\.parquet", _table(tables.RAW), Mend.RAW),
     _kind(r"puzzles/game=(?P<game>\w+)/[^/]+\.parquet", _puzzles, Mend.RAW),
@@ -154,7 +156,7 @@ KINDS: tuple[Kind, ...] = (
 )
 """Every kind of file, but those of `UNCHECKED`."""
 UNCHECKED = re.compile(
-    r"(damaged|doctor|runs/(ended|ondemand|opened|set-aside|wishes))/|runs/run=\w+/"
+    r"(damaged|doctor|runs/(ended|ondemand|opened|rankings|set-aside|wishes))/|runs/run=\w+/"
 )
 """Files that are no part of this: set aside, records of jobs, others of runs."""
 

@@ -27,6 +27,8 @@ from nightgrid.flows.night.steps import (
     normalise,
     open_run_path,
     plan,
+    rank,
+    ranks,
     solve,
 )
 from nightgrid.flows.runs import (
@@ -235,6 +237,8 @@ class _GameWork:
                     night, game, self._planned, self.report, workers, watch
                 )
                 self.report = do("aggregate", aggregate)(night, game, self.report)
+                if ranks(night, game, self.report):
+                    self.report = do("rank", rank)(night, game, self.report, workers)
         self.report = replace(self.report, wall_seconds=time.monotonic() - begun)
         with self._spared("failure", "not filed: "):
             do("report", file_report)(night, game, self.report)

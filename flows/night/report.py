@@ -13,6 +13,7 @@ from nightgrid.solvers.errors import NightgridError
 
 _UNLISTED = {
     "paths", "wall_seconds", "fetch_failures", "made_anew", "source_trouble", "attention", "lake",
+    "ranked",
 }  # fmt: skip
 """Fields that the table of figures leaves out."""
 
@@ -73,6 +74,8 @@ class GameReport:
     poison: int = 0
     run_id: str | None = None
     """None when there was nothing to solve."""
+    ranked: int = 0
+    """Boards whose covers this job ranked by how likely each was meant."""
     wall_seconds: float = 0.0
     lake: str = ""
     """The lake that it is about."""

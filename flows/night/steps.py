@@ -20,6 +20,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import Wanted
 from nightgrid.archive.results import gold
 from nightgrid.archive.results.gold import ranks_path
+from nightgrid.archive.results.rankings import GAME as RANKED_GAME
 from nightgrid.archive.sources import open_source
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.attention import (
@@ -256,6 +257,25 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
     }
     paths = {name: lake.place(path) for name, path in places.items() if lake.exists(path)}
     return replace(report, paths=paths, made_anew=made_anew)
+
+
+def rank(
+    night: NightSettings,
+    game: NightGame,  # noqa: ARG001 - every step of a game has it
+    report: GameReport,
+    workers: OwnWorkers,
+) -> GameReport:
+    """Rank the boards that are not ranked yet by how likely each cover was meant."""
+    # Loaded where it is wanted alone: it brings the vocabulary of ranking.
+    from nightgrid.flows.rankings import rank_lake
+
+    found = rank_lake(night, workers=workers)
+    return replace(report, ranked=found.ranked, paths={**report.paths, "rankings": found.path})
+
+
+def ranks(night: NightSettings, game: NightGame, report: GameReport) -> bool:
+    """Tell whether a night ranks the boards of a game: it is set to, and there are boards."""
+    return night.workers.rank and game.game == RANKED_GAME and report.editions > 0
 
 
 def file_report(night: NightSettings, game: NightGame, report: GameReport) -> None:

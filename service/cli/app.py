@@ -87,6 +87,12 @@ COMMANDS = (
         "play 2026-01-05.json --auto",
     ),
     Command(
+        "ranking.rank",
+        "rank",
+        "Rank the Strands boards of a lake by how likely each cover was meant.",
+        "rank --lake lake",
+    ),
+    Command(
         "ondemand",
         "submit",
         "Queue puzzles to be solved soon.",

@@ -116,6 +116,14 @@ def nightly(
         ),
     ] = None,
     rules: GameRules,
+    rank: Annotated[
+        bool,
+        typer.Option(
+            "--rank",
+            help="Rank the boards of Strands by how likely each cover was meant, too, as "
+            "nightgrid rank does. Default: NIGHTGRID_RANK.",
+        ),
+    ] = False,
     workers: BatchProcesses = None,
     split: Split = None,
     inline: Inline = False,
@@ -170,7 +178,7 @@ def nightly(
     night = NightSettings(
         games=tuple(games),
         retry=retry,
-        **run_options(lake, workers, inline=inline, split=split),
+        **run_options(lake, workers, inline=inline, split=split, rank=rank),
     )
 
     for text in source:

@@ -262,14 +262,17 @@ def default_budget() -> Budget:
 
 
 def run_options(
-    lake: str | None, processes: int | None, *, inline: bool, split: str | None = None
+    lake: str | None,
+    processes: int | None,
+    *,
+    inline: bool,
+    split: str | None = None,
+    rank: bool = False,
 ) -> dict[str, Any]:
     """Say what solves a run, and where, as settings of flows."""
     executor = "inline" if inline else "celery"
-    return {
-        "executor": executor,
-        "workers": read_settings(lake=lake, batch_processes=processes, split=split),
-    }
+    given = {"batch_processes": processes, "split": split, "rank": rank or None}
+    return {"executor": executor, "workers": read_settings(lake=lake, **given)}
 
 
 def solved_by(settings: RunSettings) -> str:

@@ -1,0 +1,118 @@
+"""Rank the boards of a lake that are not ranked yet, and measure where official covers stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from nightgrid.archive.results.rank_accuracy import (
+    Month,
+    accuracy_by_month,
+    editions,
+    whole,
+    write_accuracy,
+)
+from nightgrid.archive.results.rankings import Wanted, known_rankings, ranker_name
+from nightgrid.flows.cluster import OwnWorkers
+from nightgrid.flows.runs import RunSettings, ignore
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.lease import holding
+from nightgrid.workers.processes import alone
+
+GAMES = ("strands",)
+LEASE = "rankings"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankReport:
+    """What ranking a lake came to."""
+
+    ranker: str
+    """Name of the weights, with -alone where the sentence model is not installed."""
+    boards: int
+    """Boards of current editions."""
+    ranked: int
+    """Boards that were ranked now."""
+    known: int
+    """Boards that were ranked before by the same ranker."""
+    months: tuple[Month, ...]
+    path: str
+
+    @property
+    def whole(self) -> Month:
+        """All months together."""
+        return whole(self.months)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as JSON, counts by month."""
+        return {
+            "ranker": self.ranker,
+            "boards": self.boards,
+            "ranked": self.ranked,
+            "known": self.known,
+            "months": [_month(month) for month in self.months],
+            "all": _month(self.whole),
+            "path": self.path,
+        }
+
+
+def _month(month: Month) -> dict[str, Any]:
+    return {
+        "month": month.month,
+        "boards": month.boards,
+        "first": month.first,
+        "in_five": month.in_five,
+        "listed": month.listed,
+        "misses": dict(month.misses),
+    }
+
+
+def rank_lake(
+    settings: RunSettings,
+    on_progress: Callable[[int, int], object] = ignore,
+    workers: OwnWorkers | None = None,
+) -> RankReport:
+    """Rank every board of the current editions, and write gold/strands_rankings.parquet.
+
+    What was ranked by the same ranker before is not ranked again; a killed call is ended by the
+    next one. Works in this process, by workers that are there, or by workers of its own. Raises
+    TransientError when workers or lake stay away, and while another process ranks the same lake.
+    """
+    from nightgrid.workers.ranking.driving import drive_rankings, rank_inline
+    from nightgrid.workers.ranking.work import open_ranker
+
+    lake = settings.lake
+    refusal = f"another process ranks the boards of {settings.workers.lake}"
+    with alone(settings.workers.side_dir, LEASE, refusal), holding(lake, LEASE, refusal):
+        wanted = _once(edition.wanted for edition in editions(lake))
+        if not wanted:
+            raise PermanentError(
+                f"{settings.workers.lake} has no board of Strands; nightgrid nightly brings some"
+            )
+        # It makes the vectors of the vocabulary too, which workers then find on this machine.
+        ranker = ranker_name(open_ranker())
+        known = known_rankings(lake)
+        left = [one for one in wanted if one.ranking_id(ranker) not in known]
+        if left and settings.executor == "inline":
+            rank_inline(lake, left, settings.workers, on_progress)
+        elif left:
+            # Workers that were given end with the caller's block.
+            with OwnWorkers(settings, GAMES) if workers is None else nullcontext(workers) as own:
+                own.ready()
+                drive_rankings(lake, left, ranker, settings.workers, on_progress)
+        path = write_accuracy(lake, ranker, known_rankings(lake))
+        return RankReport(
+            ranker=ranker,
+            boards=len(wanted),
+            ranked=len(left),
+            known=len(wanted) - len(left),
+            months=tuple(accuracy_by_month(lake, ranker)),
+            path=lake.place(path),
+        )
+
+
+def _once(boards: Any) -> list[Wanted]:
+    """Leave out boards that stand under several dates with the same clue."""
+    return list(dict.fromkeys(boards))

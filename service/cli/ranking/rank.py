@@ -1,0 +1,103 @@
+"""`nightgrid rank`: rank the boards of a lake, and show how often the official cover is first."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from nightgrid.service.options.shared_options import (
+    BatchProcesses,
+    Inline,
+    Json,
+    LakeOption,
+    run_options,
+    solved_by,
+)
+from nightgrid.service.terminal.console import Exit, emit, note, say, say_table
+from nightgrid.service.terminal.outage_line import outages_shown
+from nightgrid.service.terminal.progress import MovingLine
+
+if TYPE_CHECKING:
+    from nightgrid.archive.results.rank_accuracy import Month
+    from nightgrid.flows.rankings import RankReport
+
+ALONE = (
+    "Ranked by words and geometry alone: the sentence model is not installed "
+    "(docs/how-to/rank-covers.md)."
+)
+
+
+class BoardsLine(MovingLine):
+    """How many boards are ranked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how far it is, unless that was shown a moment ago."""
+        seconds = time.monotonic() - self._begun
+        self.show(done, total, lambda: f"ranked {done:,} of {total:,} boards, {seconds:.1f} s")
+
+
+def rank(
+    *,
+    lake: LakeOption = None,
+    workers: BatchProcesses = None,
+    inline: Inline = False,
+    json: Json = False,
+) -> int:
+    """Rank the covers of every Strands board of a lake, and write how they fared.
+
+    Boards that were ranked before by the same weights are not ranked again, and a call that was
+    killed is ended by the same command. The table is gold/strands_rankings.parquet: per board the
+    place of the official cover, the confidence, the time and the class of a miss. The official
+    answer is no input of a ranking. Without the sentence model boards are ranked by words and
+    geometry alone, under a name of their own. Exit code: 0 done, 1 something outside failed, 3 bad
+    input.
+    """
+    from nightgrid.flows.rankings import rank_lake
+    from nightgrid.flows.runs import RunSettings
+    from nightgrid.workers.logs import logged_to
+
+    settings = RunSettings(**run_options(lake, workers, inline=inline))
+    note(f"rank: {settings.workers.lake}, ranked by {solved_by(settings)}")
+    try:
+        log = settings.workers.driver_log_path
+        with closing(BoardsLine()) as line, outages_shown(), logged_to(log):
+            report = rank_lake(settings, line)
+    except KeyboardInterrupt:
+        note("stopped; the same command goes on")
+        return Exit.INTERRUPTED
+    if json:
+        emit(report.to_json())
+    else:
+        _say(report)
+    return Exit.OK
+
+
+def _say(report: RankReport) -> None:
+    say(
+        f"{report.boards:,} boards: {report.ranked:,} ranked now, {report.known:,} before, by "
+        f"{report.ranker}."
+    )
+    if report.ranker.endswith("-alone"):
+        say(ALONE)
+    if report.months:
+        say()
+        rows = [_row(month) for month in (*report.months, report.whole)]
+        heads = ["month", "boards", "first", "in five", "in the list", "most misses"]
+        say_table(heads, rows, numbers=heads[1:5])
+    say()
+    say(f"Every board: {report.path}")
+
+
+def _row(month: Month) -> list[str]:
+    worst = max(month.misses.items(), key=lambda item: item[1], default=None)
+    return [
+        month.month,
+        f"{month.boards:,}",
+        *(f"{n / month.boards:.1%}" for n in (month.first, month.in_five, month.listed)),
+        "" if worst is None else f"{worst[0]} ({worst[1]})",
+    ]

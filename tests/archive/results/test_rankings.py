@@ -1,0 +1,200 @@
+"""Rankings are named by all they depend on, filed once, and measured without being told."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from nightgrid.archive.games.strands.ranking import ranker as rankers
+from nightgrid.archive.games.strands.ranking.ranker import Ranker
+from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import STRANDS_RANKINGS
+from nightgrid.archive.results import rank_accuracy
+from nightgrid.archive.results.rank_accuracy import (
+    ANAGRAM,
+    NOT_LISTED,
+    ONE_WORD,
+    PATH,
+    SEVERAL_WORDS,
+    SPANGRAM_ALONE,
+    SWAP,
+    accuracy_by_month,
+    editions,
+    miss_of,
+    place_of,
+    whole,
+    write_accuracy,
+)
+from nightgrid.archive.results.rankings import (
+    Wanted,
+    find_ranking,
+    keep_ranking,
+    known_rankings,
+    rank,
+    ranker_name,
+)
+from nightgrid.archive.sources.folder import FolderSource
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.kernel.codes import OUT_OF_NODES
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
+from nightgrid.solvers.strands.solution import cover_from_json
+from tests.solvers.strands.boards import board
+
+SAMPLE = Path(__file__).parents[3] / "service" / "sample" / "strands"
+WORDS = {"HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400, "CAST": 500}
+PUZZLE = board("HOTD GOGO CATS SCAT", 2)
+WANTED = Wanted(puzzle=PUZZLE, clue="letters")
+RANKER = Ranker(fitted_weights(), vocabulary_of(WORDS, set(WORDS), []), None)
+ALONE = f"{NAME}-alone"
+
+
+def test_a_ranking_is_named_by_board_clue_and_ranker():
+    assert ranker_name(RANKER) == ALONE
+    others = {
+        WANTED.ranking_id(ALONE),
+        WANTED.ranking_id(NAME),
+        replace(WANTED, clue=None).ranking_id(ALONE),
+        replace(WANTED, clue="").ranking_id(ALONE),
+        replace(WANTED, puzzle=board("HOTD GOGO CATS SCAT", 3)).ranking_id(ALONE),
+    }
+    assert len(others) == 5
+
+
+def test_a_board_travels_as_json():
+    assert Wanted.from_json(json.loads(json.dumps(WANTED.to_json()))) == WANTED
+    for wrong in (None, {}, {"puzzle": PUZZLE.to_json(), "clue": 3}):
+        with pytest.raises(PermanentError, match="expected"):
+            Wanted.from_json(wrong)
+
+
+def test_a_ranking_is_filed_once_and_says_what_spoke_for_each_word(lake: Lake):
+    row = rank(RANKER, WANTED)
+    assert (row["status"], row["with_model"], row["ranker"]) == ("solved", False, ALONE)
+    assert keep_ranking(lake, row)
+    assert not keep_ranking(lake, row | {"seconds": 99.0})
+    assert known_rankings(lake) == {WANTED.ranking_id(ALONE)}
+    found = find_ranking(lake, WANTED.ranking_id(ALONE))
+    assert found is not None
+    assert found["covers"] == row["covers"]
+    assert found["seconds"] == row["seconds"]
+    confidences = [cover["confidence"] for cover in found["covers"]]
+    assert confidences == sorted(confidences, reverse=True)
+    assert sum(confidences) == pytest.approx(1, abs=1e-4)
+    for cover in found["covers"]:
+        assert set(cover["words"]) == {cover["spangram"], *cover["theme_words"]}
+        assert all(cover["words"].values())
+        cover_from_json(cover["cover"])
+    assert find_ranking(lake, WANTED.ranking_id(NAME)) is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "status", "reason"),
+    [
+        (Wanted(puzzle=Puzzle(board=PUZZLE.board), clue=None), "invalid", "known number"),
+        (Wanted(puzzle=board("XXXX XXXX", 1), clue=None), "unsolvable", ""),
+    ],
+)
+def test_what_has_no_covers_is_a_row_too(lake: Lake, wanted: Wanted, status: str, reason: str):
+    row = rank(RANKER, wanted)
+    assert (row["status"], row["covers"]) == (status, [])
+    assert reason in row["reason"]
+    assert keep_ranking(lake, row)
+
+
+def test_a_spent_budget_is_a_row(monkeypatch: pytest.MonkeyPatch):
+    def spend(*_: object) -> None:
+        raise BudgetSpentError(OUT_OF_NODES)
+
+    monkeypatch.setattr(rankers, "best_covers", spend)
+    row = rank(RANKER, WANTED)
+    assert (row["status"], row["reason_code"]) == ("over_budget", "nodes")
+
+
+def ranked(spangram: str, *theme: str, cells: str = "ab") -> dict[str, Any]:
+    """Write a ranked cover whose words lie where `cells` says: a letter for each."""
+    entries = [
+        {"word": word, "path": [[ord(cells[i % len(cells)]), i]], "components": [word]}
+        for i, word in enumerate((spangram, *theme))
+    ]
+    cover = {"spangram": entries[0], "theme_words": entries[1:], "score": 0}
+    return {"spangram": spangram, "theme_words": list(theme), "confidence": 0.5, "cover": cover}
+
+
+@pytest.mark.parametrize(
+    ("first", "miss"),
+    [
+        (ranked("SPAN", "APES", "LUNA"), None),
+        (ranked("SPAN", "PEAS", "LUNA"), ANAGRAM),
+        (ranked("PANS", "APES", "LUNA", cells="xyz"), SPANGRAM_ALONE),
+        (ranked("PANSA", "PES", "LUNA", cells="xyz"), SWAP),
+        (ranked("SPAN", "PEAS", "LUNA", cells="xyz"), ONE_WORD),
+        (ranked("SPAN", "PEAS", "ULNA", cells="xyz"), SEVERAL_WORDS),
+    ],
+)
+def test_a_miss_has_a_class(first: dict[str, Any], miss: str | None):
+    official = ranked("SPAN", "APES", "LUNA")
+    cover = cover_from_json(official["cover"])
+    covers = [first] if miss is None else [first, official]
+    assert miss_of(cover, covers, place_of(cover, covers)) == miss
+    assert miss_of(cover, [ranked("OTHER", "WORDS")], None) == NOT_LISTED
+
+
+@pytest.fixture
+def filled(lake: Lake, now: Callable[[], dt.datetime], tmp_path: Path) -> Lake:
+    """Fill a lake with two boards of the sample."""
+    folder = tmp_path / "payloads"
+    folder.mkdir()
+    for path in sorted(SAMPLE.glob("*.json"))[:2]:
+        shutil.copyfile(path, folder / path.name)
+    fetch(lake, FolderSource(folder), game="strands", now=now)
+    normalise(lake, game="strands")
+    return lake
+
+
+def kept(lake: Lake, edition: rank_accuracy.Edition, *covers: dict[str, Any]) -> None:
+    row = rank(RANKER, edition.wanted)
+    keep_ranking(lake, row | {"covers": list(covers), "cover_count": len(covers)})
+
+
+def test_official_answers_are_measured_once_and_ranking_never_sees_them(filled: Lake):
+    first, second = editions(filled)
+    assert first.official is not None
+    official = json.loads(first.official)
+    right = {
+        "spangram": official["spangram"]["word"],
+        "theme_words": [entry["word"] for entry in official["theme_words"]],
+        "confidence": 0.9,
+        "cover": official,
+    }
+    with mock.patch.object(rank_accuracy, "rank", create=True):
+        kept(filled, first, ranked("OTHER", "WORDS"), right)
+    known = known_rankings(filled)
+    write_accuracy(filled, ALONE, known)
+    (row,) = filled.read_table(PATH, STRANDS_RANKINGS).to_pylist()
+    assert (row["official_place"], row["official_confidence"]) == (2, 0.9)
+    assert row["miss"] is not None
+    kept(filled, second)
+    with mock.patch.object(rank_accuracy, "find_ranking", wraps=find_ranking) as looked:
+        write_accuracy(filled, ALONE, known_rankings(filled))
+        assert looked.call_count == 1
+    rows = filled.read_table(PATH, STRANDS_RANKINGS).to_pylist()
+    assert [row["official_place"] for row in rows] == [2, None]
+    assert rows[1]["miss"] == NOT_LISTED
+    (month,) = accuracy_by_month(filled, ALONE)
+    assert (month.month, month.boards, month.first, month.in_five) == ("2026-01", 2, 0, 1)
+    assert whole([month, month]).boards == 4
+    write_accuracy(filled, NAME, known_rankings(filled))
+    assert len(filled.read_table(PATH, STRANDS_RANKINGS)) == 2

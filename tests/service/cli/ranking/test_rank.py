@@ -1,0 +1,76 @@
+"""`nightgrid rank`: a lake's boards are ranked once, and accuracy is shown by month."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nightgrid.archive.games.strands.ranking.ranker import Ranker
+from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import STRANDS_RANKINGS
+from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
+from nightgrid.workers.ranking import driving, work
+
+Invoke = Callable[..., tuple[int, str, str]]
+SAMPLE = Path(__file__).parents[4] / "service" / "sample" / "strands"
+
+
+@pytest.fixture(autouse=True)
+def small_ranker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Know the words of the sample, and no model."""
+    words = {}
+    for path in sorted(SAMPLE.glob("*.json"))[:2]:
+        payload = json.loads(path.read_text())
+        words |= dict.fromkeys([payload["spangram"], *payload["themeWords"]], 400)
+    small = Ranker(fitted_weights(), vocabulary_of(words, set(words), []), None)
+    monkeypatch.setattr(work, "open_ranker", lambda: small)
+    monkeypatch.setattr(driving, "open_ranker", lambda: small)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "payloads"
+    folder.mkdir()
+    for path in sorted(SAMPLE.glob("*.json"))[:2]:
+        shutil.copyfile(path, folder / path.name)
+    return folder
+
+
+def test_a_night_ranks_and_the_command_has_nothing_left(
+    invoke: Invoke, source: Path, tmp_path: Path
+):
+    lake = str(tmp_path / "lake")
+    common = ("--lake", lake, "--inline")
+    code, out, err = invoke(
+        "nightly", "--source", str(source), "--game", "strands", "--ask", "first", "--rank",
+        "--no-prefect", "--json", *common,
+    )  # fmt: skip
+    assert code == 0, err
+    night = json.loads(out)
+    assert night["ranked"] == 2
+    assert night["paths"]["rankings"].endswith("gold/strands_rankings.parquet")
+    code, out, _ = invoke("rank", "--json", *common)
+    assert code == 0
+    report = json.loads(out)
+    assert (report["boards"], report["ranked"], report["known"]) == (2, 0, 2)
+    assert report["ranker"] == f"{NAME}-alone"
+    assert report["all"]["first"] == 2
+    rows = Lake.open(lake).read_table("gold/strands_rankings.parquet", STRANDS_RANKINGS)
+    assert rows.column("official_place").to_pylist() == [1, 1]
+    assert rows.column("miss").to_pylist() == [None, None]
+    code, out, _ = invoke("rank", *common)
+    assert "2 boards: 0 ranked now, 2 before" in out
+    assert "the sentence model is not installed" in out
+    assert "2026-01" in out
+
+
+def test_a_lake_without_boards_is_told(invoke: Invoke, tmp_path: Path):
+    (tmp_path / "lake").mkdir()
+    code, _, err = invoke("rank", "--lake", str(tmp_path / "lake"), "--inline")
+    assert code == 3
+    assert "has no board of Strands" in err

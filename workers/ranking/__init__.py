@@ -1,0 +1,1 @@
+"""Rankings of boards by workers: batches of a lake, and single boards on demand."""

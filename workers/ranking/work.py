@@ -1,0 +1,132 @@
+"""What a worker does with a message: ranks its boards one by one, and files each at once.
+
+A message names what ranks, so that workers of another version or without the sentence model leave
+it to others. A board that is ranked already is passed over: a message may come twice. An attempt is
+noted in the lake before its board is ranked; a board over the cap on attempts is poison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from nightgrid.archive.lake.json_files import read_hint, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.rankings import (
+    Wanted,
+    failed_row,
+    keep_ranking,
+    rank,
+    ranker_name,
+    ranking_path,
+)
+from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.errors import PermanentError, RefusalError
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.settings import Settings
+
+if TYPE_CHECKING:
+    from nightgrid.archive.games.strands.ranking.ranker import Ranker
+
+FOLDER = "runs/rankings"
+INLINE_WORKER = "inline"
+"""Worker id of boards that a process ranks for itself."""
+MESSAGE_KEYS = {"ranker", "boards"}
+
+
+def ranking_message(ranker: str, boards: Iterable[Wanted]) -> dict[str, Any]:
+    """Write the message by which boards are ranked."""
+    return {"ranker": ranker, "boards": [wanted.to_json() for wanted in boards]}
+
+
+def read_message(message: Mapping[str, Any]) -> tuple[str, list[Wanted]]:
+    """Read a message. Raises PermanentError for anything else."""
+    if set(message) != MESSAGE_KEYS or not isinstance(message["boards"], list):
+        raise PermanentError("expected a message with ranker and boards")
+    return str(message["ranker"]), [Wanted.from_json(value) for value in message["boards"]]
+
+
+@lru_cache(maxsize=1)
+def open_ranker() -> Ranker:
+    """Open what ranks on this machine, once a process."""
+    from nightgrid.archive.games.strands.ranking.ranker import default_ranker
+
+    return default_ranker()
+
+
+def attempts_path(ranking_id: str) -> str:
+    """Name the note of attempts at a board."""
+    return f"{FOLDER}/attempts/{ranking_id}.json"
+
+
+def wanted_path(ranking_id: str) -> str:
+    """Name the note that a ranking is wanted on demand."""
+    return f"{FOLDER}/wanted/{ranking_id}.json"
+
+
+def rank_message(
+    lake: Lake, message: Mapping[str, Any], settings: Settings, worker: str = INLINE_WORKER
+) -> dict[str, Any]:
+    """Rank the boards of a message that the lake has no ranking of.
+
+    Raises RefusalError when this process cannot rank as the message wants.
+    """
+    try:
+        wanted_ranker, boards = read_message(message)
+        ranker = open_ranker()
+    except PermanentError as error:
+        raise RefusalError(str(error)) from error
+    name = ranker_name(ranker)
+    if name != wanted_ranker:
+        raise RefusalError(
+            f"boards are to be ranked by {wanted_ranker!r:.60}, and this worker has {name}"
+        )
+    budget = Budget(
+        nodes=settings.budget_nodes,
+        table_bytes=settings.budget_table_bytes,
+        seconds=settings.budget_seconds,
+    )
+    done = sum(rank_board(lake, ranker, one, budget, settings, worker) for one in boards)
+    return {"ranked": done, "boards": len(boards)}
+
+
+def rank_board(
+    lake: Lake,
+    ranker: Ranker,
+    wanted: Wanted,
+    budget: Budget,
+    settings: Settings,
+    worker: str = INLINE_WORKER,
+) -> bool:
+    """Rank a board and file what it comes to, unless the lake has it; tell whether it did not."""
+    ranking_id = wanted.ranking_id(ranker_name(ranker))
+    if lake.exists(ranking_path(ranking_id)):
+        _tidy(lake, ranking_id)
+        return False
+    note = attempts_path(ranking_id)
+    attempts = read_attempts(lake, ranking_id)[0]
+    if attempts >= settings.attempts_max:
+        reason = f"{attempts} attempts ended without an answer"
+        row = failed_row(
+            ranker_name(ranker), wanted, Status.POISON, reason, ReasonCode.PROCESS_LOST
+        )
+    else:
+        write_json(lake, note, {"attempts": attempts + 1, "worker": worker}, durable=False)
+        row = rank(ranker, wanted, budget)
+    kept = keep_ranking(lake, row)
+    _tidy(lake, ranking_id)
+    return kept
+
+
+def read_attempts(lake: Lake, ranking_id: str) -> tuple[int, str | None]:
+    """Read how often a board was begun, and which worker began last; None: none that is known."""
+    note = read_hint(
+        lake, attempts_path(ranking_id), lambda found: (int(found["attempts"]), found["worker"])
+    )
+    return note or (0, None)
+
+
+def _tidy(lake: Lake, ranking_id: str) -> None:
+    lake.delete(attempts_path(ranking_id), durable=False)
+    lake.delete(wanted_path(ranking_id), durable=False)
