@@ -62,6 +62,14 @@ def ranker_name(ranker: Ranker) -> str:
     return ranker.weights.name + ("" if ranker.meanings is not None else ALONE_SUFFIX)
 
 
+def ranker_here() -> str:
+    """Name what ranks on this machine; opens neither vocabulary nor model."""
+    from nightgrid.archive.games.strands.ranking.minilm import is_installed
+    from nightgrid.archive.games.strands.ranking.weights import NAME
+
+    return NAME + ("" if is_installed() else ALONE_SUFFIX)
+
+
 def ranking_path(ranking_id: str) -> str:
     """Name the file of a ranking."""
     return f"{FOLDER}/{ranking_id}{SUFFIX}"

@@ -37,7 +37,7 @@ from nightgrid.service.terminal.console import (
 )
 from nightgrid.service.terminal.formats import Format
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.registry import game_plug
 
 if TYPE_CHECKING:
@@ -70,6 +70,14 @@ def submit(
     first: First = False,
     count: Count = False,
     best: Best = None,
+    rank: Annotated[
+        bool,
+        typer.Option(
+            "--rank",
+            help="Have the covers of Strands boards ranked by how likely each was meant; no ask "
+            "and no rules beside it.",
+        ),
+    ] = False,
     rules: GameRules,
     split: Split = None,
     wait: Annotated[
@@ -99,7 +107,18 @@ def submit(
     from nightgrid.workers.ondemand.jobs.rows import is_answered
     from nightgrid.workers.ondemand.jobs.status import status
 
-    chosen = chosen_ask(text=ask, first=first, count=count, best=best)
+    chosen = chosen_ask(
+        text=ask, first=first, count=count, best=best, search=["--rank"] if rank else []
+    )
+    if rank:
+        from nightgrid.service.cli.ranking.ondemand import submit_rankings
+
+        if rules.said or typed or split or level or game not in (None, "strands"):
+            raise PermanentError(
+                "--rank is given with an option of rules, of a typed board, --split, --level or "
+                "another game; expected files or references of Strands alone"
+            )
+        return submit_rankings(files or [], lake, url, wait, json=json)
     rules.check()
     service = remote_jobs(url, lake)
     jobs: dict[str, str] = {}

@@ -144,10 +144,26 @@ def result(
         raise PermanentError("--parts and --solutions exclude one another; give one of them")
     form = chosen_format(format_, output, json=json)
     wanted: Wanted = "parts" if parts else "solutions" if solutions else "results"
+    rankings = [] if wanted != "results" else _rankings(jobs, lake, url)
+    ranked = Exit.OK
+    if rankings:
+        from nightgrid.service.cli.ranking.ondemand import tell_rankings_at
+
+        ranked = tell_rankings_at(rankings, lake, url, wait, json=form is Format.JSON)
+        jobs = [text for text in jobs if text not in rankings]
+        if not jobs:
+            return ranked
     with jobs_at(url, lake) as source:
         named, worst = named_jobs(source, jobs)
         told = tell_results(source, named, wait, form, output, wanted)
-    return max(worst, told)
+    return max(worst, told, ranked)
+
+
+def _rankings(texts: Sequence[str], lake: str | None, url: str | None) -> list[str]:
+    """Choose the ids of rankings among the texts."""
+    from nightgrid.service.cli.ranking.ondemand import rankings_among
+
+    return rankings_among(texts, lake, url)
 
 
 def tell_results(

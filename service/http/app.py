@@ -15,6 +15,7 @@ from nightgrid.service.http import health, openapi, problems
 from nightgrid.service.http.guard.access import Access, check_exposure
 from nightgrid.service.http.guard.layer import Guard
 from nightgrid.service.http.lake import games, pictures, puzzles, results, runs
+from nightgrid.service.http.rankings import routes as rankings
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events, found, routes
 from nightgrid.service.http.state import Service
@@ -36,6 +37,7 @@ API_ROUTERS = (
     routes.router,
     events.router,
     found.router,
+    rankings.router,
     queue.router,
 )
 """Routes of the API."""

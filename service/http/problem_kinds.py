@@ -72,14 +72,21 @@ KINDS: tuple[Kind, ...] = (
         404,
         "There is no such board",
         "the lake has no such board",
-        ("boards_of_date", "picture", "post_solve"),
+        ("boards_of_date", "picture", "post_solve", "post_ranking"),
     ),
     Kind(
         "no-such-solve",
         404,
         "There is no such solve",
         "no such job was submitted, or it ended without an answer long ago",
-        ("get_", "delete_solve"),
+        ("get_solve", "get_events", "get_picture", "get_solutions", "delete_solve"),
+    ),
+    Kind(
+        "no-such-ranking",
+        404,
+        "There is no such ranking",
+        "no such ranking was asked for",
+        ("get_ranking",),
     ),
     Kind(
         "no-such-solution",
@@ -193,7 +200,7 @@ KINDS: tuple[Kind, ...] = (
         429,
         "Too many open jobs",
         "the key has as many jobs open as it may",
-        ("post_solve",),
+        ("post_solve", "post_ranking"),
     ),
     Kind(
         "queue-full",
@@ -201,7 +208,7 @@ KINDS: tuple[Kind, ...] = (
         "Too many jobs wait",
         "a new job is expected to wait longer than `NIGHTGRID_ONDEMAND_WAIT_SECONDS`; "
         "`Retry-After` says when to try again",
-        ("post_solve",),
+        ("post_solve", "post_ranking"),
     ),
     Kind(
         "internal",

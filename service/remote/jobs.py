@@ -39,6 +39,8 @@ class RemoteJobs:
 
     def __init__(self, client: RemoteClient) -> None:
         self._client = client
+        self.client = client
+        """What asks the service, for what is no job."""
         self._solves: dict[str, dict[str, Any]] = {}
         """Jobs that have ended."""
 

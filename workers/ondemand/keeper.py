@@ -49,6 +49,7 @@ from nightgrid.workers.ondemand.records import (
 from nightgrid.workers.ondemand.run_drivers import RunDrivers, Spent
 from nightgrid.workers.ondemand.solving import end_over_budget
 from nightgrid.workers.processes import die_with_parent
+from nightgrid.workers.ranking.ondemand import RankingKeeper
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled
 from nightgrid.workers.settings import Settings, program_settings
@@ -92,6 +93,7 @@ class Keeper:
         self._refused: dict[str, str] = {}
         self._wanted: list[tuple[str, JobBudget]] = []
         """Runs that are to be driven, with what their jobs may cost."""
+        self._rankings = RankingKeeper(lake, settings, self._client)
         self._sweep_at = 0.0
         self._merge_at = time.monotonic() + MERGE_SECONDS
 
@@ -102,6 +104,7 @@ class Keeper:
             try:
                 self.sweep()
                 self.look()
+                self._rankings.look()
             except (NightgridError, redis.RedisError) as error:
                 log.warning("keeper waits", error=str(error))
             else:

@@ -108,6 +108,9 @@ def test_examples_of_requests_are_answered_as_described(
     if "job_id" in given:
         asked = {"id": "pips/2026-01-01/hard", "ask": "count"}
         given = given | {"job_id": client.post("/v1/solves", json=asked).json()["id"]}
+    if "ranking_id" in given:
+        wanted = examples()["post_ranking"]["bodies"]["a board"]
+        given = given | {"ranking_id": client.post("/v1/rankings", json=wanted).json()["id"]}
     places = {parameter["name"]: parameter["in"] for parameter in operation.get("parameters", ())}
     query = {key: value for key, value in given.items() if places[key] == "query"}
     for key, place in places.items():

@@ -7,6 +7,7 @@ import {draftOf} from "../drafts.js";
 import {AskForm} from "./ask.js";
 import {Downloads} from "./downloads.js";
 import {Parts} from "./parts.js";
+import {Ranked} from "./ranked.js";
 import {SolutionList} from "./solutions.js";
 
 /** A number of any length, which breaks between its groups of digits. */
@@ -153,6 +154,7 @@ export function Answer() {
       </div>
       ${parts.length > 0 && html`<${Parts} parts=${parts} live=${!over} />`}
       <${SolutionList} />
+      <${Ranked} />
       ${over && solve.answer && html`
         <div class="take">
           <${Downloads} solve=${solve} shown=${shown} />

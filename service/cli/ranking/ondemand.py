@@ -1,0 +1,207 @@
+"""Rankings of single boards: `submit --rank`, and `result` of a ranking."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from nightgrid.service.cli.answers import each_puzzle, head_json
+from nightgrid.service.cli.job_sources import remote_jobs
+from nightgrid.service.options.shared_options import read_settings
+from nightgrid.service.terminal.console import Exit, complain, duration, emit, say
+from nightgrid.solvers.errors import PermanentError
+
+if TYPE_CHECKING:
+    from nightgrid.archive.payloads.published import Published
+    from nightgrid.service.options.reading import Found
+    from nightgrid.service.remote.client import RemoteClient
+    from nightgrid.workers.ranking.ondemand import RankingStatus
+
+SHOWN = 5
+TERMS_SHOWN = 3
+COVERS = 100
+
+
+class Rankings(Protocol):
+    """Rankings of a lake or of a service."""
+
+    def submit(self, puzzle: Any, clue: str | None) -> str:
+        """Ask for a board to be ranked; return the ranking's id."""
+
+    def look(self, ranking_id: str, timeout_s: float) -> RankingStatus:
+        """Wait for a ranking, at most so long; tell where it is."""
+
+
+class LakeRankings:
+    """The rankings of a lake."""
+
+    def __init__(self, lake: str | None) -> None:
+        from nightgrid.archive.lake.storage import Lake
+
+        self.settings = read_settings(lake=lake)
+        self.lake = Lake.open(self.settings.lake)
+
+    def submit(self, puzzle: Any, clue: str | None) -> str:
+        """See Rankings. Raises PermanentError for a board that cannot be ranked."""
+        from nightgrid.archive.games.strands.ranking.ranker import NOT_RANKED
+        from nightgrid.archive.results.rankings import Wanted
+        from nightgrid.solvers.strands.ranking.search import can_rank
+        from nightgrid.workers.ranking.ondemand import submit_ranking
+
+        if not can_rank(puzzle):
+            raise PermanentError(NOT_RANKED)
+        return submit_ranking(self.lake, Wanted(puzzle=puzzle, clue=clue), self.settings)
+
+    def look(self, ranking_id: str, timeout_s: float) -> RankingStatus:
+        """See Rankings."""
+        from nightgrid.workers.ranking.ondemand import wait_for_ranking
+
+        return wait_for_ranking(self.lake, ranking_id, timeout_s)
+
+
+class RemoteRankings:
+    """The rankings of a service."""
+
+    def __init__(self, client: RemoteClient) -> None:
+        self._client = client
+
+    def submit(self, puzzle: Any, clue: str | None) -> str:
+        """See Rankings."""
+        body = {"puzzle": puzzle.to_json(), **({} if clue is None else {"clue": clue})}
+        return str(self._client.ask("POST", "/v1/rankings", body=body)["id"])
+
+    def look(self, ranking_id: str, timeout_s: float) -> RankingStatus:
+        """See Rankings."""
+        from nightgrid.service.remote.client import NotThereError
+        from nightgrid.workers.ranking.ondemand import LOOK_SECONDS, RankingStatus
+
+        ends_at = time.monotonic() + timeout_s
+        while True:
+            try:
+                value = self._client.get(f"/v1/rankings/{ranking_id}", limit=COVERS)
+            except NotThereError:
+                return RankingStatus(ranking_id=ranking_id, state="unknown")
+            if value["state"] != "queued" or time.monotonic() >= ends_at:
+                break
+            time.sleep(LOOK_SECONDS)
+        return RankingStatus(
+            ranking_id=ranking_id,
+            state=value["state"],
+            ranking=value if value["status"] else None,
+            reason=value["reason"],
+        )
+
+
+def submit_rankings(
+    files: Sequence[str], lake: str | None, url: str | None, wait: float | None, *, json: bool
+) -> int:
+    """Have boards ranked soon, and print the rankings' ids, or what became of them."""
+    from nightgrid.service.cli.ondemand import name_of
+    from nightgrid.service.options.reading import read_sources
+
+    named: dict[str, str] = {}
+    with rankings_at(url, lake) as source:
+
+        def submit_one(found: Found, published: Published) -> Exit:
+            if found.game != "strands":
+                raise PermanentError(f"--rank is for Strands; this board is of {found.game}")
+            ranking_id = source.submit(published.puzzle, published.clue)
+            named[ranking_id] = name_of(found, published)
+            if wait is None and json:
+                emit(head_json(found, published.puzzle) | {"ranking_id": ranking_id})
+            elif wait is None:
+                say(f"{ranking_id}  {named[ranking_id]}")
+            return Exit.OK
+
+        sources = read_sources(files, (), None, {}, lake)
+        code = each_puzzle(sources, submit_one, ask=None, json=json, spaced=False)
+        if wait is None:
+            return code
+        return max(code, tell_rankings(source, named, wait, json=json))
+
+
+@contextmanager
+def rankings_at(url: str | None, lake: str | None) -> Iterator[Rankings]:
+    """Open the rankings of a service or of a lake for the length of a `with` block."""
+    service = remote_jobs(url, lake)
+    if service is None:
+        yield LakeRankings(lake)
+        return
+    with closing(service):
+        yield RemoteRankings(service.client)
+
+
+def rankings_among(texts: Sequence[str], lake: str | None, url: str | None) -> list[str]:
+    """Choose the texts that are ids of rankings, made or wanted."""
+    from nightgrid.workers.ondemand.record import is_job_id
+
+    ids = [text for text in texts if is_job_id(text)]
+    if not ids:
+        return []
+    with rankings_at(url, lake) as source:
+        return [text for text in ids if source.look(text, 0.0).state != "unknown"]
+
+
+def tell_rankings(source: Rankings, named: Mapping[str, str], wait: float, *, json: bool) -> Exit:
+    """Write what became of rankings; wait at most so long for all of them."""
+    worst, until = Exit.OK, time.monotonic() + wait
+    for ranking_id, name in named.items():
+        found = source.look(ranking_id, max(0.0, until - time.monotonic()))
+        if json:
+            emit({"name": name, "state": found.state, **_json(found)})
+        if found.ranking is None:
+            complain(
+                f"{ranking_id}: {found.reason}" if found.reason else f"{ranking_id} is not made yet"
+            )
+            worst = max(worst, Exit.FAILED)
+            continue
+        if not json:
+            say(f"{name}:")
+            say_ranking(found.ranking)
+        if not found.ranking["covers"]:
+            worst = max(worst, Exit.UNSOLVABLE)
+    return worst
+
+
+def tell_rankings_at(
+    ids: Sequence[str], lake: str | None, url: str | None, wait: float, *, json: bool
+) -> Exit:
+    """Write what became of rankings of a lake or a service, by their ids."""
+    with rankings_at(url, lake) as source:
+        return tell_rankings(source, {text: text for text in ids}, wait, json=json)
+
+
+def _json(found: RankingStatus) -> dict[str, Any]:
+    if found.ranking is None:
+        return {"ranking_id": found.ranking_id, "reason": found.reason}
+    kept = {name: value for name, value in found.ranking.items() if name not in ("id", "links")}
+    return {"ranking_id": found.ranking_id, **kept}
+
+
+def say_ranking(ranking: Mapping[str, Any]) -> None:
+    """Write the likeliest covers, and what spoke for each word of the first."""
+    from nightgrid.archive.games.strands.ranking.ranker import ALONE
+
+    covers = ranking["covers"]
+    if not covers:
+        say(ranking["reason"] or "No cover was found to rank.")
+        return
+    clue = "" if ranking["clue"] else ", without a clue"
+    seconds = duration(int(1e9 * ranking["seconds"]))
+    say(f"{len(covers)} covers ranked in {seconds} by {ranking['ranker']}{clue}:")
+    for place, cover in enumerate(covers[:SHOWN], 1):
+        spangram = " ".join(cover["components"])
+        say(f"  {place}. {cover['confidence']:6.1%}  {spangram}: {', '.join(cover['theme_words'])}")
+    for word, terms in covers[0]["words"].items():
+        say(f"  {word}: {spoken(terms)}")
+    say(f"Against the mean of the list, in nats, for the first: {spoken(covers[0]['signals'])}.")
+    if ranking["with_model"] is False:
+        say(f"{ALONE[0].upper()}{ALONE[1:]}.")
+
+
+def spoken(terms: Mapping[str, float]) -> str:
+    """Name the terms that weigh most, in nats."""
+    strongest = sorted(terms.items(), key=lambda item: -abs(item[1]))[:TERMS_SHOWN]
+    return ", ".join(f"{name} {nats:+.1f}" for name, nats in strongest)

@@ -1,0 +1,1 @@
+"""Ranked covers of Strands boards over HTTP."""

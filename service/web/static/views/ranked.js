@@ -1,0 +1,76 @@
+// Strands: the covers that were most likely meant, how sure that is, and what spoke for each word.
+import {html, useEffect, useState} from "../html.js";
+import {json, Problem} from "../api.js";
+import {duration} from "../format.js";
+import {useSession} from "../session.js";
+
+const SHOWN = 5;
+const TERMS = 3;
+const WAIT_S = 10;
+const LOOK_MS = 1000;
+
+const named = (name) => name.replaceAll("_", " ");
+const share = (value) => `${(100 * value).toFixed(1)} %`;
+
+/** The terms that weigh most, in nats. */
+const strongest = (terms) =>
+  Object.entries(terms).sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).slice(0, TERMS)
+    .map(([name, nats]) => `${named(name)} ${nats < 0 ? "−" : "+"}${Math.abs(nats).toFixed(1)}`).join(", ");
+
+async function ranked(body, signal) {
+  const options = {method: "POST", body, signal, headers: {Prefer: `wait=${WAIT_S}`}};
+  let found = await json(`/v1/rankings?limit=${SHOWN}`, options);
+  while (found.state === "queued" && !signal.aborted) {
+    await new Promise((resolve) => { setTimeout(resolve, LOOK_MS); });
+    found = await json(`${found.links.self}?limit=${SHOWN}`, {signal});
+  }
+  return found;
+}
+
+function Cover({cover}) {
+  return html`
+    <li>
+      <details>
+        <summary><b>${cover.components.join(" ")}</b> ${cover.theme_words.join(", ")} <span class="badge">${share(cover.confidence)}</span></summary>
+        <dl class="why">
+          ${Object.entries(cover.words).map(([word, terms]) => html`
+            <div key=${word}><dt>${word}</dt><dd>${strongest(terms)}</dd></div>`)}
+          <div><dt>against the others</dt><dd>${strongest(cover.signals)}</dd></div>
+        </dl>
+      </details>
+    </li>`;
+}
+
+export function Ranked() {
+  const {board, game} = useSession();
+  const [found, show] = useState(null);
+  const [busy, work] = useState(false);
+  const [problem, tell] = useState("");
+  const [turn, begin] = useState(null);
+  useEffect(() => { show(null); tell(""); work(false); return () => turn?.abort(); }, [board]);
+  if (game !== "strands" || !board) return null;
+  const rank = async () => {
+    const controller = new AbortController();
+    begin(controller);
+    work(true);
+    tell("");
+    try {
+      const {puzzle, id} = board.body;
+      show(await ranked({...(id ? {id} : {puzzle}), ...(!id && board.clue ? {clue: board.clue} : {})}, controller.signal));
+    } catch (error) {
+      if (controller.signal.aborted) return;
+      if (!(error instanceof Problem)) throw error;
+      tell(error.message);
+    }
+    work(false);
+  };
+  return html`
+    <section class="ranked" aria-label="Which cover was meant" aria-busy=${busy}>
+      <button class="chip" type="button" disabled=${busy} onClick=${rank}>${busy ? "ranking…" : "which cover was meant?"}</button>
+      ${problem && html`<p role="alert">${problem}</p>`}
+      ${found && found.covers.length === 0 && html`<p>${found.reason || "No cover was found to rank."}</p>`}
+      ${found && found.covers.length > 0 && html`
+        <ol>${found.covers.map((cover, i) => html`<${Cover} key=${i} cover=${cover} />`)}</ol>
+        <p class="quiet">${found.cover_count} covers ranked by ${found.ranker} in ${duration(found.seconds)}. Confidence is the probability that a cover was meant, if the meant one is listed. Numbers are nats.${found.note ? ` ${found.note}.` : ""}</p>`}
+    </section>`;
+}

@@ -1,0 +1,147 @@
+"""Rankings of single boards on demand: asked for, looked up, and sent again when they are lost.
+
+That a ranking is wanted is a note in the lake until the ranking is there; the message on the queue
+`interactive` only gets it made soon.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import redis
+
+from nightgrid.archive.lake.json_files import read_hint, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.rankings import (
+    Wanted,
+    find_ranking,
+    ranker_here,
+    ranking_path,
+)
+from nightgrid.workers.app import RANK_BOARDS, client_app
+from nightgrid.workers.broker.queues import INTERACTIVE, Watch, send, traffic
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.ranking.work import FOLDER, ranking_message, wanted_path
+from nightgrid.workers.settings import Settings
+
+log = get_logger("nightgrid.ranking")
+
+State = Literal["queued", "done", "failed", "unknown"]
+LOOK_SECONDS = 0.2
+HELD_SECONDS = 120.0
+"""A message that a worker has taken, and that came to nothing for so long, is sent again."""
+SENDS_MAX = 6
+NO_WORKER = (
+    "sent {sends} times, and no worker has ranked it by {ranker}: are workers of another version, "
+    "or without the sentence model?"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingStatus:
+    """Where a ranking is."""
+
+    ranking_id: str
+    state: State
+    ranking: Mapping[str, Any] | None = None
+    """The row of the table `rankings`, its covers as JSON values, when it is done."""
+    reason: str = ""
+    """Why it failed."""
+
+
+def submit_ranking(lake: Lake, wanted: Wanted, settings: Settings) -> str:
+    """Ask for a board to be ranked soon; return the ranking's id.
+
+    Costs no task when the lake has the ranking, or it is wanted already. Raises TransientError when
+    the broker is dead: the ranking is wanted all the same, and the keeper sends it.
+    """
+    ranker = ranker_here()
+    ranking_id = wanted.ranking_id(ranker)
+    if ranking_status(lake, ranking_id).state in ("done", "queued"):
+        return ranking_id
+    message = ranking_message(ranker, [wanted])
+    note = {"message": message, "submitted_at": time.time(), "sends": 1}
+    write_json(lake, wanted_path(ranking_id), note)
+    _send(settings, ranking_id, message)
+    return ranking_id
+
+
+def ranking_status(lake: Lake, ranking_id: str) -> RankingStatus:
+    """Tell where a ranking is."""
+    if lake.exists(ranking_path(ranking_id)):
+        row = find_ranking(lake, ranking_id)
+        return RankingStatus(ranking_id=ranking_id, state="done", ranking=row)
+    note = _note(lake, ranking_id)
+    if note is None:
+        return RankingStatus(ranking_id=ranking_id, state="unknown")
+    if note.get("failed"):
+        return RankingStatus(ranking_id=ranking_id, state="failed", reason=str(note["failed"]))
+    return RankingStatus(ranking_id=ranking_id, state="queued")
+
+
+def wait_for_ranking(lake: Lake, ranking_id: str, timeout_s: float) -> RankingStatus:
+    """Wait until a ranking has ended, at most so long; tell where it is then."""
+    ends_at = time.monotonic() + timeout_s
+    while True:
+        found = ranking_status(lake, ranking_id)
+        left_s = ends_at - time.monotonic()
+        if found.state != "queued" or left_s <= 0:
+            return found
+        time.sleep(min(LOOK_SECONDS, left_s))
+
+
+def _note(lake: Lake, ranking_id: str) -> dict[str, Any] | None:
+    return read_hint(lake, wanted_path(ranking_id), _checked)
+
+
+def _checked(note: dict[str, Any]) -> dict[str, Any]:
+    int(note["sends"])
+    note["message"]["boards"][0]
+    return note
+
+
+def _send(settings: Settings, ranking_id: str, message: dict[str, Any]) -> None:
+    app = client_app(settings)
+    try:
+        send(app, RANK_BOARDS, INTERACTIVE, ranking_id, message)
+    finally:
+        app.close()
+
+
+class RankingKeeper:
+    """Sends rankings that are wanted and whose message is gone."""
+
+    def __init__(self, lake: Lake, settings: Settings, client: redis.Redis) -> None:
+        self._lake, self._settings, self._client = lake, settings, client
+        self._watch = Watch(patience_s=HELD_SECONDS)
+
+    def look(self) -> None:
+        """Look once at all that are wanted. Raises redis.RedisError and NightgridError."""
+        folder = f"{FOLDER}/wanted"
+        names = [path.rpartition("/")[2] for path in self._lake.list(folder)]
+        wanted = [name.removesuffix(".json") for name in names if name.endswith(".json")]
+        if not wanted:
+            return
+        gone = self._watch.gone(wanted, traffic(self._client, self._settings, INTERACTIVE))
+        for ranking_id in wanted:
+            if self._lake.exists(ranking_path(ranking_id)):
+                self._lake.delete(wanted_path(ranking_id), durable=False)
+            elif ranking_id in gone:
+                self._send_again(ranking_id)
+
+    def _send_again(self, ranking_id: str) -> None:
+        note = _note(self._lake, ranking_id)
+        if note is None or note.get("failed"):
+            return
+        if note["sends"] >= SENDS_MAX:
+            ranker = note["message"]["ranker"]
+            note["failed"] = NO_WORKER.format(sends=note["sends"], ranker=ranker)
+            log.warning("refused", ranking=ranking_id, reason=note["failed"])
+            write_json(self._lake, wanted_path(ranking_id), note)
+            return
+        log.info("sent again", ranking=ranking_id, sends=note["sends"])
+        write_json(self._lake, wanted_path(ranking_id), note | {"sends": note["sends"] + 1})
+        _send(self._settings, ranking_id, note["message"])
