@@ -2,7 +2,8 @@
 
 The tree of explanation/architecture.md comes from the first sentence of every module, the
 settings of reference/settings.md from `nightgrid.workers.settings`, the commands of
-reference/cli.md from their own help, the codes of reference/exit-codes.md from `Exit`, the names
+reference/cli.md from their own help, the codes of reference/exit-codes.md from `Exit`, the figures
+of reference/metrics.md from the HTTP service, the names
 of reference/python.md from the package, the problems of reference/http.md and
 reference/openapi.json from the HTTP service, the index of adr/README.md from the decisions. A test
 fails when a page is behind.
@@ -28,6 +29,7 @@ from nightgrid.service.cli.app import COMMANDS, make_app
 from nightgrid.service.http import problem_kinds
 from nightgrid.service.http.app import API, create_app
 from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.watch.metric_list import GROUPS
 from nightgrid.service.terminal.console import Exit
 from nightgrid.workers.settings import Settings
 
@@ -90,6 +92,19 @@ def _default(name: str) -> str:
     if name == "batch_processes":
         return "one a core"
     return "" if default is None else f"`{default}`"
+
+
+def metrics() -> str:
+    """List every figure of /metrics with its type and labels."""
+    lines = []
+    for title, figures in GROUPS.items():
+        lines += [f"### {title}", ""]
+        lines += ["| metric | type | labels | what it says |", "|---|---|---|---|"]
+        for figure in figures:
+            labels = ", ".join(f"`{label}`" for label in figure.labels)
+            lines.append(f"| `{figure.name}` | {figure.kind} | {labels} | {figure.about} |")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def public_names() -> str:
@@ -193,6 +208,7 @@ PAGES = {
     DOCS / "adr/README.md": decisions,
     DOCS / "reference/cli.md": commands,
     DOCS / "reference/exit-codes.md": exit_codes,
+    DOCS / "reference/metrics.md": metrics,
     DOCS / "explanation/architecture.md": tree,
     DOCS / "reference/settings.md": settings,
     DOCS / "reference/bad-inputs.md": bad_inputs.markdown,

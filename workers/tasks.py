@@ -18,7 +18,7 @@ from celery.exceptions import TimeLimitExceeded
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.solvers.errors import RefusalError, TransientError
+from nightgrid.solvers.errors import NightgridError, RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import RANK_BOARDS, SHARE_ONDEMAND, SOLVE_CHUNK, SOLVE_ONDEMAND, app
 from nightgrid.workers.broker.job_news import tell_news
@@ -33,10 +33,12 @@ from nightgrid.workers.broker.redis_keys import (
     connect,
     mark_refusal,
 )
+from nightgrid.workers.broker.sent_figures import send_figures
 from nightgrid.workers.broker.turns import TURNS
 from nightgrid.workers.broker.watcher import StopThread
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
+from nightgrid.workers.figures import REFUSALS, TASK_SECONDS, TASKS, note
 from nightgrid.workers.logs import bind, bind_carried, get_logger, unbind
 from nightgrid.workers.logs.lines import take_over_logging
 from nightgrid.workers.ondemand.calling import IdleProcesses
@@ -48,6 +50,8 @@ from nightgrid.workers.settings import program_settings
 
 log = get_logger("nightgrid.worker")
 
+TASK_PREFIX = "nightgrid."
+"""Begins the names of tasks; figures leave it out."""
 NOTICE_SECONDS = 0.5
 """A worker looks this often whether a child has died."""
 RANK_SECONDS = 540.0
@@ -87,7 +91,17 @@ class NightgridTask(Task):  # type: ignore[misc]
         seconds = None if begun is None else round(time.monotonic() - begun, 3)
         detail = retval if status == "SUCCESS" else repr(retval)
         log.info("task ended", status=status, seconds=seconds, detail=detail)
+        short = self.name.removeprefix(TASK_PREFIX)
+        note(TASKS, short, status.lower())
+        note(TASK_SECONDS, short, amount=seconds or 0.0)
+        _send_figures()
         unbind()
+
+
+def _send_figures() -> None:
+    # A lake that cannot be opened here is told of by the task itself.
+    with contextlib.suppress(NightgridError):
+        send_figures(_connections()[1], _settings)
 
 
 _open: dict[int, tuple[Lake, redis.Redis, StopThread]] = {}
@@ -205,6 +219,7 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
 def _refuse(ref: ChunkRef, why: str) -> None:
     """Hand a chunk back, say why, and take nothing for a while: other workers may take it."""
     log.warning("cannot work here", chunk=ref.name, reason=why)
+    note(REFUSALS, SOLVE_CHUNK.removeprefix(TASK_PREFIX))
     with contextlib.suppress(redis.RedisError):
         mark_refusal(_connections()[1], _settings, WORKER_ID, why)
     _tell("refused", ref, Reason(code=ReasonCode.TRANSIENT, sentence=why), WORKER_ID)
@@ -218,6 +233,7 @@ def _refuse_job(message: dict[str, Any], exception: BaseException) -> None:
         return
     why, client = str(exception), _connections()[1]
     log.warning("cannot work here", job=message.get("job_id"), reason=why)
+    note(REFUSALS, SOLVE_ONDEMAND.removeprefix(TASK_PREFIX))
     with contextlib.suppress(redis.RedisError):
         mark_job_refusal(client, _settings, str(message.get("job_id")), WORKER_ID, why)
         if isinstance(exception, RefusalError):

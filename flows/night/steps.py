@@ -15,7 +15,7 @@ from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
 from nightgrid.archive.ingest.editions import editions_path, observations_path
 from nightgrid.archive.ingest.puzzles import read_puzzles_but
-from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.json_files import read_hint, read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import Wanted
 from nightgrid.archive.results import gold
@@ -279,9 +279,25 @@ def ranks(night: NightSettings, game: NightGame, report: GameReport) -> bool:
 
 
 def file_report(night: NightSettings, game: NightGame, report: GameReport) -> None:
-    """File the figures of the game in the lake, with the time."""
+    """File the figures of the game in the lake, with the time, and when a night was good last."""
+    path = report_path(game.game)
     ended_at = datetime.now(UTC).isoformat(timespec="seconds")
-    write_json(night.lake, report_path(game.game), {**report.to_json(), "ended_at": ended_at})
+    succeeded_at: str | None = ended_at
+    if report.failed:
+        succeeded_at = read_hint(night.lake, path, _succeeded_at) or None
+    times = {"ended_at": ended_at, "succeeded_at": succeeded_at}
+    write_json(night.lake, path, {**report.to_json(), **times})
+
+
+def _succeeded_at(told: dict[str, Any]) -> str:
+    """Read when a night was good last; "" if that is not known.
+
+    A night of an earlier version says only whether it was good itself.
+    """
+    known = told.get("succeeded_at") or ""
+    if known or told["failure"] or told["source_failed"]:
+        return str(known)
+    return str(told["ended_at"])
 
 
 def _trouble(found: fetching.FetchReport, game: NightGame, *, local: bool) -> str:

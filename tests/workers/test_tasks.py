@@ -1,15 +1,21 @@
 """What a worker's task carries: ids from the process that sent its message."""
 
 import json
+import threading
 from contextlib import closing
 
 import pytest
 import toy_game as toy
+from pydantic import SecretStr
 
 from nightgrid.workers.broker.queues import LOG_HEADER
+from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.broker.sent_figures import read_figures
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.figures import KEEPER_LOOK, take_gathered
 from nightgrid.workers.logs import bound, logged_to
+from nightgrid.workers.ondemand.keeper import Keeper
 from tests.workers.conftest import plan
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
@@ -24,6 +30,10 @@ def lines(path, event):
 def test_ids_go_from_the_night_through_the_message_into_the_log_of_a_worker(
     cluster, cluster_lake, tmp_path
 ):
+    # What other tests have worked in this process is none of it.
+    take_gathered()
+    with connect(cluster) as client:
+        before = read_figures(client, cluster)
     with bound(night="night-of-this-test"), logged_to(tmp_path / "driver.log"):
         run_id = plan(cluster_lake, toy.boards(23))
         with closing(CeleryExecutor(cluster)) as executor:
@@ -39,6 +49,30 @@ def test_ids_go_from_the_night_through_the_message_into_the_log_of_a_worker(
         assert line["task"] == "nightgrid.solve_chunk"
         assert line["chunk"].startswith("seg-")
         assert {"task_id", "worker", "retries", "game", "seconds"} <= line.keys()
+    with connect(cluster) as client:
+        after = read_figures(client, cluster)
+
+    def more(name, *labels):
+        return after.get((name, labels), 0) - before.get((name, labels), 0)
+
+    assert more("nightgrid_rows_total", "pips", "solved") == 23
+    assert more("nightgrid_tasks_total", "solve_chunk", "success") >= len(mine)
+    assert more("nightgrid_chunks_total", "land") == len(mine)
+    assert more("nightgrid_kernel_seconds_total", "pips") > 0
+
+
+def test_the_keeper_tells_when_it_looked_last(lake, settings):
+    class OneTurn(threading.Event):
+        def wait(self, timeout=None):
+            over = self.is_set()
+            self.set()
+            return over
+
+    take_gathered()
+    offline = settings.model_copy(update={"redis_url": SecretStr("redis://127.0.0.1:9/0")})
+    Keeper(lake, offline).run(OneTurn())
+    # No server answers here: what it would have been told has stayed.
+    assert take_gathered()[KEEPER_LOOK.name, ()] > 1_700_000_000
 
 
 def test_a_message_without_ids_has_an_empty_header(monkeypatch, settings):

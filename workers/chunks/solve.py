@@ -45,6 +45,7 @@ from nightgrid.workers.chunks.result_rows import (
     result_row,
 )
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
+from nightgrid.workers.figures import note_rows
 from nightgrid.workers.logs import bind
 from nightgrid.workers.runs.finish import path_key
 from nightgrid.workers.runs.frontier import drop_frontiers
@@ -161,6 +162,8 @@ def _worked(
         return _stopped(lake, ref, worker)
     with refusing():
         created = lake.create_table(ref.result_path, part)
+        if created:
+            _note_figures(game.name, part)
         if not created and read_done(lake, ref.run_id) is not None:
             # Too late for any process to take on what this one has left, or to delete it.
             if stage is not None:
@@ -168,6 +171,13 @@ def _worked(
             if run.question.ask.kind == "all" and rows.num_rows == 1:
                 tidy_files(lake, ref.run_id, part.column("job_id")[0].as_py())
     return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
+
+
+def _note_figures(game: str, part: pa.Table) -> None:
+    counted = pc.value_counts(part.column("status")).to_pylist()
+    statuses = {each["values"]: each["counts"] for each in counted}
+    costs = {name: pc.sum(part.column(name)).as_py() or 0 for name in ("states", "kernel_ns")}
+    note_rows(game, statuses, **costs)
 
 
 @contextmanager

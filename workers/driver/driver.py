@@ -184,9 +184,16 @@ class _Driver:
 
     def work(self, stop: threading.Event) -> None:
         """Work until nothing is left, or until asked to stop."""
-        growing, reconciler, table = self.growing, self._reconciler, self.growing.table
+        reconciler = self._reconciler
         reconciler.adopt()
         self._guarded(reconciler.reconcile)
+        try:
+            self._work(stop)
+        finally:
+            reconciler.note_transitions()
+
+    def _work(self, stop: threading.Event) -> None:
+        growing, reconciler, table = self.growing, self._reconciler, self.growing.table
         reconciled_at, read_again_at = time.monotonic(), 0
         while not stop.is_set():
             if not growing.run.planned:

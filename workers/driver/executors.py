@@ -29,6 +29,7 @@ from nightgrid.workers.broker.redis_keys import (
     living,
     next_announcements,
 )
+from nightgrid.workers.broker.sent_figures import send_figures
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.chunk_records import Flight
@@ -81,7 +82,7 @@ class Executor(Protocol):
         """Tell which flights wait for their turn, and which are lost, as far as this is known."""
 
     def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
-        """Publish how many chunks wait, by which workers are scaled. Never fails."""
+        """Publish how many chunks wait, by which workers are scaled, and figures. Never fails."""
 
     def close(self) -> None:
         """Let go of connections."""
@@ -229,9 +230,11 @@ class CeleryExecutor:
     def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
         """Publish it in Redis, for a while."""
         publish_demand(self._client, self._settings, run_id, chunks_waiting)
+        send_figures(self._client, self._settings)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Send the last figures, and close the connections."""
+        send_figures(self._client, self._settings)
         self._app.close()
         self._client.close()
 

@@ -22,6 +22,7 @@ from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.executors import Executor, MessageStatus
 from nightgrid.workers.driver.follow_up_chunks import unfinished_part
 from nightgrid.workers.driver.growing_run import GrowingRun
+from nightgrid.workers.figures import CHUNKS, note, note_rows
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.manifest import Place, folder
 from nightgrid.workers.runs.notes import Attempts, read_start, write_attempts
@@ -59,6 +60,8 @@ class Reconciler:
         self._transient_why = ""
         self._refusals: dict[str, str] = {}
         """Workers that cannot work here, with their reasons, since a chunk was last done."""
+        self._noted = Counter(self._table.made)
+        """Transitions that are among the figures."""
         self._unseen_row = 0
         """Chunks announced as done that this lake has no result of, since one was last done."""
 
@@ -178,7 +181,15 @@ class Reconciler:
             if chunk.flight is not None:
                 self._settle_flight(chunk, status.get(chunk.flight.ref))
         waiting = self._table.number_in(State.READY, State.FAILED) + self._table.in_flight
+        self.note_transitions()
         self._executor.publish_demand(self._table.run_id, waiting)
+
+    def note_transitions(self) -> None:
+        """Count the transitions since this was called last among the figures."""
+        made = Counter(self._table.made)
+        for transition, number in (made - self._noted).items():
+            note(CHUNKS, transition, amount=number)
+        self._noted = made
 
     def _settle_flight(self, chunk: Chunk, status: MessageStatus | None) -> None:
         """Send a chunk again, or count a failure, if its message or its worker is gone."""
@@ -238,6 +249,7 @@ class Reconciler:
             else:
                 reason = poison_reason_of(chunk.attempts, self._limits)
                 ref = self._table.ref(chunk.place)
+                note_rows(self._growing.run.question.game, {str(Status.POISON): 1})
                 for row in unfinished_part(self._lake, ref, Status.POISON, reason):
                     log.error(
                         "poison",

@@ -23,9 +23,11 @@ from nightgrid.workers.broker.job_news import tell_news
 from nightgrid.workers.broker.job_refusals import job_refusals
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
 from nightgrid.workers.broker.redis_keys import connect, known_gone, living
+from nightgrid.workers.broker.sent_figures import send_figures
 from nightgrid.workers.broker.stop_calls import call_off
 from nightgrid.workers.cluster.beats import KEEPER_LIVE, KEEPER_READY, beat
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
+from nightgrid.workers.figures import KEEPER_LOOK, SENT_AGAIN, note
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.cancelling import (
@@ -105,6 +107,8 @@ class Keeper:
                 self.sweep()
                 self.look()
                 self._rankings.look()
+                note(KEEPER_LOOK, amount=time.time())
+                send_figures(self._client, self._settings)
             except (NightgridError, redis.RedisError) as error:
                 log.warning("keeper waits", error=str(error))
             else:
@@ -214,6 +218,7 @@ class Keeper:
             end_record(self._lake, record, "refused", reason)
             return
         log.info("sent again", job=job, attempts=attempts)
+        note(SENT_AGAIN)
         self._sent[job] = _Sent(attempts=attempts, at=time.monotonic())
         # In the record, where the next keeper finds it.
         write_record(self._lake, replace(record, sent_in_vain=in_vain))

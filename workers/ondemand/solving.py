@@ -23,6 +23,7 @@ from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.few_solutions import solve_few
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import invalid_outcome, refusing
+from nightgrid.workers.figures import note_rows
 from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.answers import answer_of, put_answer
 from nightgrid.workers.ondemand.budgets import JobBudget
@@ -266,7 +267,7 @@ def end_over_budget(lake: Lake, record: Record, reason: Reason, kernel_ns: int) 
         reason=reason.sentence,
         statistics=Statistics(kernel_ns=kernel_ns),
     )
-    _file(lake, game, puzzle, replace(record, question=question), over)
+    _file(lake, game, puzzle, replace(record, question=question), over, is_worked=False)
 
 
 def _file(
@@ -276,9 +277,16 @@ def _file(
     record: Record,
     outcome: Outcome[Any],
     parts: Sequence[Part] = (),
+    *,
+    is_worked: bool = True,
 ) -> dict[str, Any]:
-    """File the outcome: solutions and parts first, then the result that says it is done."""
+    """File the outcome: solutions and parts first, then the result that says it is done.
+
+    What it took counts among the figures if it `is_worked` just now.
+    """
     answer = answer_of(game, puzzle, record.question, record.budget, outcome, parts)
     put_answer(lake, answer)
+    took = outcome.statistics if is_worked else Statistics()
+    note_rows(game.name, {str(outcome.status): 1}, took.states, took.kernel_ns)
     close_record(lake, record.job_id, answer.row)
     return {"job_id": record.job_id, "state": "done", "status": str(outcome.status)}

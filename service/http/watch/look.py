@@ -12,8 +12,11 @@ import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.malformed import malformed_counts
 from nightgrid.workers.broker.queues import INTERACTIVE, Demand, QueueStatus, demand, overview
 from nightgrid.workers.broker.redis_keys import connect, living, refusals
+from nightgrid.workers.broker.sent_figures import read_figures
+from nightgrid.workers.figures import Sample
 from nightgrid.workers.ondemand.records import read_records
 from nightgrid.workers.settings import Settings
 
@@ -38,6 +41,10 @@ class QueueLook:
     batch: Demand | None = None
     damaged: int = 0
     """What lies among the records and is none."""
+    dropped: dict[str, int] = field(default_factory=dict)
+    """What was dropped as no message in the last day, by place."""
+    figures: dict[Sample, float] = field(default_factory=dict)
+    """What workers, drivers and the keeper have told."""
 
     def number(self, *states: str) -> int:
         """Count open jobs of some states."""
@@ -67,5 +74,7 @@ def look_at_queue(lake: Lake, settings: Settings) -> QueueLook:
             refusing=refusals(client, settings),
             queues=overview(settings),
             batch=demand(settings),
+            dropped=malformed_counts(client, settings),
+            figures=read_figures(client, settings),
         )
     return look

@@ -193,7 +193,8 @@ def test_the_report_is_kept_in_the_lake(source, night):
     report = run_one(settings)
 
     kept = json.loads((Path(settings.workers.lake) / steps.report_path("pips")).read_text())
-    assert kept.pop("ended_at").endswith("+00:00")
+    assert kept["ended_at"].endswith("+00:00")
+    assert kept.pop("succeeded_at") == kept.pop("ended_at")
     assert kept == json.loads(json.dumps(report.to_json()))
 
 

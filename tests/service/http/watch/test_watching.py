@@ -12,10 +12,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.watch import lake_figures
 from nightgrid.service.http.watch.cached import Cached
 from nightgrid.service.http.watch.look import QueueLook, look_at_queue
+from nightgrid.service.http.watch.metric_list import METRICS
 from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.malformed import count_malformed
 from nightgrid.workers.broker.redis_keys import connect, mark_alive, mark_refusal
+from nightgrid.workers.broker.sent_figures import send_figures
+from nightgrid.workers.figures import TOLD, note
 from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.records import RECORDS, read_records, write_record
 from nightgrid.workers.settings import Settings
@@ -161,12 +166,7 @@ def test_the_lake_is_counted_beside_the_requests(
 ):
     client = open_client(sample_lake)
     client.get("/metrics")
-    (lake_figures,) = (
-        collector
-        for collector in client.app.state.service.figures.registry._collector_to_names  # type: ignore[attr-defined]
-        if type(collector).__name__ == "_OfLake"
-    )
-    lake_figures.count()
+    client.app.state.service.figures.lake.count()  # type: ignore[attr-defined]
     found = samples(client)
     files = {key[1]: n for key, n in found.items() if key[0] == "nightgrid_lake_files"}
     assert sum(files.values()) == len(Lake.open(str(sample_lake)).list())
@@ -174,6 +174,13 @@ def test_the_lake_is_counted_beside_the_requests(
     assert found["nightgrid_results", "pips", "solved"] == 9
     assert found["nightgrid_night_good", "pips"] == 1
     assert found["nightgrid_night_timestamp_seconds", "pips"] > 1_700_000_000
+    assert (
+        found["nightgrid_night_success_timestamp_seconds", "pips"]
+        == found["nightgrid_night_timestamp_seconds", "pips"]
+    )
+    assert found["nightgrid_night_jobs", "pips"] == 9
+    assert found["nightgrid_quarantine", "pips"] == 0
+    assert found["nightgrid_lake_counted_timestamp_seconds",] > 1_700_000_000
 
 
 def test_a_night_that_failed_is_not_good(
@@ -181,6 +188,76 @@ def test_a_night_that_failed_is_not_good(
 ):
     lake = Lake.open(str(tmp_path / "lake"))
     path = "gold/nightly-pips.json"
-    night = json.loads(Lake.open(str(sample_lake)).read_bytes(path)) | {"failure": "no source"}
-    lake.write_bytes(path, json.dumps(night).encode())
-    assert samples(open_client(tmp_path / "lake"))["nightgrid_night_good", "pips"] == 0
+    good_at = "2026-01-01T00:00:00+00:00"
+    filed = json.loads(Lake.open(str(sample_lake)).read_bytes(path))
+    failed = {"failure": "no source", "succeeded_at": good_at}
+    lake.write_bytes(path, json.dumps(filed | failed).encode())
+    found = samples(open_client(tmp_path / "lake"))
+    assert found["nightgrid_night_good", "pips"] == 0
+    assert found["nightgrid_night_success_timestamp_seconds", "pips"] == 1_767_225_600
+    del filed["succeeded_at"]
+    lake.write_bytes(path, json.dumps(filed | {"failure": "no source"}).encode())
+    found = samples(open_client(tmp_path / "lake"))
+    assert ("nightgrid_night_success_timestamp_seconds", "pips") not in found
+
+
+def test_results_are_counted_once_a_file(
+    sample_lake: Path, open_client: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+):
+    """Given a lake that was counted, Then the next count reads the files alone that are new."""
+    figures = open_client(sample_lake).app.state.service.figures.lake  # type: ignore[attr-defined]
+    figures.count()
+    known = dict(figures._known)
+    read: list[str] = []
+    monkeypatch.setattr(lake_figures, "_rows_of", lambda _, path: read.append(path))
+    figures.count()
+    assert read == []
+    assert {k: v for k, v in figures._known.items() if k[0] != "nightgrid_lake_counted"} | {
+        (lake_figures.COUNTED.name, ()): known[lake_figures.COUNTED.name, ()]
+    } == known
+
+
+def test_a_request_for_figures_reads_no_results(
+    sample_lake: Path, open_client: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+):
+    """Given a lake of any age, When figures are asked for, Then no file of results is read."""
+    client = open_client(sample_lake)
+    client.get("/metrics")
+    client.app.state.service.figures.lake.count()  # type: ignore[attr-defined]
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a request read the lake")
+
+    for name in ("sizes", "scan_file", "list"):
+        monkeypatch.setattr(Lake, name, refuse)
+    assert samples(client)["nightgrid_results", "pips", "solved"] == 9
+
+
+def test_every_metric_is_listed_with_its_type_and_labels(
+    settings: Settings, open_client: Callable[..., TestClient], redis_url: str
+):
+    # It gives the lake its id, with which keys in Redis begin.
+    submit(settings, PAIR)
+    for number, figure in enumerate(TOLD):
+        note(figure, *("x" for _ in figure.labels), amount=number)
+    with connect(settings) as client:
+        send_figures(client, settings)
+        count_malformed("batch", "odd", settings)
+        mark_alive(client, settings, "w", WORKER)
+    http = open_client(Path(settings.lake), redis_url=redis_url)
+    http.get("/v1/games")
+    http.app.state.service.figures.lake.count()  # type: ignore[attr-defined]
+    families = list(text_string_to_metric_families(http.get("/metrics").text))
+    ours = {family.name: family for family in families if family.name.startswith("nightgrid_")}
+    listed = {figure.name.removesuffix("_total"): figure for figure in METRICS}
+    assert len(listed) == len(METRICS)
+    assert ours.keys() == listed.keys()
+    for name, family in ours.items():
+        figure = listed[name]
+        assert (family.type, family.documentation) == (figure.kind, figure.about)
+        for sample in family.samples:
+            assert sample.labels.keys() - {"le"} == set(figure.labels), sample
+    found = samples(http)
+    for number, figure in enumerate(TOLD):
+        assert found[figure.name, *("x" for _ in figure.labels)] == number
+    assert found["nightgrid_messages_dropped", "batch"] == 1

@@ -1,0 +1,128 @@
+"""Dashboard and alert rules: they are sound, and name figures that there are."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from nightgrid.service.http.watch.metric_list import METRICS
+from tests.promtool import promtool
+
+ROOT = Path(__file__).resolve().parents[2]
+PROMETHEUS = ROOT / "infra" / "prometheus"
+DASHBOARD = ROOT / "infra" / "grafana" / "nightgrid.json"
+OF_PROMETHEUS = {"job", "instance", "le"}
+"""Labels that Prometheus adds."""
+
+
+def rules() -> list[dict[str, Any]]:
+    (group,) = yaml.safe_load((PROMETHEUS / "alerts.yaml").read_text())["groups"]
+    return group["rules"]
+
+
+def dashboard() -> dict[str, Any]:
+    return json.loads(DASHBOARD.read_text())
+
+
+def panels() -> list[dict[str, Any]]:
+    return [panel for panel in dashboard()["panels"] if panel["type"] != "row"]
+
+
+def expressions() -> Iterator[str]:
+    yield from (rule["expr"] for rule in rules())
+    yield from (target["expr"] for panel in panels() for target in panel["targets"])
+    page = (ROOT / "docs/reference/metrics.md").read_text().partition("<!-- end -->")[2]
+    yield from (
+        text.replace("\\|", "|") for text in re.findall(r"\| `(.+?)` \|$", page, re.MULTILINE)
+    )
+
+
+def names() -> dict[str, set[str]]:
+    found = {}
+    for figure in METRICS:
+        ends = ("_bucket", "_sum", "_count") if figure.kind == "histogram" else ("",)
+        found |= {f"{figure.name}{end}": set(figure.labels) for end in ends}
+    return found
+
+
+@pytest.mark.parametrize("expression", sorted(set(expressions())))
+def test_every_figure_and_label_that_is_named_exists(expression: str):
+    known = names()
+    used = re.findall(r"(nightgrid_\w+)(?:\{(.*?)\})?", expression)
+    for name, selectors in used:
+        assert name in known
+        told = set(re.findall(r"(\w+) ?(?:=~|!=|!~|=)", selectors))
+        assert told <= known[name] | OF_PROMETHEUS
+    labels = {label for name, _ in used for label in known[name]} | OF_PROMETHEUS
+    for grouped in re.findall(r"\b(?:by|on) \((.*?)\)", expression):
+        assert {label.strip() for label in grouped.split(",") if label.strip()} <= labels
+    assert used or expression.startswith("up{")
+
+
+def test_every_figure_of_workers_drivers_and_nights_is_on_the_dashboard():
+    shown = " ".join(target["expr"] for panel in panels() for target in panel["targets"])
+    assert [figure.name for figure in METRICS if figure.name not in shown] == []
+
+
+def test_every_legend_names_labels_that_its_figures_have():
+    known = names()
+    for panel in panels():
+        for target in panel["targets"]:
+            of_figures = {
+                label
+                for name in re.findall(r"nightgrid_\w+", target["expr"])
+                for label in known[name]
+            }
+            legend = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]))
+            assert legend <= of_figures, panel["title"]
+
+
+def test_panels_have_titles_and_places_of_their_own():
+    titles = [panel["title"] for panel in dashboard()["panels"]]
+    assert len(titles) == len(set(titles))
+    assert len({panel["id"] for panel in dashboard()["panels"]}) == len(titles)
+    taken = set()
+    for panel in dashboard()["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        cells = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not cells & taken, panel["title"]
+        taken |= cells
+
+
+def test_every_alert_is_tried_and_explained():
+    alerts = {rule["alert"] for rule in rules()}
+    assert len(alerts) == len(rules())
+    tests = yaml.safe_load((PROMETHEUS / "alerts.test.yaml").read_text())["tests"]
+    tried = {case["alertname"] for test in tests for case in test.get("alert_rule_test", ())}
+    assert tried == alerts
+    page = (ROOT / "docs/how-to/watch-and-diagnose.md").read_text()
+    assert set(re.findall(r"^\| `(Nightgrid\w+)` \|", page, re.MULTILINE)) == alerts
+    assert {rule["labels"]["severity"] for rule in rules()} == {"page", "ticket"}
+
+
+def test_promtool_takes_the_configuration_and_the_rules():
+    assert "16 rules found" in promtool("check", "rules", PROMETHEUS / "alerts.yaml")
+    promtool("check", "config", PROMETHEUS / "prometheus.yaml")
+
+
+def test_alerts_fire_when_they_should_and_not_on_a_sound_day():
+    assert "SUCCESS" in promtool("test", "rules", PROMETHEUS / "alerts.test.yaml")
+
+
+def test_promtool_reads_every_expression_of_dashboard_and_docs(tmp_path: Path):
+    read = [text.replace("$job", ".*") for text in dict.fromkeys(expressions())]
+    recorded = [{"record": f"r{i}", "expr": text} for i, text in enumerate(read)]
+    path = tmp_path / "expressions.yaml"
+    path.write_text(json.dumps({"groups": [{"name": "all", "rules": recorded}]}))
+    assert f"{len(read)} rules found" in promtool("check", "rules", path)
