@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from nightgrid.archive.games import archive_plug
 from nightgrid.archive.games.plug import Edition
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
-from nightgrid.archive.lake.encoding import column_bytes
+from nightgrid.archive.lake.encoding import digest_of_rows
 from nightgrid.archive.lake.json_files import program_version, read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, OBSERVATIONS
@@ -51,6 +50,11 @@ def current_editions(
     return table.filter(is_draft if drafts else pc.invert(is_draft)).select(list(columns))
 
 
+def quarantine_path(game: str) -> str:
+    """Name the table of a game's quarantine."""
+    return f"quarantine/{game}.parquet"
+
+
 _OBSERVED = ("date", "level", "puzzle_id", "source_id", "official_solution", "yesterday")
 """Columns of editions that payloads may contradict."""
 
@@ -71,7 +75,7 @@ def write_observations(lake: Lake, raw: RawArchive) -> int:
     if not plug.observed:
         return 0
     names = [*_OBSERVED, *(f.name for f in OBSERVATIONS if f.name in EDITIONS.names)]
-    editions = current_editions(lake, raw.game).select(list(dict.fromkeys(names)))
+    editions = current_editions(lake, raw.game, list(dict.fromkeys(names)))
     path = observations_path(raw.game)
     before = lake.read_table(path, OBSERVATIONS)
     since = _observed_before(lake, raw.game, editions, before)
@@ -88,8 +92,8 @@ def write_observations(lake: Lake, raw: RawArchive) -> int:
         told = {
             "program": program_version(),
             "editions": len(editions),
-            "digest": _digest(editions),
-            "observed": _digest(table),
+            "digest": digest_of_rows(editions),
+            "observed": digest_of_rows(table),
         }
         write_json(lake, _observed_path(raw.game), told, durable=False, checked=True)
     return table.num_rows
@@ -107,17 +111,8 @@ def _observed_before(lake: Lake, game: str, editions: pa.Table, observed: pa.Tab
     count = told.get("editions")
     if not isinstance(count, int) or not 0 <= count <= len(editions):
         return 0
-    same = told.get("digest") == _digest(editions.slice(0, count))
-    return count if same and told.get("observed") == _digest(observed) else 0
-
-
-def _digest(table: pa.Table) -> str:
-    """Hash the values of a table, however it is cut into chunks."""
-    hashes = sha256()
-    for column in table.columns:
-        for data in column_bytes(column.combine_chunks()):
-            hashes.update(data)
-    return hashes.hexdigest()
+    same = told.get("digest") == digest_of_rows(editions.slice(0, count))
+    return count if same and told.get("observed") == digest_of_rows(observed) else 0
 
 
 def _row(raw: RawArchive, edition: Edition, rule: str, place: str, message: str) -> dict[str, Any]:

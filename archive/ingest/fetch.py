@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.games import reader
+from nightgrid.archive.ingest.editions import quarantine_path
 from nightgrid.archive.ingest.raw import RawArchive, Sighting
 from nightgrid.archive.ingest.seen_files import SeenFiles
 from nightgrid.archive.lake.storage import Lake
@@ -89,7 +90,8 @@ def fetch(
         first, last = first or reader(game).FIRST_DATE, last or today
     latest = raw.latest()
     unsettled = _in_quarantine(lake, game, latest) | _drafts(latest)
-    settled = {*latest.column("date").to_pylist(), *raw.absent}
+    # A local source is asked again for what is known and settled.
+    settled = set() if source.local else {*latest.column("date").to_pylist(), *raw.absent}
     files = SeenFiles(lake, game, source) if isinstance(source, FolderSource) else None
     same = set() if files is None else files.unchanged(latest) - unsettled
     failures_in_a_row = 0
@@ -102,7 +104,7 @@ def fetch(
             continue
         seen = date in settled
         recent = date > today - dt.timedelta(days=refresh_days)
-        if seen and not (source.local or recent or date in unsettled):
+        if seen and not (recent or date in unsettled):
             report.known += 1
             continue
         if failures_in_a_row >= GIVE_UP_AFTER_FAILURES:
@@ -189,7 +191,7 @@ def _validators(raw: RawArchive, date: dt.date, url: str) -> Validators | None:
 
 def _in_quarantine(lake: Lake, game: str, latest: pa.Table) -> set[dt.date]:
     """Find the dates whose last body is no payload or broke a rule."""
-    table = lake.read_table(f"quarantine/{game}.parquet", QUARANTINE, ["date", "raw_sha256"])
+    table = lake.read_table(quarantine_path(game), QUARANTINE, ["date", "raw_sha256"])
     broken = set(zip(*(table.column(name).to_pylist() for name in table.column_names), strict=True))
     faulty = pc.is_in(latest.column("sha256"), value_set=table.column("raw_sha256"))
     found = latest.filter(pc.or_(faulty, pc.is_valid(latest.column("fault_rule"))))

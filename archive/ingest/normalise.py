@@ -8,7 +8,7 @@ the raw payloads alone.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games import reader
 from nightgrid.archive.games.plug import PayloadReader
-from nightgrid.archive.ingest.editions import editions_path, write_observations
+from nightgrid.archive.ingest.editions import editions_path, quarantine_path, write_observations
+from nightgrid.archive.ingest.normalised_mark import NormalisedMark
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table, readable_puzzle_ids
 from nightgrid.archive.ingest.raw import RawArchive, Sighting
 from nightgrid.archive.lake.storage import Lake
@@ -62,11 +63,6 @@ class NormaliseReport:
     """Dates that were made anew because tables had lost rows of them."""
 
 
-def quarantine_path(game: str) -> str:
-    """Name the table of a game's quarantine."""
-    return f"quarantine/{game}.parquet"
-
-
 def normalise(
     lake: Lake,
     *,
@@ -80,8 +76,13 @@ def normalise(
     Only dates with a new sighting are worked, and those that the tables have lost; all dates when
     `rebuild` is set. Batches of dates are committed one after the other; what is interrupted is
     taken up again by the next call. `check` is called before a batch is committed, and raises where
-    another process has taken over.
+    another process has taken over. Without a new payload, tables that are as they were when nothing
+    was left to do are not read.
     """
+    mark = NormalisedMark(lake, game)
+    known = None if rebuild else mark.counts(_COUNTS)
+    if known is not None:
+        return _report_of(known)
     raw = RawArchive(lake, game, whole=rebuild)
     tables = _Tables(lake, game_named(game))
     reads = reader(game)
@@ -97,6 +98,7 @@ def normalise(
             check()
             # Last: until a sighting stands in the index, its date is made anew.
             raw.commit_index(fresh)
+    is_left = bool(dates) or raw.has_news or not raw.is_marked
     if raw.has_news or not (raw.is_marked or raw.is_empty):
         check()
         raw.commit_index([])
@@ -104,7 +106,20 @@ def normalise(
     # Every date and level has one first revision.
     report.edition_count = pc.sum(pc.equal(tables.editions.column("revision"), 1)).as_py() or 0
     report.quarantine_count = len(tables.quarantine)
+    if not is_left:
+        mark.keep({name: getattr(report, name) for name in _COUNTS})
     return report
+
+
+def _report_of(counts: Mapping[str, int]) -> NormaliseReport:
+    report = NormaliseReport()
+    for name, count in counts.items():
+        setattr(report, name, count)
+    return report
+
+
+_COUNTS = ("edition_count", "quarantine_count", "observation_count")
+"""What a report tells of the tables, and not of what was done."""
 
 
 def lost_dates(

@@ -292,8 +292,7 @@ def _read_index(lake: Lake, game: str) -> tuple[pa.Table, list[dt.date] | None]:
     """Read the index, sorted, and the dates without a puzzle; None where it does not have them."""
     path = index_path(game)
     try:
-        metadata = lake.schema(path).metadata or {}
-        table = lake.read_file(path, RAW)
+        table, metadata = lake.read_with_metadata(path, RAW)
     except MissingFileError:
         return RAW.empty_table(), None
     text = metadata.get(_ABSENT)

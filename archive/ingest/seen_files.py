@@ -24,7 +24,7 @@ SETTLED_S = 10.0
 """Age of the last change of a file from which on what is known of it is kept. A younger one may
 change once more without a trace: clocks of file systems have ticks, and those of other hosts are
 not ours."""
-_EPOCH = dt.date(1970, 1, 1)
+_EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
 
 
 class SeenFiles:
@@ -43,59 +43,74 @@ class SeenFiles:
             self._kept = lake.read_table(self._path, SEEN_FILES)
         except DamagedFileError:
             self._kept = SEEN_FILES.empty_table()
-        self._bodies = self._known_bodies()
+        self._hashes = self._kept.column("sha256").combine_chunks()
+        self._at = self._as_then()
+        """For each file the row of what was kept of it, -1 where it is not as it was then."""
+        self._seen: dict[int, str] = {}
+        """The hashes of what was read now, by day."""
 
-    def _known_bodies(self) -> npt.NDArray[np.object_]:
-        """Give for each file the hash of what was read of it, "" where it is not as it was then."""
-        bodies = np.full(len(self._facts), "", dtype=object)
-        kept = self._kept.filter(pc.equal(self._kept.column("folder"), self._folder))
-        if not len(kept) or not len(bodies):
-            return bodies
+    def _as_then(self) -> npt.NDArray[np.int64]:
+        at = np.full(len(self._facts), -1, np.int64)
+        rows = np.flatnonzero(
+            pc.equal(self._kept.column("folder"), self._folder).to_numpy().astype(bool)
+        )
+        if not len(rows) or not len(at):
+            return at
         names = ("date", *FILE_FACTS)
-        then = np.stack([pc.cast(_ints(kept, name), pa.int64()).to_numpy() for name in names], 1)
-        at = np.minimum(np.searchsorted(then[:, 0], self._facts[:, 0]), len(then) - 1)
-        is_same = (then[at] == self._facts).all(1)
-        bodies[is_same] = kept.column("sha256").to_numpy()[at[is_same]]
-        return bodies
+        then = np.stack([_ints(self._kept, name)[rows] for name in names], 1)
+        found = np.minimum(np.searchsorted(then[:, 0], self._facts[:, 0]), len(then) - 1)
+        is_same = (then[found] == self._facts).all(1)
+        at[is_same] = rows[found[is_same]]
+        return at
 
     def unchanged(self, latest: pa.Table) -> set[dt.date]:
         """Name the dates whose file has the body that was seen last, by rows of the raw index."""
         sound = latest.filter(pc.is_null(latest.column("fault_rule")))
-        days = pc.cast(sound.column("date"), pa.int32()).to_numpy()
-        if not len(days):
+        days = _ints(sound, "date")
+        files = np.flatnonzero(self._at >= 0)
+        if not len(days) or not len(files):
             return set()
-        last = sound.column("sha256").to_numpy()
-        at = np.minimum(np.searchsorted(days, self._facts[:, 0]), len(days) - 1)
-        is_last = (days[at] == self._facts[:, 0]) & (last[at] == self._bodies)
-        return {_EPOCH + dt.timedelta(days=day) for day in self._facts[is_last, 0].tolist()}
+        here = self._facts[files, 0]
+        at = np.minimum(np.searchsorted(days, here), len(days) - 1)
+        hashes = self._hashes.take(pa.array(self._at[files]))
+        is_last = pc.equal(sound.column("sha256").combine_chunks().take(pa.array(at)), hashes)
+        is_last = (days[at] == here) & is_last.to_numpy(zero_copy_only=False)
+        return set(here[is_last].astype("datetime64[D]").tolist())
 
     def unread_bytes(self, dates: Collection[dt.date]) -> int:
         """Count the bytes of files that are not read."""
-        days = np.array([(date - _EPOCH).days for date in dates], np.int64)
+        days = np.fromiter(map(dt.date.toordinal, dates), np.int64, len(dates)) - _EPOCH_DAY
         size = self._facts[:, 1 + FILE_FACTS.index("size_bytes")]
         return int(size[np.isin(self._facts[:, 0], days)].sum())
 
     def saw(self, date: dt.date, sha256: str) -> None:
         """Remember the body that was read of a file."""
-        at = np.searchsorted(self._facts[:, 0], (date - _EPOCH).days)
-        if at < len(self._facts) and self._facts[at, 0] == (date - _EPOCH).days:
-            self._bodies[at] = sha256
+        self._seen[date.toordinal() - _EPOCH_DAY] = sha256
 
     def keep(self) -> None:
         """Put what is known into the lake, in the place of what was known of any folder."""
-        is_kept = self._can_keep & (self._bodies != "")
-        facts = self._facts[is_kept]
+        at = self._at.copy()
+        for number, day in enumerate(self._seen):
+            row = np.searchsorted(self._facts[:, 0], day)
+            if row < len(at) and self._facts[row, 0] == day:
+                at[row] = len(self._kept) + number
+        is_kept = self._can_keep & (at >= 0)
+        facts, at = self._facts[is_kept], at[is_kept]
+        if len(at) == len(self._kept) and (at == np.arange(len(at))).all():
+            return
+        hashes = pa.concat_arrays([self._hashes, pa.array(self._seen.values(), pa.string())])
         columns = [
             pa.repeat(pa.scalar(self._folder), len(facts)),
             pa.array(facts[:, 0].astype(np.int32)).cast(pa.date32()),
             *(pa.array(facts[:, 1 + i]) for i in range(len(FILE_FACTS))),
-            pa.array(self._bodies[is_kept], pa.string()),
+            hashes.take(pa.array(at)),
         ]
         table = pa.table(columns, schema=SEEN_FILES)
         if not table.equals(self._kept):
             self._lake.write_table(self._path, table)
 
 
-def _ints(table: pa.Table, name: str) -> pa.ChunkedArray:
+def _ints(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     column = table.column(name)
-    return pc.cast(column, pa.int32()) if name == "date" else column
+    found = pc.cast(column, pa.int32()) if name == "date" else column
+    return found.to_numpy().astype(np.int64, copy=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
 from typing import Any
 from zlib import crc32
 
@@ -255,6 +256,15 @@ def _compare(
     if changed:
         what = ", ".join(changed)
         raise DamagedFileError(f"{path} is damaged: {what} changed since it was written")
+
+
+def digest_of_rows(table: pa.Table) -> str:
+    """Hash the values of a table, however it is cut into chunks: hexadecimal digits."""
+    hashes = sha256()
+    for column in table.columns:
+        for data in column_bytes(column.combine_chunks()):
+            hashes.update(data)
+    return hashes.hexdigest()
 
 
 def column_bytes(chunk: pa.Array) -> list[Any]:

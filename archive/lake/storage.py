@@ -210,11 +210,7 @@ class Lake:
     def read_row_group(
         self, path: str, index: int, columns: Sequence[str] | None = None
     ) -> pa.Table:
-        """Read one row group of a Parquet file, or some columns of it, as it was written.
-
-        Raises MissingFileError when the file does not exist, PermanentError for an index that is
-        out of range.
-        """
+        """Read one row group of a Parquet file: see `read_row_groups`."""
         return self.read_row_groups(path, [index], columns)
 
     def read_row_groups(
@@ -225,9 +221,10 @@ class Lake:
         *,
         without: Collection[str] = (),
     ) -> pa.Table:
-        """Read row groups of a Parquet file, one after the other: see `read_row_group`.
+        """Read row groups of a Parquet file, one after the other, as they were written.
 
-        All columns but those `without`, or `columns`.
+        All columns but those `without`, or `columns`. Raises MissingFileError when the file does
+        not exist, PermanentError for an index that is out of range.
         """
         with self.open_parquet(path) as file:
             for index in indices:
@@ -418,13 +415,15 @@ class Lake:
         return [name for name in self.list(path) if name.endswith(".parquet")]
 
     def read_file(self, path: str, schema: pa.Schema) -> pa.Table:
-        """Read one Parquet file as `read_table`, and compare its rows with their sums.
+        """Read one Parquet file; raises MissingFileError, not as `read_table`, for none."""
+        return self.read_with_metadata(path, schema)[0]
 
-        Raises MissingFileError when it does not exist.
-        """
+    def read_with_metadata(self, path: str, schema: pa.Schema) -> tuple[pa.Table, dict[bytes, Any]]:
+        """Read one file as `read_file`, compared with the sums of its rows, and its metadata."""
         with self.open_parquet(path) as file:
             there = columns_to_read(schema.names, file.schema_arrow.names)
             many = file.metadata.num_rows > SMALL_ROWS
             table = shaped(file.read(columns=there, use_threads=many), schema, path)
-            check_rows(table, file.metadata.metadata, path)
-        return table
+            told = file.metadata.metadata or {}
+            check_rows(table, told, path)
+        return table, told

@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.games import archive_plug, has_plug
-from nightgrid.archive.ingest.editions import editions_path
-from nightgrid.archive.ingest.normalise import quarantine_path
+from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.conforming import with_codes
 from nightgrid.archive.lake.json_files import read_json

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.encoding import digest_of_rows
+from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.json_files import program_version
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CHECKED
+from nightgrid.archive.marks import MARKS_FOLDER
 from nightgrid.solvers.algebra import Game
 
 KEY_DIGITS = 32
-CHECKED_FOLDER = "checked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,43 +38,67 @@ class Check:
 class Checked:
     """What is known of the official solutions of a game, by all that it depends on."""
 
-    def __init__(self, lake: Lake, game: Game[Any, Any], kind: str) -> None:
-        """Read what is known of one kind: `official` or `ranks`."""
-        self._lake, self._path = lake, f"{CHECKED_FOLDER}/{game.name}-{kind}.parquet"
+    def __init__(self, lake: Lake, game: Game[Any, Any], kind: str, ask: str = "") -> None:
+        """Read what is known of one kind: `official`, or `ranks` among the answers to an ask."""
+        self._lake, self._path = lake, f"{MARKS_FOLDER}/{game.name}-{kind}.parquet"
         rules, lexicon, solver = game.rules, game.lexicon_id, game.solver_version
-        self._head = f"{program_version()}\n{kind}\n{rules}\n{lexicon}\n{solver}\n"
+        head = (program_version(), f"{kind} {ask}", rules, lexicon, solver, "")
+        self._head = "\n".join(head).encode()
         try:
-            self._known = lake.read_table(self._path, CHECKED)
-        except DamagedFileError:
-            self._known = CHECKED.empty_table()
+            self._known, told = lake.read_with_metadata(self._path, CHECKED)
+        except (DamagedFileError, MissingFileError):
+            self._known, told = CHECKED.empty_table(), {}
+        self._rows_digest = told.get(_ROWS, b"")
 
-    def find(
-        self, columns: Sequence[Iterable[str]], look: Callable[[Sequence[int]], Iterable[Check]]
-    ) -> pa.Table:
+    def find(self, rows: pa.Table, look: Callable[[Sequence[int]], Iterable[Check]]) -> pa.Table:
         """Give what is known of each row, in their order; the file then has that and nothing else.
 
-        `columns` are what it depends on. `look` is given the numbers of the rows of which nothing
-        is known, each once, and finds that out.
+        The columns of `rows`, texts, are what it depends on. `look` is given the numbers of the
+        rows of which nothing is known, of equal ones the first, and finds that out.
+
+        Rows that begin as those of the last time are compared as a whole: a night adds some at the
+        end, and names, hashes and looks up these alone.
         """
-        head = self._head.encode()
-        texts = ("\n".join(row) for row in zip(*columns, strict=True))
-        keys = [sha256(head + text.encode()).hexdigest()[:KEY_DIGITS] for text in texts]
-        asked = pa.array(keys, pa.string())
+        same = len(self._known) if self._begins(rows) else 0
+        if same == len(rows) == len(self._known):
+            return self._known
+        new = rows.slice(same)
+        keys = self._keys(new)
         known = self._known
-        unknown = pc.is_null(pc.index_in(asked, value_set=known.column("key").combine_chunks()))
-        rows = pc.indices_nonzero(unknown).to_pylist()
-        if rows:
-            once = list({keys[row]: row for row in reversed(rows)}.values())[::-1]
-            found = [
-                (keys[row], *told) for row, told in zip(once, map(_told, look(once)), strict=True)
-            ]
-            new = pa.table(list(map(list, zip(*found, strict=True))), schema=CHECKED)
-            known = pa.concat_tables([known, new])
-        at = pc.index_in(asked, value_set=known.column("key").combine_chunks())
-        used = known.take(pa.array(np.unique(at.to_numpy()), pa.int64())).sort_by("key")
-        if not used.equals(self._known):
-            self._lake.write_table(self._path, used)
-        return known.take(at)
+        unknown = pc.is_null(pc.index_in(keys, value_set=known.column("key").combine_chunks()))
+        at = pc.indices_nonzero(unknown).to_pylist()
+        if at:
+            names = keys.to_pylist()
+            once = list({names[row]: row for row in reversed(at)}.values())[::-1]
+            checks = look([same + row for row in once])
+            found = [(names[row], *_told(check)) for row, check in zip(once, checks, strict=True)]
+            columns = list(map(list, zip(*found, strict=True)))
+            known = pa.concat_tables([known, pa.table(columns, schema=CHECKED)])
+        told = known.take(pc.index_in(keys, value_set=known.column("key").combine_chunks()))
+        told = pa.concat_tables([self._known.slice(0, same), told]).combine_chunks()
+        metadata = {**CHECKED.metadata, _ROWS: self._digest(rows, told)}
+        self._lake.write_table(self._path, told.replace_schema_metadata(metadata))
+        return told
+
+    def _begins(self, rows: pa.Table) -> bool:
+        """Tell whether the first rows are those of which the file tells."""
+        count = len(self._known)
+        if not 0 < count <= len(rows):
+            return False
+        return self._digest(rows.slice(0, count), self._known) == self._rows_digest
+
+    def _digest(self, rows: pa.Table, told: pa.Table) -> bytes:
+        texts = (self._head.hex(), digest_of_rows(rows), digest_of_rows(told))
+        return sha256("\n".join(texts).encode()).hexdigest().encode()
+
+    def _keys(self, rows: pa.Table) -> pa.Array:
+        texts = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+        hashes = (sha256(self._head + "\n".join(row).encode()) for row in texts)
+        return pa.array([key.hexdigest()[:KEY_DIGITS] for key in hashes], pa.string())
+
+
+_ROWS = b"nightgrid.rows"
+"""Metadata of the file: a hash of the rows of which it tells, in their order, and of its own."""
 
 
 def _told(check: Check) -> tuple[bool | None, int | None, int | None]:

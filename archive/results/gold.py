@@ -6,35 +6,25 @@ Counts by date, runtimes, and ranks: where official solutions stand among the be
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property, reduce
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.games import archive_plug
-from nightgrid.archive.ingest.editions import current_editions, editions_path
+from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
-from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
-from nightgrid.archive.lake.tables import (
-    COUNTS_BY_DATE,
-    EDITIONS,
-    RESULTS,
-    RUNTIMES,
-    ranks_schema,
-)
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, ranks_schema
+from nightgrid.archive.results.answers import COUNT, Answers
 from nightgrid.archive.results.checked import Check, Checked
 from nightgrid.archive.results.gold_mark import GoldMark
-from nightgrid.archive.results.results import (
-    RANKED_STATUSES,
-    one_per_job,
-    scan_results,
-    solutions_of,
-)
+from nightgrid.archive.results.results import solutions_of
+from nightgrid.archive.results.runtimes import runtimes
 from nightgrid.solvers.algebra import Arrays, Ask, Game, Status
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.question import question_of
@@ -43,9 +33,6 @@ COUNTS_PATH = "gold/counts_by_date.parquet"
 RUNTIMES_PATH = "gold/runtimes.parquet"
 PENDING = "pending"
 """Status of an edition whose puzzle has no result yet."""
-UNPUBLISHED = "unpublished"
-"""Level under which runtimes file puzzles that stand in no edition."""
-COUNT = Ask(kind="count")
 
 
 def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,)) -> tuple[str, ...]:
@@ -65,7 +52,7 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     mark = GoldMark(lake, game, asks, outputs)
     if mark.holds:
         return ()
-    editions = current_editions(lake, game.name)
+    editions = current_editions(lake, game.name, _OF_EDITION)
     answers = Answers(lake, game, {*asks, *_counting(asks)})
     tables = {
         COUNTS_PATH: counts_by_date(lake, game, editions, asks, answers),
@@ -76,42 +63,6 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     told = [_put(lake, path, table, game.name) for path, table in tables.items()]
     mark.keep()
     return tuple(filter(None, told))
-
-
-class Answers:
-    """The results that answer a game's asks, which are read once for all tables."""
-
-    def __init__(self, lake: Lake, game: Game[Any, Any], asks: Collection[Ask]) -> None:
-        self._questions = {ask: question_of(game, ask) for ask in asks}
-        fields = next(iter(self._questions.values())).to_json() if asks else {}
-        names = [*_ANSWER, *(name for name in fields if name not in _ANSWER)]
-        asked = pa.array(sorted(map(str, asks)), pa.string())
-        found = [select(RESULTS, names).empty_table()]
-        for table in scan_results(lake, names):
-            same = [pc.equal(table.column(n), text) for n, text in fields.items() if n != "ask"]
-            same.append(pc.is_in(table.column("ask"), value_set=asked))
-            found.append(table.filter(reduce(pc.and_, same)))
-        self._rows = pa.concat_tables(found).select([*_ANSWER, "ask"])
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def all_to(self, ask: Ask) -> pa.Table:
-        """Give all rows that answer an ask; a job that ended several times has several."""
-        rows = self._rows.filter(pc.equal(self._rows.column("ask"), str(ask)))
-        return rows.select(list(_ANSWER))
-
-    def to(self, ask: Ask, puzzle_ids: pa.ChunkedArray) -> pa.Table:
-        """Give what counts as the answer about each of these puzzles: nulls where there is none."""
-        rows = self.all_to(ask)
-        rows = one_per_job(rows.filter(pc.is_in(rows.column("puzzle_id"), value_set=puzzle_ids)))
-        return rows.take(pc.index_in(puzzle_ids, value_set=rows.column("puzzle_id")))
-
-
-_ANSWER = (
-    "job_id", "run_id", "puzzle_id", "status", "count", "value", "states", "kernel_ns",
-    "budget_seconds",
-)  # fmt: skip
 
 
 def _counting(asks: Sequence[Ask]) -> list[Ask]:
@@ -138,12 +89,12 @@ def counts_by_date(
     told = editions.select(["puzzle_id", "official_solution"])
     is_told = pc.is_valid(told.column("official_solution"))
     told = told.filter(is_told)
-    texts = [column.to_pylist() for column in told.columns]
 
     def look(rows: Sequence[int]) -> Iterator[Check]:
-        return (boards.check(texts[0][row], texts[1][row]) for row in rows)
+        names, texts = (column.take(rows).to_pylist() for column in told.columns)
+        return map(boards.check, names, texts)
 
-    checks = Checked(lake, game, "official").find(texts, look)
+    checks = Checked(lake, game, "official").find(told, look)
     # Editions without an official solution have nulls.
     at = pc.subtract(pc.cumulative_sum(pc.cast(is_told, pa.int64())), 1)
     checks = checks.take(pc.if_else(is_told, at, pa.scalar(None, pa.int64())))
@@ -172,60 +123,6 @@ def _counted(answers: Sequence[pa.Table]) -> dict[str, pa.ChunkedArray]:
 
 
 _COUNTED = ("status", "count", "value", "states", "kernel_ns")
-
-
-def runtimes(
-    lake: Lake, game: Game[Any, Any], asks: Sequence[Ask], answers: Answers | None = None
-) -> pa.Table:
-    """Sum up what the kernels cost, per ask and level.
-
-    A puzzle counts in every level that it ever stood in. The answer of `find_results` counts
-    for a job that ended several times.
-    """
-    # Imported here: a worker, which writes no gold, need not load it.
-    import duckdb
-
-    answers = answers or Answers(lake, game, asks)
-    levels = lake.read_table(editions_path(game.name), EDITIONS, ["puzzle_id", "level"])
-    found = [RUNTIMES.empty_table()]
-    # Of few rows threads cost more than they save.
-    config = {"threads": 1} if len(answers) < ROW_GROUP_ROWS else {}
-    with duckdb.connect(config=config) as base:
-        base.register("levels", levels)
-        for ask in asks:
-            base.register("results", answers.all_to(ask).select(list(_TIMES)))
-            names: dict[str, Any] = {"game": game.name, "ask": str(ask)}
-            names |= {"unpublished": UNPUBLISHED, "statuses": RANKED_STATUSES}
-            rows = base.sql(_RUNTIMES, params=names)
-            found.append(rows.to_arrow_table().cast(RUNTIMES))
-            base.unregister("results")
-    return pa.concat_tables(found)
-
-
-_TIMES = ("job_id", "run_id", "puzzle_id", "status", "kernel_ns", "states")
-_RUNTIMES = """
-    with told as (
-        from results
-        qualify 1 = row_number() over (
-            partition by job_id order by list_position($statuses, status), run_id
-        )
-    )
-    select
-        $game as game,
-        $ask as ask,
-        coalesce(level, $unpublished) as level,
-        count(*) as job_count,
-        count(*) filter (status = 'solved') as solved_count,
-        quantile_disc(kernel_ns, 0.50) as kernel_ns_p50,
-        quantile_disc(kernel_ns, 0.99) as kernel_ns_p99,
-        max(kernel_ns) as kernel_ns_max,
-        sum(kernel_ns) as kernel_ns_total,
-        sum(states) as states_total
-    from told left join (select distinct * from levels) using (puzzle_id)
-    group by 3
-    order by 3
-"""
-"""Percentiles are discrete: a time that a job really took."""
 
 
 class _Boards:
@@ -312,17 +209,20 @@ def official_ranks(
     answers = answers or Answers(lake, game, [ask])
     found = answers.to(ask, told.column("puzzle_id"))
     question = question_of(game, ask)
-    puzzle_ids = told.column("puzzle_id").to_pylist()
-    job_ids = list(map(question.job_id, puzzle_ids))
-    run_ids = pc.fill_null(found.column("run_id"), "").to_pylist()
-    texts = told.column("official_solution").to_pylist()
+    depends = told.select(["puzzle_id", "official_solution"])
+    depends = depends.append_column("run_id", pc.fill_null(found.column("run_id"), ""))
 
     def look(rows: Sequence[int]) -> Iterator[Check]:
-        runs = {job_ids[row]: run_ids[row] for row in rows if run_ids[row]}
+        names, texts, run_ids = (column.take(rows).to_pylist() for column in depends.columns)
+        job_ids = list(map(question.job_id, names))
+        runs = {job: run for job, run in zip(job_ids, run_ids, strict=True) if run}
         solutions = solutions_of(lake, runs)
-        return (_look(game, texts[row], solutions.get(job_ids[row], [])) for row in rows)
+        return (
+            _look(game, text, solutions.get(job, []))
+            for job, text in zip(job_ids, texts, strict=True)
+        )
 
-    checks = Checked(lake, game, "ranks").find([job_ids, run_ids, texts], look)
+    checks = Checked(lake, game, "ranks", str(ask)).find(depends, look)
     status = pc.fill_null(found.column("status"), PENDING)
     is_ranked = pc.is_in(status, value_set=pa.array([Status.SOLVED.value, Status.UNSOLVABLE.value]))
     columns = {name: told.column(name) for name in _EDITION}

@@ -125,6 +125,21 @@ def _scan(
     return one_per_job(pa.concat_tables([schema.empty_table(), *found]))
 
 
+def once_a_job(table: pa.Table) -> pa.Table:
+    """Keep of each job the row that counts, as `one_per_job`, in any order.
+
+    Few jobs end several times: rows of the others are not sorted.
+    """
+    ids = table.column("job_id")
+    if pc.count_distinct(ids).as_py() == len(table):
+        return table
+    told = pc.value_counts(ids)
+    several = told.field("values").filter(pc.greater(told.field("counts"), 1))
+    is_several = pc.is_in(ids, value_set=several)
+    once = table.filter(pc.invert(is_several))
+    return pa.concat_tables([once, one_per_job(table.filter(is_several))])
+
+
 def one_per_job(table: pa.Table) -> pa.Table:
     """Keep of each job the row that counts, sorted by job_id; budgets count if there are any."""
     if not len(table):

@@ -7,7 +7,9 @@ import os
 import stat
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +22,10 @@ from nightgrid.solvers.errors import PermanentError
 FILE_FACTS = ("size_bytes", "mtime_ns", "ctime_ns", "inode")
 """What a file system tells of a file, of which something differs once the file was changed."""
 _SUFFIX = ".json"
-_NAMES_KEPT = 16_384
-"""Names whose dates are remembered: a night reads the names of a folder three times."""
+_NAMES_KEPT = 65_536
+"""Names whose dates are remembered."""
 _EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
+_NUMBERS = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns")
 
 
 class FolderSource:
@@ -49,10 +52,9 @@ class FolderSource:
 
     def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
         """List the dates that have a file."""
-        found = filter(None, map(_date_of, self._names()))
         return sorted(
             date
-            for date in found
+            for _, date in self._dated
             if (first is None or first <= date) and (last is None or date <= last)
         )
 
@@ -61,32 +63,43 @@ class FolderSource:
 
         The first column has days since 1970. What is no file, or is gone, is left out.
         """
-        found, inodes = [], []
-        with os.scandir(self._folder) as entries:
-            for entry in entries:
-                date = _date_of(entry.name)
-                if date is None:
-                    continue
+        days, found = [], []
+        # By their names in the open folder: the system need not walk the path each time.
+        folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            for name, date in self._dated:
                 with suppress(OSError):
-                    told = entry.stat()
+                    told = os.stat(name, dir_fd=folder)
                     if stat.S_ISREG(told.st_mode):
-                        day = date.toordinal() - _EPOCH_DAY
-                        found.append((day, told.st_size, told.st_mtime_ns, told.st_ctime_ns))
-                        inodes.append(told.st_ino)
+                        days.append(date)
+                        found.append(told)
+        finally:
+            os.close(folder)
         facts = np.empty((len(found), 1 + len(FILE_FACTS)), np.int64)
-        facts[:, :-1] = np.array(found, np.int64).reshape(-1, len(FILE_FACTS))
+        facts[:, 0] = np.fromiter(map(dt.date.toordinal, days), np.int64, len(days))
+        facts[:, 0] -= _EPOCH_DAY
+        numbers = chain.from_iterable(map(_NUMBERS, found))
+        facts[:, 1:-1] = np.fromiter(numbers, np.int64).reshape(len(found), -1)
         # An inode may need all 64 bits.
-        facts[:, -1] = np.array(inodes, np.uint64).view(np.int64)
+        inodes = np.fromiter((told.st_ino for told in found), np.uint64, len(found))
+        facts[:, -1] = inodes.view(np.int64)
         return facts[np.argsort(facts[:, 0])]
 
     def skipped(self) -> list[str]:
         """List the files and folders that are not called DATE.json; hidden ones are left out."""
-        names = (name for name in self._names() if _date_of(name) is None)
-        return sorted(name for name in names if not name.startswith("."))
+        dated = {name for name, _ in self._dated}
+        return sorted(name for name in self._names if name not in dated and name[0] != ".")
 
+    @cached_property
     def _names(self) -> list[str]:
+        """What is in the folder, listed once: a source is opened for one fetch."""
         with os.scandir(self._folder) as entries:
             return [entry.name for entry in entries]
+
+    @cached_property
+    def _dated(self) -> list[tuple[str, dt.date]]:
+        named = ((name, _date_of(name)) for name in self._names)
+        return [(name, date) for name, date in named if date is not None]
 
     def url(self, date: dt.date) -> str:
         """Name the file of a date."""

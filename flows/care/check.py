@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nightgrid.archive.ingest.editions import editions_path
-from nightgrid.archive.ingest.normalise import lost_dates, quarantine_path
+from nightgrid.archive.ingest.editions import editions_path, quarantine_path
+from nightgrid.archive.ingest.normalise import lost_dates
 from nightgrid.archive.ingest.raw import RawArchive, raw_folder
 from nightgrid.archive.lake.faults import MissingFileError, NewerSchemaError
 from nightgrid.archive.lake.storage import Lake

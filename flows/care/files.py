@@ -147,7 +147,7 @@ KINDS: tuple[Kind, ...] = (
     ),
     _kind(r"costs/[^/]+\.json", _json, Mend.FORGET),
     _kind(r"checked/[^/]+\.parquet", _table(tables.CHECKED), Mend.NIGHT),
-    _kind(r"checked/\w+-(gold|observed)\.json", _json, Mend.NIGHT),
+    _kind(r"checked/[\w-]+-(gold|normalised|observed|planned)\.json", _json, Mend.NIGHT),
     _kind(r"gold/[^/]+\.parquet", _rows, Mend.NIGHT),
     _kind(r"gold/[^/]+\.json", _json, Mend.NIGHT),
     _kind(r"leases/\w+/\d{8}\.(json|beat)", _json, Mend.FORGET),

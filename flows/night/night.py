@@ -16,16 +16,15 @@ from typing import Any
 from nightgrid.archive.results.read_once import reading_once
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.cluster import OwnWorkers
+from nightgrid.flows.night.planning import PlannedRun, open_run_path
 from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.night.steps import (
     NIGHT,
-    PlannedRun,
     aggregate,
     fetch,
     file_report,
     normalise,
-    open_run_path,
     plan,
     rank,
     ranks,

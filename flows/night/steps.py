@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
-from nightgrid.archive.ingest.editions import editions_path, observations_path
-from nightgrid.archive.ingest.puzzles import read_puzzles_but
-from nightgrid.archive.lake.json_files import read_hint, read_json, write_json
+from nightgrid.archive.ingest.editions import editions_path, observations_path, quarantine_path
+from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import Wanted
 from nightgrid.archive.results import gold
 from nightgrid.archive.results.gold import ranks_path
 from nightgrid.archive.results.rankings import GAME as RANKED_GAME
 from nightgrid.archive.sources import open_source
-from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.attention import (
     SKIPPED,
     Item,
@@ -32,46 +30,29 @@ from nightgrid.flows.attention import (
     unanswered,
 )
 from nightgrid.flows.cluster import OwnWorkers, work_run
+from nightgrid.flows.night.planning import (
+    PlannedRun,
+    bound_game,
+    open_run_path,
+    plan_ask,
+)
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.runs import (
     Watch,
     ignore,
 )
-from nightgrid.solvers.algebra import Ask, Game, Status
-from nightgrid.solvers.question import Question, question_of
+from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.lease import check_held
-from nightgrid.workers.runs.job_keys import finally_answered
-from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
-from nightgrid.workers.runs.plan.planner import plan_run
-from nightgrid.workers.runs.retry import Retry
 
 NIGHT = "night"
 """The lease that a night holds while it works on a lake."""
 
 
-def open_run_path(game: str, ask: Ask) -> str:
-    """Name the note of the run that a night has begun, which stands until the run is ended.
-
-    A night that finds new puzzles would plan another run and leave the work done for this one
-    behind.
-    """
-    return f"runs/nightly/{game}-{str(ask).rstrip(')').replace('(', '-')}.json"
-
-
 def report_path(game: str) -> str:
     """Name the report of the last night of a game."""
     return f"gold/nightly-{game}.json"
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    """The run that answers one ask."""
-
-    run: Run
-    resumed: bool = False
-    """Whether an earlier night began it."""
 
 
 def fetch(
@@ -146,8 +127,8 @@ def plan(
 
     Returns the report with a run for each ask.
     """
-    bound = _bound(night, game)
-    planned = [_plan(night, bound, ask, night.retry) for ask in game.asks]
+    bound = bound_game(night, game)
+    planned = [plan_ask(night, bound, ask, night.retry) for ask in game.asks]
     question = planned[0].run.question
     report = replace(
         report,
@@ -159,33 +140,6 @@ def plan(
         resumed=any(found.resumed for found in planned),
     )
     return report, planned
-
-
-def _plan(night: NightSettings, game: Game[Any, Any], ask: Ask, retry: Retry | None) -> PlannedRun:
-    lake = night.lake
-    begun = _begun_run(night, question_of(game, ask))
-    if begun is not None:
-        return PlannedRun(begun, resumed=True)
-    # What has its answer is left out before anything is named, estimated or read as a whole.
-    answered = finally_answered(lake, question_of(game, ask))
-    puzzles, known = read_puzzles_but(lake, game.name, answered)
-    run_id = plan_run(
-        lake,
-        game,
-        (lambda: [puzzles] if len(puzzles) else []),
-        ask,
-        night.workers.budget,
-        worker_count=night.workers.batch_processes,
-        retry=retry,
-        split=night.workers.split,
-        solution_bytes=night.workers.budget_solution_bytes,
-        about=puzzles.column("puzzle_id").combine_chunks(),
-        known_count=known,
-    )
-    run = open_run(lake, run_id)
-    if run.job_count:
-        write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})
-    return PlannedRun(run)
 
 
 def solve(
@@ -211,7 +165,7 @@ def solve(
                 break
             # What the run that was taken up has worked again is not worked a third time.
             retry = None if found.run.retry is night.retry else night.retry
-            found = _plan(night, _bound(night, game), ask, retry)  # noqa: PLW2901
+            found = plan_ask(night, bound_game(night, game), ask, retry)  # noqa: PLW2901
     statuses: Counter[str] = Counter()
     for summary in summaries:
         statuses.update(summary.statuses)
@@ -244,7 +198,7 @@ def _known_poison(lake: Lake, planned: list[PlannedRun], told: Sequence[Item]) -
 def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
     """Make the tables for people anew; tell where every table lies."""
     lake = night.lake
-    made_anew = gold.write_gold(lake, _bound(night, game), game.asks)
+    made_anew = gold.write_gold(lake, bound_game(night, game), game.asks)
     places = {
         "counts by date": gold.COUNTS_PATH,
         "runtimes": gold.RUNTIMES_PATH,
@@ -252,7 +206,7 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
         "results": "results",
         **({"dictionaries": "dictionaries"} if game_plug(game.game).own_words else {}),
         "editions": editions_path(game.game),
-        "quarantine": normalising.quarantine_path(game.game),
+        "quarantine": quarantine_path(game.game),
         "observations": observations_path(game.game),
     }
     paths = {name: lake.place(path) for name, path in places.items() if lake.exists(path)}
@@ -309,19 +263,3 @@ def _trouble(found: fetching.FetchReport, game: NightGame, *, local: bool) -> st
     bounds = f" from {game.since}" if game.since else ""
     bounds += f" until {game.until}" if game.until else ""
     return f"no {'YYYY-MM-DD.json' if local else 'date to ask for'} in {game.source}{bounds}"
-
-
-def _bound(night: NightSettings, game: NightGame) -> Game[Any, Any]:
-    return bind_game(game.game, game.rules, game.lexicon, night.lake)
-
-
-def _begun_run(night: NightSettings, question: Question) -> Run | None:
-    """Find the run that a killed night has left, if it still answers what this night asks."""
-    lake = night.lake
-    note = read_json(lake, open_run_path(question.game, question.ask))
-    if note is None or not has_plan(lake, note["run_id"]):
-        return None
-    run = open_run(lake, note["run_id"])
-    if (run.question, run.budget) != (question, night.workers.budget):
-        return None
-    return run if read_done(lake, run.run_id) is None else None

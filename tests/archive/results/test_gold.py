@@ -150,8 +150,8 @@ def test_a_board_that_breaks_a_newer_rule_leaves_the_other_rows_of_gold(
         return puzzle
 
     monkeypatch.setattr(strands, "from_arrays", stricter)
-    for module in ("checked", "gold_mark"):
-        name = f"nightgrid.archive.results.{module}.program_version"
+    for module in ("results.checked", "marks"):
+        name = f"nightgrid.archive.{module}.program_version"
         monkeypatch.setattr(name, lambda: "later")
     assert write_gold(filled, strands, ASKS) == ()
     after = filled.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()

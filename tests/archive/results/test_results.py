@@ -23,7 +23,6 @@ from nightgrid.archive.results.gold import (
     COUNTS_PATH,
     PENDING,
     RUNTIMES_PATH,
-    UNPUBLISHED,
     write_gold,
 )
 from nightgrid.archive.results.results import (
@@ -31,6 +30,7 @@ from nightgrid.archive.results.results import (
     find_results_of,
     solution_tables,
 )
+from nightgrid.archive.results.runtimes import UNPUBLISHED
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import MAX_COUNT, Ask
 from nightgrid.solvers.pips.game import PipsGame

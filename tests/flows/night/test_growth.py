@@ -16,6 +16,7 @@ from benchmarks.counted_lake import Counts, counted
 from nightgrid.archive.ingest import raw, seen_files
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results import gold
+from nightgrid.archive.results.checked import Checked
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.flows.night.night import work_night
@@ -44,6 +45,7 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
     told: dict[int, Counts] = {}
     looked_at: Counter[str] = Counter()
     rows: dict[int, Counter[str]] = {}
+    idle: dict[int, tuple[Counts, Counter[str]]] = {}
 
     def count(owner: Any, name: str, what: str, many: Callable[[Any], int] = lambda _: 1) -> None:
         call = getattr(owner, name)
@@ -60,16 +62,17 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
     count(Lake, "_infos", "names in listings of the lake", len)
     count(raw, "Sighting", "sightings that were made")
     count(gold._Boards, "check", "official solutions that were checked")
+    count(Checked, "_keys", "official solutions that were hashed", len)
     with counted() as counts:
         for number in range(1, OLD + 1):
             date = FIRST + dt.timedelta(days=number)
             board = generate(PRESETS["easy"], number)
             payload = to_payload(date, dict.fromkeys(("easy", "medium", "hard"), board))
             (source / f"{date}.json").write_text(json.dumps(payload))
-            before = counts.copy()
-            looked_at.clear()
-            work_night(night)
-            told[number], rows[number] = counts.since(before), looked_at.copy()
+            told[number], rows[number] = _worked(night, counts, looked_at)
+            if number in (1, YOUNG, OLD):
+                # Twice: the first night with nothing new leaves the marks, which later ones read.
+                idle[number] = [_worked(night, counts, looked_at) for _ in range(2)][1]
     young, old = told[YOUNG], told[OLD]
     assert old.opened <= young.opened
     assert old.listed <= young.listed
@@ -78,9 +81,24 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
     assert old.deleted <= young.deleted
     assert old.requests <= young.requests
     assert young.requests > 0
-    assert len(rows[YOUNG]) == 4
+    assert len(rows[YOUNG]) == 5
     assert rows[OLD] <= rows[YOUNG]
+    assert idle[OLD] == idle[YOUNG]
+    counted_idle, looked_at_idle = idle[OLD]
+    # Marks, leases, indexes and what is in quarantine or seen.
+    assert counted_idle.opened < old.opened / 3
+    assert counted_idle.written <= 5
+    assert looked_at_idle.keys() <= {"names in listings of the lake", "sightings that were made"}
     lake = Lake.open(url)
     assert read_results(lake).num_rows == OLD
     assert len(lake.list("results")) == 1
     assert len(lake.folders(RUNS)) <= 3
+
+
+def _worked(
+    night: NightSettings, counts: Counts, looked_at: Counter[str]
+) -> tuple[Counts, Counter[str]]:
+    before = counts.copy()
+    looked_at.clear()
+    work_night(night)
+    return counts.since(before), looked_at.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest import mock
 
 import pytest
@@ -79,3 +80,39 @@ def test_of_segments_whose_boards_are_answered_ids_alone_are_read(worked):
         assert (len(rows), known, columns) == (0, 6, [[puzzles.PUZZLE_ID]])
         rows, known = read_puzzles_but(lake, "pips", answered[1:])
     assert (rows.column("puzzle_id").to_pylist(), known) == ([answered[0].as_py()], 5)
+
+
+def test_a_night_with_nothing_new_reads_neither_boards_nor_results(worked):
+    before = results(worked)
+    opened = []
+    open_parquet = Lake.open_parquet
+
+    def opening(self, path):
+        opened.append(path)
+        return open_parquet(self, path)
+
+    with mock.patch.object(Lake, "open_parquet", opening):
+        first = run_one(worked)
+        opened.clear()
+        report = run_one(worked)
+    assert (report.planned, report.already_known, report.run_id) == (0, 6, first.run_id)
+    assert report.paths == first.paths
+    folders = {path.split("/")[0] for path in opened}
+    assert folders == {"raw"}
+    assert results(worked).equals(before)
+
+
+def test_another_budget_plans_anew_and_finds_the_same(worked):
+    run_one(worked)
+    budget = replace(worked, workers=worked.workers.model_copy(update={"budget_nodes": 10**9}))
+    report = run_one(budget)
+    assert (report.planned, report.already_known) == (0, 6)
+
+
+def test_a_plan_that_was_deleted_is_made_anew(worked):
+    run_one(worked)
+    lake = Lake.open(worked.workers.lake)
+    for path in lake.list("runs"):
+        lake.delete(path)
+    report = run_one(worked)
+    assert (report.planned, report.already_known) == (0, 6)

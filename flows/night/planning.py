@@ -1,0 +1,120 @@
+"""Plan what a night has to solve of a game: the boards of the lake that are not answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but
+from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.marks import MARKS_FOLDER, Mark
+from nightgrid.archive.passed_over import passed_over
+from nightgrid.archive.results.files import RESULTS_FOLDER
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.question import Question, question_of
+from nightgrid.workers.runs.job_keys import finally_answered
+from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
+from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.retry import Retry
+
+
+def open_run_path(game: str, ask: Ask) -> str:
+    """Name the note of the run that a night has begun, which stands until the run is ended.
+
+    A night that finds new puzzles would plan another run and leave the work done for this one
+    behind.
+    """
+    return f"runs/nightly/{_name(game, ask)}.json"
+
+
+def planned_mark_path(game: str, ask: Ask) -> str:
+    """Name the mark of the boards that are all answered."""
+    return f"{MARKS_FOLDER}/{_name(game, ask)}-planned.json"
+
+
+def _name(game: str, ask: Ask) -> str:
+    return f"{game}-{str(ask).rstrip(')').replace('(', '-')}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """The run that answers one ask."""
+
+    run: Run
+    resumed: bool = False
+    """Whether an earlier night began it."""
+
+
+def bound_game(night: NightSettings, game: NightGame) -> Game[Any, Any]:
+    """Bind a game to the rules and the lexicon of a night."""
+    return bind_game(game.game, game.rules, game.lexicon, night.lake)
+
+
+def plan_ask(
+    night: NightSettings, game: Game[Any, Any], ask: Ask, retry: Retry | None
+) -> PlannedRun:
+    """Take up the run that an earlier night has begun, or plan what is not answered.
+
+    While results and boards are the files that they were when each board had an answer that no
+    budget changes, neither is read: nothing is to be planned.
+    """
+    lake, question = night.lake, question_of(game, ask)
+    begun = _begun_run(night, question)
+    if begun is not None:
+        return PlannedRun(begun, resumed=True)
+    mark = Mark(
+        lake,
+        planned_mark_path(game.name, ask),
+        question.to_json(),
+        folders=[RESULTS_FOLDER, puzzles_folder(game.name)],
+    )
+    done = _planned_before(night, question, mark)
+    if done is not None:
+        return PlannedRun(done)
+    # What has its answer is left out before anything is named, estimated or read as a whole.
+    answered = finally_answered(lake, question)
+    puzzles, known = read_puzzles_but(lake, game.name, answered)
+    run_id = plan_run(
+        lake,
+        game,
+        (lambda: [puzzles] if len(puzzles) else []),
+        ask,
+        night.workers.budget,
+        worker_count=night.workers.batch_processes,
+        retry=retry,
+        split=night.workers.split,
+        solution_bytes=night.workers.budget_solution_bytes,
+        about=puzzles.column("puzzle_id").combine_chunks(),
+        known_count=known,
+    )
+    run = open_run(lake, run_id)
+    if run.job_count:
+        write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})
+    # Damaged results are to be named every night.
+    elif not len(puzzles) and not any(path.startswith(RESULTS_FOLDER) for path in passed_over()):
+        mark.keep({"run_id": run_id, "known": known})
+    return PlannedRun(run)
+
+
+def _planned_before(night: NightSettings, question: Question, mark: Mark) -> Run | None:
+    """Find the run without jobs that an earlier night has planned of the very same."""
+    told = mark.told()
+    if told is None or not has_plan(night.lake, told["run_id"]):
+        return None
+    run = open_run(night.lake, told["run_id"])
+    there = (run.question, run.budget, run.job_count, run.answered_count, run.poison_count)
+    return run if there == (question, night.workers.budget, 0, told["known"], 0) else None
+
+
+def _begun_run(night: NightSettings, question: Question) -> Run | None:
+    """Find the run that a killed night has left, if it still answers what this night asks."""
+    lake = night.lake
+    note = read_json(lake, open_run_path(question.game, question.ask))
+    if note is None or not has_plan(lake, note["run_id"]):
+        return None
+    run = open_run(lake, note["run_id"])
+    if (run.question, run.budget) != (question, night.workers.budget):
+        return None
+    return run if read_done(lake, run.run_id) is None else None

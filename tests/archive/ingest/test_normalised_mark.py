@@ -1,0 +1,171 @@
+"""Tables that are as they were when nothing was left are not read; of others nothing is missed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from nightgrid.archive.ingest import normalise as normalising
+from nightgrid.archive.ingest.editions import editions_path, quarantine_path
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
+from nightgrid.archive.ingest.normalised_mark import normalised_mark_path
+from nightgrid.archive.ingest.puzzles import puzzles_folder, readable_puzzle_ids
+from nightgrid.archive.ingest.raw import RawArchive, index_path
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS
+from nightgrid.archive.sources.folder import FolderSource
+
+SAMPLE = Path(__file__).parents[3] / "service" / "sample" / "strands"
+Now = Callable[[], dt.datetime]
+
+
+def work(lake: Lake, source: Path, now: Now) -> tuple[NormaliseReport, bool]:
+    """Fetch and normalise; tell whether tables were read."""
+    fetch(lake, FolderSource(source), game="strands", now=now)
+    with mock.patch.object(normalising, "RawArchive", wraps=RawArchive) as read:
+        report = normalise(lake, game="strands")
+    return report, bool(read.call_count)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "days"
+    folder.mkdir()
+    for path in sorted(SAMPLE.glob("*.json"))[:3]:
+        (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "2025-12-02.json").write_text("{}")
+    return folder
+
+
+@pytest.fixture
+def marked(lake: Lake, source: Path, now: Now) -> Lake:
+    """Give a lake whose mark holds."""
+    first, read = work(lake, source, now)
+    assert read
+    again, read = work(lake, source, now)
+    assert read
+    known, read = work(lake, source, now)
+    assert not read
+    assert known == again
+    told = (first.edition_count, first.quarantine_count, first.observation_count)
+    assert told == (known.edition_count, known.quarantine_count, known.observation_count)
+    assert known.edition_count == 3
+    assert known.quarantine_count > 0
+    return lake
+
+
+def test_nothing_of_the_tables_is_read_while_the_mark_holds(
+    marked: Lake, source: Path, now: Now
+) -> None:
+    fetch(marked, FolderSource(source), game="strands", now=now)
+    failing = mock.patch.object(Lake, "open_parquet", side_effect=AssertionError)
+    with failing, mock.patch.object(Lake, "write_table", side_effect=AssertionError):
+        assert normalise(marked, game="strands").edition_count == 3
+
+
+def test_a_new_payload_is_normalised(marked: Lake, source: Path, now: Now) -> None:
+    path = sorted(SAMPLE.glob("*.json"))[3]
+    (source / path.name).write_bytes(path.read_bytes())
+    report, read = work(marked, source, now)
+    assert read
+    assert (report.editions_added, report.edition_count) == (1, 4)
+    assert work(marked, source, now)[1]
+    assert not work(marked, source, now)[1]
+
+
+def lose_boards(lake: Lake) -> None:
+    for path in lake.list(puzzles_folder("strands")):
+        lake.delete(path)
+
+
+def damage_boards(lake: Lake) -> None:
+    (path,) = lake.list(puzzles_folder("strands"))
+    data = bytearray(lake.read_bytes(path))
+    data[60:200] = bytes(140)
+    lake.write_bytes(path, bytes(data))
+
+
+def lose_a_row(lake: Lake) -> None:
+    table = lake.read_table(editions_path("strands"), EDITIONS)
+    lake.write_table(editions_path("strands"), table.slice(1))
+
+
+def lose_the_table(lake: Lake) -> None:
+    lake.delete(editions_path("strands"))
+
+
+def lose_the_quarantine(lake: Lake) -> None:
+    lake.delete(quarantine_path("strands"))
+
+
+def lose_the_index(lake: Lake) -> None:
+    lake.delete(index_path("strands"))
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lose_boards,
+        damage_boards,
+        lose_a_row,
+        lose_the_table,
+        lose_the_quarantine,
+        lose_the_index,
+    ],
+)
+def test_what_is_lost_is_there_again_after_the_next_call(
+    marked: Lake, source: Path, now: Now, harm: Callable[[Lake], None]
+) -> None:
+    before = marked.read_table(editions_path("strands"), EDITIONS)
+    ids = sorted(readable_puzzle_ids(marked, "strands").to_pylist())
+    harm(marked)
+    report, read = work(marked, source, now)
+    assert read
+    assert marked.read_table(editions_path("strands"), EDITIONS).equals(before)
+    assert sorted(readable_puzzle_ids(marked, "strands").to_pylist()) == ids
+    assert (report.edition_count, report.quarantine_count > 0) == (3, True)
+
+
+def test_rows_that_are_lost_while_a_call_looks_are_not_taken_for_whole(
+    lake: Lake, source: Path, now: Now
+) -> None:
+    work(lake, source, now)
+    observe = normalising.write_observations
+
+    def losing(*given: Any) -> int:
+        told = observe(*given)
+        lose_a_row(lake)
+        return told
+
+    with mock.patch.object(normalising, "write_observations", side_effect=losing):
+        normalise(lake, game="strands")
+    report, read = work(lake, source, now)
+    assert read
+    assert report.edition_count == 3
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"made_of": 3}'])
+def test_a_mark_that_means_nothing_costs_only_time(
+    marked: Lake, source: Path, now: Now, data: bytes
+) -> None:
+    marked.write_bytes(normalised_mark_path("strands"), data)
+    assert work(marked, source, now)[1]
+    assert not work(marked, source, now)[1]
+
+
+def test_a_payload_that_is_pending_is_looked_at(marked: Lake, source: Path, now: Now) -> None:
+    path = sorted(SAMPLE.glob("*.json"))[3]
+    (source / path.name).write_bytes(path.read_bytes())
+    fetch(marked, FolderSource(source), game="strands", now=now)
+    index = marked.read_bytes(index_path("strands"))
+    report = normalise(marked, game="strands")
+    # As a night that was killed before the index knew: all other tables are as they were.
+    marked.write_bytes(index_path("strands"), index)
+    assert report.edition_count == 4
+    assert work(marked, source, now)[0].edition_count == 4
