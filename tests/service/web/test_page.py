@@ -17,6 +17,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from nightgrid.service.games import service_plug
 from nightgrid.service.games.plug import SAMPLES
+from nightgrid.service.http.openapi import examples
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT
 from tests.service.web.conftest import WAIT_MS
 
@@ -512,3 +513,15 @@ def test_axe_finds_no_serious_problem(opened: Opened, place: str, how: dict[str,
     serious = [fault for fault in found if fault["impact"] in SERIOUS]
     told = [f"{fault['id']}: {node['html']}" for fault in serious for node in fault["nodes"]]
     assert told == []
+
+
+def test_ranked_covers_of_strands_say_what_spoke_for_each_word(opened: Opened) -> None:
+    page = opened("/?board=strands/2026-01-01/daily")
+    ranking = examples()["post_ranking"]["responses"]["200"]
+    page.route("**/v1/rankings?*", lambda route: route.fulfill(json=ranking))
+    page.get_by_role("button", name="which cover was meant?").click()
+    ranked = page.get_by_role("region", name="Which cover was meant")
+    expect(ranked.get_by_text("62.0 %")).to_be_visible()
+    ranked.locator("summary").first.click()
+    expect(ranked.get_by_text("zipf +6.7, diagonal \N{MINUS SIGN}0.3")).to_be_visible()
+    expect(ranked.get_by_text("100 covers ranked by meant-2")).to_be_visible()

@@ -150,7 +150,7 @@ class SentenceModel:
             x = _norm(
                 x + mixed @ layer["out"] + layer["out_bias"], layer["norm1"], layer["norm1_bias"]
             )
-            up = _gelu(x @ layer["up"] + layer["up_bias"])
+            up = gelu(x @ layer["up"] + layer["up_bias"])
             x = _norm(x + up @ layer["down"] + layer["down_bias"], layer["norm2"],
                       layer["norm2_bias"])  # fmt: skip
         pooled = x.reshape(texts, tokens, DIMENSIONS).mean(axis=1)
@@ -165,7 +165,7 @@ def _norm(x: F32, weight: F32, bias: F32) -> F32:
     return result
 
 
-def _gelu(x: F32) -> F32:
+def gelu(x: F32) -> F32:
     """Apply the exact GELU, x times the normal distribution's mass below x."""
     # The error function by Abramowitz and Stegun 7.1.26: within 1.5e-7, as float32 is.
     z = np.abs(x) * np.float32(0.7071067811865476)

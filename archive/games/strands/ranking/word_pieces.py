@@ -27,6 +27,10 @@ class WordPieces:
         lines = path.read_text("utf-8").splitlines()
         self._ids = {piece: number for number, piece in enumerate(lines)}
 
+    def number(self, piece: str) -> int:
+        """Number one piece, or a mark. Raises KeyError for one that the vocabulary lacks."""
+        return self._ids[piece]
+
     def ids(self, text: str, tokens_max: int) -> list[int]:
         """Number the pieces of a text, between the marks of its begin and end."""
         ids = [self._ids[BEGIN]]
