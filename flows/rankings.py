@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nightgrid.archive.results.rank_accuracy import (
@@ -21,7 +21,6 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.lease import holding
 from nightgrid.workers.processes import alone
 
-GAMES = ("strands",)
 LEASE = "rankings"
 
 
@@ -98,8 +97,11 @@ def rank_lake(
         if left and settings.executor == "inline":
             rank_inline(lake, left, settings.workers, on_progress)
         elif left:
-            # Workers that were given end with the caller's block.
-            with OwnWorkers(settings, GAMES) if workers is None else nullcontext(workers) as own:
+            # Workers that were given end with the caller's block; others open what ranks and no
+            # game.
+            ours = settings.workers.model_copy(update={"rank": True})
+            begun = OwnWorkers(replace(settings, workers=ours), ())
+            with begun if workers is None else nullcontext(workers) as own:
                 own.ready()
                 drive_rankings(lake, left, ranker, settings.workers, on_progress)
         path = write_accuracy(lake, ranker, known_rankings(lake))

@@ -80,7 +80,8 @@ class Settings(BaseSettings):
     """Games, separated by commas, whose kernels and default words a worker loads before it begins.
     It solves the others too, and loads them when the first is asked for."""
     rank: bool = False
-    """Whether nights rank the boards of Strands by how likely each cover was meant."""
+    """Whether nights rank the boards of Strands by how likely each cover was meant, and workers
+    open what ranks before they begin."""
     celery_app: str = "nightgrid.workers.app"
     """Module whose `app` the workers run."""
     batch_processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=1024)

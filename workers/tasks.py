@@ -269,6 +269,21 @@ def _warm_kernels(**_: Any) -> None:
         else:
             _solvers[name] = game.solver_version
             log.info("game warm", game=name, seconds=round(time.monotonic() - begun, 3))
+    if _settings.rank:
+        _warm_ranker()
+
+
+def _warm_ranker() -> None:
+    """Open what ranks, and load its kernels, once for all children."""
+    from nightgrid.workers.ranking.work import warm
+
+    begun = time.monotonic()
+    try:
+        warm()
+    except Exception as error:  # noqa: BLE001 - a worker that cannot rank solves all the same
+        log.warning("ranker not warm", error=f"{type(error).__name__}: {error}")
+    else:
+        log.info("ranker warm", seconds=round(time.monotonic() - begun, 3))
 
 
 @signals.worker_process_init.connect  # type: ignore[untyped-decorator]

@@ -24,6 +24,7 @@ from nightgrid.archive.results.rankings import (
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.workers.settings import Settings
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ def open_ranker() -> Ranker:
     from nightgrid.archive.games.strands.ranking.ranker import default_ranker
 
     return default_ranker()
+
+
+def warm() -> None:
+    """Open what ranks, and load the kernels that it needs, by ranking a small board."""
+    open_ranker().rank(Puzzle(board=("HOTD", "GOGO", "CATS", "SCAT"), theme_words=2), "pets")
 
 
 def attempts_path(ranking_id: str) -> str:
