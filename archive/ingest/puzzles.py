@@ -81,6 +81,21 @@ def read_puzzles_but(lake: Lake, game: str, known: pa.Array) -> tuple[pa.Table, 
     return once_each(pa.concat_tables(found)), len(pc.unique(pa.concat_arrays(seen)))
 
 
+def read_boards(lake: Lake, game: str, puzzle_ids: pa.Array) -> pa.Table:
+    """Read the boards that have these ids and that the lake has, each once.
+
+    Of a segment without such a board, its ids alone are read.
+    """
+    schema = archive_plug(game).puzzles()
+    found = [schema.empty_table()]
+    for path, rows in _segments_read(lake, game, [PUZZLE_ID]):
+        if pc.any(pc.is_in(rows.column(PUZZLE_ID), value_set=puzzle_ids)).as_py():
+            # One that was merged meanwhile is empty, and stands in a segment that comes.
+            table = lake.read_table(path, schema)
+            found.append(table.filter(pc.is_in(table.column(PUZZLE_ID), value_set=puzzle_ids)))
+    return once_each(pa.concat_tables(found))
+
+
 def _read_segments(
     lake: Lake, game: str, columns: Sequence[str], *, spare: bool = False
 ) -> pa.Table:

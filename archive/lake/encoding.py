@@ -23,7 +23,9 @@ ZSTD_LEVEL = 1
 """Higher levels make numbers and ids no smaller ..."""
 TEXT_ZSTD_LEVEL = 3
 """... but of texts."""
-IDS = ("job_id", "puzzle_id")
+IDS = (
+    "job_id", "puzzle_id", "raw_sha256", "sha256", "key", "backend_id", "official_solution",
+)  # fmt: skip
 """Columns in which hardly a text stands twice, or the same one again and again: of the former a
 dictionary would be all of them, and the latter zstd makes small without one."""
 BYTE_SPLIT_TABLE = "manifest"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +14,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.editions import current_editions
-from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.ingest.puzzles import read_boards, read_puzzle_table
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
@@ -92,7 +91,7 @@ def counts_by_date(
 
     def look(rows: Sequence[int]) -> Iterator[Check]:
         names, texts = (column.take(rows).to_pylist() for column in told.columns)
-        return map(boards.check, names, texts)
+        return boards.check(names, texts)
 
     checks = Checked(lake, game, "official").find(told, look)
     # Editions without an official solution have nulls.
@@ -126,7 +125,7 @@ _COUNTED = ("status", "count", "value", "states", "kernel_ns")
 
 
 class _Boards:
-    """The boards of a game, which are read as wholes only where one is to be checked."""
+    """The boards of a game, of which those are read as wholes that are to be checked."""
 
     def __init__(self, lake: Lake, game: Game[Any, Any]) -> None:
         self._lake, self._game = lake, game
@@ -139,20 +138,20 @@ class _Boards:
             raise KeyError(lost)
         return table.column("size").take(at)
 
-    @cached_property
-    def _boards(self) -> tuple[Arrays, dict[str, int]]:
-        table = read_puzzle_table(self._lake, self._game.name)
-        rows = {name: i for i, name in enumerate(table.column("puzzle_id").to_pylist())}
-        return arrays_of(table), rows
-
-    def check(self, puzzle_id: str, official: str) -> Check:
-        """Check an official solution, as JSON, against the board as the lake has it.
+    def check(self, puzzle_ids: Sequence[str], officials: Sequence[str]) -> Iterator[Check]:
+        """Check official solutions, as JSON, against the boards as the lake has them.
 
         None for a board that breaks a rule which is newer than its row.
         """
-        arrays, rows = self._boards
+        table = read_boards(self._lake, self._game.name, pa.array(puzzle_ids, pa.string()))
+        arrays = arrays_of(table)
+        rows = {name: i for i, name in enumerate(table.column("puzzle_id").to_pylist())}
+        for puzzle_id, official in zip(puzzle_ids, officials, strict=True):
+            yield self._check(arrays, rows[puzzle_id], official)
+
+    def _check(self, arrays: Arrays, row: int, official: str) -> Check:
         try:
-            puzzle = self._game.from_arrays(arrays, rows[puzzle_id])
+            puzzle = self._game.from_arrays(arrays, row)
         except InvalidPuzzleError:
             return Check(None)
         plug = archive_plug(self._game.name)

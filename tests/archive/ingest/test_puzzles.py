@@ -11,10 +11,12 @@ import pytest
 
 from benchmarks.interleaving import in_turns
 from nightgrid.archive.games import archive_plug
+from nightgrid.archive.ingest import puzzles
 from nightgrid.archive.ingest.puzzles import (
     add_puzzles,
     puzzles_folder,
     puzzles_table,
+    read_boards,
     read_puzzle_table,
 )
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
@@ -150,3 +152,26 @@ def adding(lake: Lake, **found: list[Puzzle]) -> dict[str, Callable[..., int]]:
         return add_puzzles(turn(lake), "pips", puzzles_table(PIPS, boards))
 
     return {name: partial(add, boards=boards) for name, boards in found.items()}
+
+
+def test_of_segments_without_a_board_that_is_wanted_ids_alone_are_read(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = puzzles_table(PIPS, ALL[:3]), puzzles_table(PIPS, ALL[3:6])
+    monkeypatch.setattr(puzzles, "_worth_merging", lambda *_: [])
+    add_puzzles(lake, "pips", first)
+    add_puzzles(lake, "pips", second)
+    read: list[object] = []
+    read_table = Lake.read_table
+
+    def reading(self: Lake, path: str, schema: pa.Schema, columns: object = None) -> pa.Table:
+        read.append(columns)
+        return read_table(self, path, schema, columns)
+
+    monkeypatch.setattr(Lake, "read_table", reading)
+    wanted = second.column("puzzle_id").combine_chunks()[:1]
+
+    found = read_boards(lake, "pips", wanted)
+
+    assert ids(found) == wanted.to_pylist()
+    assert sorted(map(str, read)) == ["None", "['puzzle_id']", "['puzzle_id']"]

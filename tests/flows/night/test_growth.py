@@ -61,7 +61,7 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
     count(FolderSource, "fetch", "files of the source that were read")
     count(Lake, "_infos", "names in listings of the lake", len)
     count(raw, "Sighting", "sightings that were made")
-    count(gold._Boards, "check", "official solutions that were checked")
+    count(gold._Boards, "_check", "official solutions that were checked")
     count(Checked, "_keys", "official solutions that were hashed", len)
     with counted() as counts:
         for number in range(1, OLD + 1):
