@@ -66,6 +66,7 @@ SHOTS: dict[str, tuple[str, dict[str, object], Callable[[Page], None]]] = {
         lambda page: solved(page, "Best"),
     ),
     "page-draw": ("/?draw=pips", TALL, drawn),
+    "page-report": ("/report", TALL, lambda _page: None),
     "page-phone": ("/?board=letterboxed/2026-01-01/daily", PHONE, stepped),
 }
 """Where the page is opened, how, and what is done there."""

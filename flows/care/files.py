@@ -83,6 +83,11 @@ def _json(lake: Lake, path: str, _: re.Match[str]) -> None:
         raise DamagedFileError(f"{path} is gone")
 
 
+def _page(lake: Lake, path: str, _: re.Match[str]) -> None:
+    if not lake.read_bytes(path).rstrip().endswith(b"</html>"):
+        raise DamagedFileError(f"{path} is cut off")
+
+
 def _body(lake: Lake, path: str, match: re.Match[str]) -> None:
     if hashlib.sha256(lake.read_bytes(path)).hexdigest() != match["sha"]:
         raise DamagedFileError(f"{path} is damaged: it has changed since it was received")
@@ -150,6 +155,8 @@ KINDS: tuple[Kind, ...] = (
     _kind(r"checked/[\w-]+-(gold|normalised|observed|planned)\.json", _json, Mend.NIGHT),
     _kind(r"gold/[^/]+\.parquet", _rows, Mend.NIGHT),
     _kind(r"gold/[^/]+\.json", _json, Mend.NIGHT),
+    _kind(r"reports/nights\.json", _json, Mend.FORGET),
+    _kind(r"reports/report\.html", _page, Mend.NIGHT),
     _kind(r"leases/\w+/\d{8}\.(json|beat)", _json, Mend.FORGET),
     _kind(r"asked/[^/]+\.parquet", _table(tables.ASKED), Mend.FORGET),
     _kind(r"keys/[a-z0-9-]+\.json", _json, Mend.KEY),

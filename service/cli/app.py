@@ -122,6 +122,12 @@ COMMANDS = (
         'query "select game, level, max(count) from counts group by all"',
     ),
     Command(
+        "asking.report",
+        "report",
+        "Write a report of a lake as one HTML file.",
+        "report --open",
+    ),
+    Command(
         "generate",
         "generate",
         "Generate payloads of random solvable boards.",

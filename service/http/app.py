@@ -14,7 +14,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http import health, openapi, problems
 from nightgrid.service.http.guard.access import Access, check_exposure
 from nightgrid.service.http.guard.layer import Guard
-from nightgrid.service.http.lake import games, pictures, puzzles, results, runs
+from nightgrid.service.http.lake import games, pictures, puzzles, report, results, runs
 from nightgrid.service.http.rankings import routes as rankings
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events, found, routes
@@ -26,7 +26,7 @@ from nightgrid.solvers.registry import GAMES, titles
 
 API = "/v1"
 """What the paths of the API begin with."""
-ROUTERS = (health.router, ready.router, metrics.router)
+ROUTERS = (health.router, ready.router, metrics.router, report.router)
 """Routes outside of the API."""
 API_ROUTERS = (
     games.router,

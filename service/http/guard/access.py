@@ -20,8 +20,8 @@ REFRESH_S = 2.0
 """A key that was added or revoked counts after this time."""
 KEPT_S = 60.0
 """While the lake does not answer, what was read of its keys counts for so long."""
-OPEN_PATHS = ("/v1/", "/metrics")
-"""Where keys are wanted: below the first, and at the second. The page, its files and whether the
+OPEN_PATHS = ("/v1/", "/metrics", "/report")
+"""Where keys are wanted: below the first, and at the others. The page, its files and whether the
 process is well are for everyone."""
 _MINUTE_S = 60.0
 
@@ -120,8 +120,8 @@ class Access:
 
 def wants_key(path: str) -> bool:
     """Tell whether a path is for clients with a key, where keys are wanted."""
-    api, metrics = OPEN_PATHS
-    return path.startswith(api) or path == metrics
+    api, *others = OPEN_PATHS
+    return path.startswith(api) or path in others
 
 
 def check_exposure(lake: Lake, host: str) -> None:

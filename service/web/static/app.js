@@ -49,7 +49,7 @@ function App() {
     </main>
     <footer class="foot">
       <${QueueStrip} />
-      <p class="colophon">nightgrid counts exactly. <a href="/openapi.json">API</a></p>
+      <p class="colophon">nightgrid counts exactly. <a href="/report">Report of the last night</a> · <a href="/openapi.json">API</a></p>
     </footer>
     <p class="unseen" role="status" aria-live="polite">${said}</p>
   `;

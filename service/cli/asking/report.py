@@ -1,0 +1,87 @@
+"""`nightgrid report`: what a lake has and what the last night found, as one HTML file."""
+
+from __future__ import annotations
+
+import tempfile
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nightgrid.service.options.shared_options import (
+    Json,
+    LakeOption,
+    parse_date,
+    read_settings,
+)
+from nightgrid.service.terminal.console import Exit, emit, note, say
+from nightgrid.solvers.errors import PermanentError
+
+
+def report(
+    lake: LakeOption = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATE", help="First date of charts. Default: 60 days before the last."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write FOLDER/index.html and leave the lake as it is. Default: into the lake, as "
+            "reports/report.html.",
+        ),
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
+    json: Json = False,
+) -> int:
+    """Write a report of a lake: one HTML file that loads nothing from anywhere.
+
+    It draws the new boards with their solutions, counts and times by date, the hardest boards, the
+    spread of states and times, which days are there, revisions and quarantine, how well published
+    solutions of Strands rank, and what changed since the night before. Every night writes it into
+    the lake; nightgrid serve shows it at /report. Exit code: 0, or 3 for bad input, no lake or no
+    published board.
+    """
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.lookup.boards import check_lake
+    from nightgrid.service.report.writing import write_into, write_report
+
+    first = None if since is None else parse_date(since, "--since")
+    if output is not None and output.exists() and not output.is_dir():
+        raise PermanentError(f"--output {output} is no folder")
+    store = Lake.open(read_settings(lake=lake).lake)
+    check_lake(store)
+    try:
+        place = write_report(store, first) if output is None else write_into(store, output, first)
+    except OSError as error:
+        raise PermanentError(f"--output {output}: {error.strerror or error}") from error
+    if place is None:
+        raise PermanentError(f"{store.url} has no published board to report about")
+    if json:
+        emit({"report": str(place)})
+    else:
+        say(f"Report: {place}")
+    if open_:
+        _open(store, str(place), is_file=output is not None or "://" not in str(place), since=since)
+    return Exit.OK
+
+
+def _open(lake: object, place: str, *, is_file: bool, since: str | None) -> None:
+    """Show the report in the browser; one in an object store is shown from a copy."""
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.service.report.writing import write_into
+
+    path = Path(place)
+    if not is_file:
+        assert isinstance(lake, Lake)
+        folder = Path(tempfile.mkdtemp(prefix="nightgrid-report-"))
+        first = None if since is None else parse_date(since, "--since")
+        path = write_into(lake, folder, first) or folder
+    if not webbrowser.open(path.resolve().as_uri()):
+        note(f"no browser could be started; open {path}")

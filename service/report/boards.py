@@ -1,0 +1,105 @@
+"""The boards of a report, drawn with their solutions: the new ones, or else the last."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lookup.boards import Board, find_boards
+from nightgrid.archive.lookup.reference import DateReference
+from nightgrid.archive.results.results import find_results, solutions_of
+from nightgrid.service.games import service_plug
+from nightgrid.service.report.figures import Figures, GameFigures, Row
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.registry import game, game_plug
+
+BOARDS_MAX = 12
+"""Boards of one game that are drawn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A board with its picture."""
+
+    name: str
+    game: str
+    level: str
+    date: dt.date
+    clue: str | None
+    svg: str
+    solution: str
+    """Whose solution is drawn: published, found, or none."""
+    row: Row
+    """Its count by date; {} where there is none yet."""
+
+
+def drawn_boards(lake: Lake, figures: Figures, of: GameFigures) -> tuple[list[Drawn], int]:
+    """Draw the new boards of a game, at most BOARDS_MAX, and tell how many are not drawn.
+
+    Without new ones those of its last date are drawn.
+    """
+    if not service_plug(of.name).draws_svg:
+        return [], 0
+    new = {(date, level) for name, date, level in figures.new if name == of.name}
+    dates = sorted({date for date, _ in new} or {of.last}, reverse=True)
+    found: list[Drawn] = []
+    left = 0
+    for date in dates:
+        levels = {level for day, level in new if day == date}
+        if len(found) >= BOARDS_MAX:
+            left += len(levels)
+            continue
+        found += _on(lake, of, date, levels)
+    return found[:BOARDS_MAX], left + max(0, len(found) - BOARDS_MAX)
+
+
+def _on(lake: Lake, of: GameFigures, date: dt.date, levels: set[str]) -> Iterator[Drawn]:
+    rows = {(row["date"], row["level"]): row for row in of.rows}
+    try:
+        boards = find_boards(lake, DateReference(game=of.name, date=date))
+    except PermanentError:
+        return
+    for board in boards:
+        level = board.published.level or ""
+        if levels and level not in levels:
+            continue
+        solution, whose = board.published.solution, "published"
+        row = rows.get((date, level), {})
+        if solution is None:
+            solution = _found(lake, board)
+            whose = "none" if solution is None else "found"
+        try:
+            svg = service_plug(of.name).view().svg(board.published.puzzle, solution, None)
+        except PermanentError:
+            continue  # too large for a picture
+        yield Drawn(
+            name=board.name,
+            game=of.name,
+            level=level,
+            date=date,
+            clue=board.published.clue,
+            svg=svg,
+            solution=whose,
+            row=row,
+        )
+
+
+def _found(lake: Lake, board: Board) -> Any | None:
+    """Find a solution that a night has left of a board without a published one."""
+    plug = game_plug(board.game)
+    if plug.words:
+        return None
+    played = game(board.game)
+    puzzle_id = played.puzzle_id(board.published.puzzle)
+    for ask in plug.night_asks:
+        job_id = question_of(played, ask).job_id(puzzle_id)
+        for row in find_results(lake, [job_id]).to_pylist():
+            texts = solutions_of(lake, {job_id: row["run_id"]}).get(job_id, [])
+            if texts:
+                return played.solution_from_json(json.loads(texts[0]))
+    return None

@@ -1,0 +1,248 @@
+"""What a report shows, read from a lake: figures of a window of days, and totals of all before.
+
+Tables for people are read (editions, counts, ranks), which have a row for each date and level, and
+never the results of jobs: a report costs the same however many boards corpora have brought.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.lake.json_files import read_hint, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.views.catalogue import view_named
+from nightgrid.archive.views.rows import games_kept
+from nightgrid.solvers.registry import game_plug
+
+DAYS = 60
+"""Days of a window that nothing else is said of."""
+HARDEST = 5
+QUARANTINE_ROWS_MAX = 30
+CHANGES_MAX = 40
+NIGHTS_PATH = "reports/nights.json"
+"""What the reports of the last nights have told; can be deleted."""
+NIGHTS_KEPT = 60
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameFigures:
+    """Figures of one game."""
+
+    name: str
+    title: str
+    boards: int
+    """Dates and levels with a board, of all time."""
+    solved: int
+    """Those of them with an answer."""
+    first: dt.date
+    last: dt.date
+    rows: list[Row]
+    """Counts by date within the window, by date and level."""
+    revised: list[Row]
+    """Revisions of the window that replaced another board."""
+    quarantined: frozenset[dt.date]
+    """Days of the window with something in quarantine."""
+    drafts: int
+    hardest: list[Row]
+    """Counts by date of the boards that took longest, of all time."""
+    ranks: list[int | None]
+    """Ranks of official solutions of all time; None is not among the best that were kept."""
+    night: Row
+    """The figures of the last night: gold/nightly-GAME.json."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """All that a report shows beside boards."""
+
+    since: dt.date
+    until: dt.date
+    games: tuple[GameFigures, ...]
+    quarantine: list[Row]
+    """The last rows of the quarantine, at most QUARANTINE_ROWS_MAX."""
+    quarantine_count: int
+    runtimes: list[Row]
+    changes: list[str] = field(default_factory=list)
+    """What differs from the night before, a sentence each."""
+    before: dt.datetime | None = None
+    """When the night before ended; None where it left no report."""
+    new: frozenset[tuple[str, dt.date, str]] = frozenset()
+    """Game, date and level of boards that were seen since then."""
+
+    @property
+    def ended_at(self) -> dt.datetime | None:
+        """When the last night ended."""
+        return max(filter(None, (_ended(game.night) for game in self.games)), default=None)
+
+
+def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
+    """Read the figures of a lake from `since` on; by default of the DAYS before its last date.
+
+    None for a lake without editions.
+    """
+    counts = view_named("counts").read(lake)
+    revisions = view_named("revisions").read(
+        lake, ["game", "date", "level", "revision", "seen_at", "puzzle_id", "draft"]
+    )
+    dates = pa.chunked_array([*counts.column("date").chunks, *revisions.column("date").chunks])
+    last = pc.max(dates).as_py() if len(dates) else None
+    if last is None:
+        return None
+    first = since or max(last - dt.timedelta(days=DAYS - 1), pc.min(dates).as_py())
+    quarantine = view_named("quarantine").read(
+        lake, ["game", "date", "level", "source", "rule", "place", "message", "corpus"]
+    )
+    ranks = view_named("ranks").read(lake, ["game", "official_rank", "status"])
+    games = tuple(
+        _game(lake, name, first, (counts, revisions, quarantine, ranks))
+        for name in games_kept()
+        if name in {*pc.unique(revisions.column("game")).to_pylist()}
+    )
+    quarantine_rows = quarantine.sort_by([("date", "descending")])
+    figures = Figures(
+        since=first,
+        until=last,
+        games=games,
+        quarantine=quarantine_rows.slice(0, QUARANTINE_ROWS_MAX).to_pylist(),
+        quarantine_count=len(quarantine),
+        runtimes=view_named("runtimes").read(lake).to_pylist(),
+    )
+    return _compared(lake, figures, revisions)
+
+
+def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> GameFigures:
+    counts, revisions, quarantine, ranks = (
+        table.filter(pc.equal(table.column("game"), name)) for table in tables
+    )
+    dates = revisions.column("date")
+    within = counts.filter(pc.greater_equal(counts.column("date"), since))
+    status = counts.column("status")
+    hardest = counts.filter(pc.greater(counts.column("kernel_ns"), 0))
+    revised = revisions.filter(pc.greater(revisions.column("revision"), 1))
+    revised = revised.filter(pc.greater_equal(revised.column("date"), since))
+    faulty = (day for day in quarantine.column("date").to_pylist() if day and day >= since)
+    found = ranks.filter(pc.equal(ranks.column("status"), "solved"))
+    night = read_hint(lake, f"gold/nightly-{name}.json", lambda told: told) or {}
+    return GameFigures(
+        name=name,
+        title=game_plug(name).title,
+        boards=len(counts),
+        solved=pc.sum(pc.equal(status, "solved")).as_py() or 0,
+        first=pc.min(dates).as_py(),
+        last=pc.max(dates).as_py(),
+        rows=within.sort_by([("date", "ascending"), ("level", "ascending")]).to_pylist(),
+        revised=revised.sort_by([("date", "descending")]).to_pylist(),
+        quarantined=frozenset(faulty),
+        drafts=pc.sum(pc.fill_null(revisions.column("draft"), False)).as_py() or 0,
+        hardest=hardest.sort_by([("kernel_ns", "descending")]).slice(0, HARDEST).to_pylist(),
+        ranks=found.column("official_rank").to_pylist(),
+        night=night,
+    )
+
+
+def _ended(night: Row) -> dt.datetime | None:
+    try:
+        return dt.datetime.fromisoformat(str(night.get("ended_at")))
+    except ValueError:
+        return None
+
+
+def _compared(lake: Lake, figures: Figures, revisions: pa.Table) -> Figures:
+    """Compare with what the report of the night before has told, and keep what this one tells."""
+    kept = read_hint(lake, NIGHTS_PATH, lambda told: list(told["nights"])) or []
+    told = _told(figures)
+    earlier = [night for night in kept if night.get("ended_at") != told["ended_at"]]
+    before = earlier[-1] if earlier else None
+    since = _ended(before) if before else None
+    changes = [] if before is None else _changes(before, told)
+    seen = revisions
+    if since is not None:
+        seen = seen.filter(pc.greater(seen.column("seen_at"), pa.scalar(since)))
+    names = (seen.column(name).to_pylist() for name in ("game", "date", "level"))
+    new = frozenset(zip(*names, strict=True)) if since is not None else frozenset()
+    return _with(figures, changes=changes, before=since, new=new)
+
+
+def _with(figures: Figures, **changes: Any) -> Figures:
+    from dataclasses import replace
+
+    return replace(figures, **changes)
+
+
+def keep(lake: Lake, figures: Figures) -> None:
+    """Note what this report tells, for the comparison of the next night's."""
+    kept = read_hint(lake, NIGHTS_PATH, lambda told: list(told["nights"])) or []
+    told = _told(figures)
+    nights = [night for night in kept if night.get("ended_at") != told["ended_at"]]
+    # Counts are kept of the last two alone: the one before, and this one.
+    for night in nights[:-1]:
+        night.pop("answers", None)
+    write_json(lake, NIGHTS_PATH, {"nights": [*nights, told][-NIGHTS_KEPT:]}, durable=False)
+
+
+def _told(figures: Figures) -> dict[str, Any]:
+    ended_at = figures.ended_at
+    return {
+        "ended_at": None if ended_at is None else ended_at.isoformat(),
+        "games": {
+            game.name: {
+                "boards": game.boards,
+                "solved": game.solved,
+                "drafts": game.drafts,
+                "revised": len(game.revised),
+            }
+            for game in figures.games
+        },
+        "quarantine": figures.quarantine_count,
+        "answers": {
+            f"{row['game']}/{row['date']}/{row['level']}": [
+                row["puzzle_id"],
+                row["status"],
+                None if row["count"] is None else str(row["count"]),
+            ]
+            for game in figures.games
+            for row in game.rows
+        },
+    }
+
+
+def _changes(before: Row, now: Row) -> list[str]:
+    """Say what differs between two nights."""
+    told = []
+    for name, figures in now["games"].items():
+        title = game_plug(name).title
+        earlier = before.get("games", {}).get(name, {})
+        for key, what in _COUNTED.items():
+            more = figures[key] - int(earlier.get(key, 0))
+            if more:
+                told.append(f"{title}: {abs(more):,} {'more' if more > 0 else 'fewer'} {what}")
+    more = now["quarantine"] - int(before.get("quarantine", 0))
+    if more:
+        told.append(f"Quarantine: {abs(more):,} {'more' if more > 0 else 'fewer'} rows")
+    earlier = before.get("answers", {})
+    for name, (puzzle_id, status, count) in now["answers"].items():
+        known = earlier.get(name)
+        if known is None or known == [puzzle_id, status, count]:
+            continue
+        if known[0] != puzzle_id:
+            told.append(f"{name} is another board now")
+        elif known[1] != status:
+            told.append(f"{name} was {known[1].replace('_', ' ')} and is {status}")
+        else:
+            told.append(f"{name} had {known[2]} solutions and has {count}")
+    return told[:CHANGES_MAX]
+
+
+_COUNTED = {
+    "boards": "boards",
+    "solved": "boards with an answer",
+    "drafts": "drafts",
+    "revised": "revisions within the window",
+}

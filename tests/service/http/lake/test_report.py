@@ -1,0 +1,31 @@
+"""GET /report: the page of the last night, under a policy that allows its own style alone."""
+
+from __future__ import annotations
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.guard.access import wants_key
+from nightgrid.service.report.place import REPORT_PATH
+
+
+def test_the_report_of_the_last_night_is_served(sample, sample_lake):
+    answer = sample.get("/report")
+
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert answer.content == Lake.open(str(sample_lake)).read_bytes(REPORT_PATH)
+    policy = answer.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "script-src" not in policy
+    assert "unsafe" not in policy
+
+
+def test_without_a_report_there_is_a_problem(open_client, tmp_path):
+    answer = open_client(tmp_path / "lake").get("/report")
+
+    assert answer.status_code == 404
+    assert answer.json()["detail"] == "no night has written a report; nightgrid report does"
+
+
+def test_the_report_wants_a_key_where_keys_are_wanted():
+    assert wants_key("/report")
+    assert not wants_key("/")

@@ -1,0 +1,202 @@
+"""The report of a lake: what it shows, what it loads, and what changed since the night before."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.sources.folder import FolderSource
+from nightgrid.flows.care.check import check_lake_files
+from nightgrid.service.cli.app import main
+from nightgrid.service.games.plug import SAMPLES
+from nightgrid.service.report.figures import NIGHTS_PATH
+from nightgrid.service.report.page import policy_of
+from nightgrid.service.report.place import REPORT_PATH
+from nightgrid.service.report.writing import report_text, write_report
+from tests.chromium import chromium
+
+Invoke = Callable[..., tuple[int, str, str]]
+HOSTILE = "<img src=x onerror=alert(1)></style><script>alert(2)</script>"
+
+
+def night(folder: Path, *days: str) -> int:
+    (folder / "pips").mkdir(exist_ok=True)
+    for day in days:
+        shutil.copy(SAMPLES / "pips" / f"{day}.json", folder / "pips")
+    words = ("--source", str(folder / "pips"), "--lake", str(folder / "lake"))
+    return main(("nightly", *words, "--inline", "--no-prefect"))
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """Two nights, and the reports that they have left."""
+    folder = tmp_path_factory.mktemp("nights")
+    lake = Lake.open(str(folder / "lake"))
+    assert night(folder, "2026-01-01", "2026-01-02") == 0
+    first = lake.read_bytes(REPORT_PATH).decode()
+    # The second ends within the same second otherwise.
+    told = json.loads(lake.read_bytes(NIGHTS_PATH))
+    told["nights"][0]["ended_at"] = "2026-01-02T03:00:00+00:00"
+    lake.write_bytes(NIGHTS_PATH, json.dumps(told).encode())
+    assert night(folder, "2026-01-04") == 0
+    return folder, first, lake.read_bytes(REPORT_PATH).decode()
+
+
+def test_a_night_writes_the_report_and_the_next_one_says_what_changed(nights):
+    _, first, second = nights
+
+    assert "No report of an earlier night to compare with." in first
+    assert first.count('<figure class="plate">') == 3
+    assert "Pips: 3 more boards" in second
+    assert "Pips: 3 more boards with an answer" in second
+    assert "New boards" in second
+    assert "9 boards, every one answered" in second
+
+
+def test_the_report_loads_nothing_and_runs_nothing(nights):
+    *_, page = nights
+
+    assert not re.search(r"<script|<link|<iframe|<object|\son\w+=|javascript:", page)
+    assert not re.search(r"\sstyle=", page)
+    addresses = re.findall(r"(?:href|src)=\"([^\"]*)\"|url\(([^)]*)\)", page)
+    assert all(a.startswith("#") or b.startswith("data:font/woff2;") for a, b in addresses)
+    assert set(re.findall(r"https?://[^\s\"'<]*", page)) == {"http://www.w3.org/2000/svg"}
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in html.unescape(page)
+    assert f"style-src 'sha256-{digest}'; font-src data:" in policy_of(page)
+    assert "default-src 'none'" in policy_of(page)
+    assert "style-src 'none'" in policy_of("<p>no style</p>")
+
+
+def test_a_second_report_of_one_night_compares_with_the_night_before(nights, tmp_path):
+    folder, _, second = nights
+    shutil.copytree(folder / "lake", tmp_path / "lake")
+    lake = Lake.open(str(tmp_path / "lake"))
+
+    write_report(lake)
+    again = lake.read_bytes(REPORT_PATH).decode()
+    assert "Pips: 3 more boards" in again
+    assert re.sub(r"from the lake.*", "", again) == re.sub(r"from the lake.*", "", second)
+    assert len(json.loads(lake.read_bytes(NIGHTS_PATH))["nights"]) == 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b'{"nights": 3}', b"[1]"])
+def test_a_damaged_note_of_earlier_nights_costs_the_comparison_alone(nights, tmp_path, damage):
+    shutil.copytree(nights[0] / "lake", tmp_path / "lake")
+    lake = Lake.open(str(tmp_path / "lake"))
+    lake.write_bytes(NIGHTS_PATH, damage)
+
+    assert "No report of an earlier night" in (report_text(lake) or "")
+
+
+def test_texts_of_payloads_stay_texts(tmp_path):
+    source, lake = tmp_path / "strands", Lake.open(str(tmp_path / "lake"))
+    source.mkdir()
+    payload = json.loads((SAMPLES / "strands" / "2026-01-01.json").read_text())
+    payload["clue"] = HOSTILE
+    (source / "2026-01-01.json").write_text(json.dumps(payload))
+    (source / "2026-01-02.json").write_text(
+        json.dumps({**payload, HOSTILE: 1, "printDate": HOSTILE})
+    )
+    fetch(lake, FolderSource(source), game="strands")
+    normalise(lake, game="strands")
+
+    page = report_text(lake) or ""
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    assert HOSTILE not in page
+    assert page.count("<style>") == page.count("</style>") == 1
+    assert "<script" not in page
+    assert "print-date-mismatch" in page or "bad-date" in page
+
+
+def test_the_command_writes_into_a_folder_or_the_lake(nights, invoke: Invoke, tmp_path):
+    lake = str(nights[0] / "lake")
+    code, out, _ = invoke("report", "--lake", lake, "-o", "out", "--since", "2026-01-02")
+    assert (code, out) == (0, f"Report: {Path('out/index.html')}\n")
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "Charts show 2 January 2026 to 4 January 2026." in page
+    code, out, _ = invoke("report", "--lake", lake, "--json")
+    assert json.loads(out) == {"report": f"{lake}/{REPORT_PATH}"}
+
+
+def test_a_report_opens_in_the_browser(nights, invoke: Invoke, monkeypatch):
+    shown: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda url: shown.append(url) or True)
+    assert invoke("report", "--lake", str(nights[0] / "lake"), "--open")[0] == 0
+    assert shown == [(nights[0] / "lake" / REPORT_PATH).as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--since", "yesterday"), "--since is 'yesterday'; expected a date as YYYY-MM-DD"),
+        (("--lake", "nowhere"), "is no lake with puzzles"),
+        (("-o", "file"), "--output file is no folder"),
+    ],
+)
+def test_bad_input_gets_one_sentence(nights, invoke: Invoke, tmp_path, words, sentence):
+    (tmp_path / "file").write_text("")
+    code, out, err = invoke("report", "--lake", str(nights[0] / "lake"), *words)
+    assert (code, out, err.count("\n")) == (3, "", 1)
+    assert sentence in err
+
+
+def test_a_night_that_finds_nothing_leaves_the_report(tmp_path):
+    assert night(tmp_path, "2026-01-01") == 0
+    lake = Lake.open(str(tmp_path / "lake"))
+    lake.write_bytes(REPORT_PATH, b"as it was")
+    assert night(tmp_path) == 0
+    assert lake.read_bytes(REPORT_PATH) == b"as it was"
+    lake.delete(REPORT_PATH)
+    assert night(tmp_path) == 0
+    assert lake.read_bytes(REPORT_PATH).startswith(b"<!doctype html>")
+
+
+def test_files_of_reports_are_the_lake_s_own(nights, tmp_path):
+    shutil.copytree(nights[0] / "lake", tmp_path / "lake")
+    lake = Lake.open(str(tmp_path / "lake"))
+    assert list(check_lake_files(lake)) == []
+    lake.write_bytes(REPORT_PATH, b"<!doctype html><p>cut")
+    assert [found.path for found in check_lake_files(lake)] == [REPORT_PATH]
+
+
+def test_a_setting_keeps_nights_from_reporting(tmp_path, monkeypatch):
+    monkeypatch.setenv("NIGHTGRID_NIGHT_REPORT", "0")
+    assert night(tmp_path, "2026-01-01") == 0
+    assert not (tmp_path / "lake" / "reports").exists()
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 740}}], ids=str
+)
+def test_axe_finds_no_serious_problem_and_a_phone_shows_everything(nights, tmp_path, how):
+    path = tmp_path / "report.html"
+    path.write_text(nights[2])
+    program = chromium()
+    told: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        page = browser.new_context(bypass_csp=True, **how).new_page()
+        page.on("console", lambda message: told.append(message.text))
+        page.goto(path.as_uri())
+        wide, shown = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        faults = Axe().run(page).response["violations"]
+        browser.close()
+    serious = [fault for fault in faults if fault["impact"] in ("serious", "critical")]
+    nodes = [f"{fault['id']}: {node['html']}" for fault in serious for node in fault["nodes"]]
+    assert (nodes, told) == ([], [])
+    assert wide <= shown
