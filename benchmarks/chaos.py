@@ -30,6 +30,7 @@ from benchmarks.chaos_runs import Aftermath, Scene
 from benchmarks.chaos_surroundings import INNOCENT, SURROUNDINGS
 from benchmarks.harm import HARMS
 from benchmarks.report import Section, add_write, finish
+from benchmarks.s3_faults import BAD_ANSWERS
 from benchmarks.s3_server import s3_process
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.solvers.pips.generate.generator import generate
@@ -46,7 +47,9 @@ CUT_S = 6.0
 SILENT_S = 4.0
 RECOVERY_S = QUICK["visibility_timeout_seconds"] + 10.0
 """What one fault may cost at most; a storm's faults come before others are recovered from."""
-LENIENT = frozenset({"storm", "stages", "disk", "driver-disk", "network", "replaced", "words"})
+LENIENT = frozenset(
+    {"storm", "stages", "disk", "driver-disk", "network", "replaced", "words", *BAD_ANSWERS}
+)
 """What is gone for a while, or struck again and again, is not held to it."""
 PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.15"}
 DISK_BYTES = 24 * 1024**2
@@ -281,6 +284,7 @@ APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]
     "apart-s3": ("a second driver with other splits, on S3", _apart_on_s3),
     "stages": (f"{BLOWS} of the above at random, in counts by stages", _staged),
     **SURROUNDINGS,
+    **BAD_ANSWERS,
 }
 
 
@@ -295,6 +299,7 @@ BEFORE: dict[str, str] = {
     "version": "136 of 2,000 poison",
     "read-only": "224 of 6,000 poison",
     "words": "all poison, for ever",
+    **dict.fromkeys(BAD_ANSWERS, "not struck"),
 }
 """What was seen of faults before they were mended, by name; of the others, that nothing was lost.
 """

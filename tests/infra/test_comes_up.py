@@ -13,6 +13,7 @@ import shlex
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,6 @@ from typing import Any
 import pytest
 import yaml
 
-from benchmarks.processes import wait_for
 from nightgrid.solvers import kernel, warming
 from nightgrid.solvers.kernel.compiling import SourceCacheLocator, cache_dir
 from nightgrid.solvers.registry import GAMES, game
@@ -34,6 +34,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 COMPOSE = ROOT / "infra/compose.yaml"
 UP_S = 240.0
 """Kernels are compiled by then, also where tests share two cores."""
+PROBE_S = 0.5
 SERVER_USER = 999
 PASSWORD = "correct horse"
 SECRETS = {
@@ -120,14 +121,15 @@ def start(place: Place, name: str, command: list[str], env: Mapping[str, str], *
 def wait_until(container: Container, ready: Any, what: str) -> None:
     """Wait until something is so; tell what the program said when it ends before."""
 
-    def look() -> bool:
+    deadline = time.monotonic() + UP_S
+    while True:
         assert container.process.poll() is None, f"{what} ended: {container.said()}"
-        return bool(ready())
-
-    try:
-        wait_for(look, what, UP_S)
-    except TimeoutError as error:
-        raise AssertionError(f"{error}: {container.said()}") from error
+        if ready():
+            return
+        assert time.monotonic() < deadline, f"waited in vain for {what}: {container.said()}"
+        # A probe is a process of its own: one after the other would keep what it waits for from
+        # the processor.
+        time.sleep(PROBE_S)
 
 
 def stopped(container: Container, seconds: float) -> None:
