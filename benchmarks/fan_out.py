@@ -6,8 +6,9 @@ of the answers differs.
 The slowest of the published Strands boards and the slowest of generated loose Pips boards, each
 asked for `best(3)` or `count` by a client that waits; then published Strands boards that take less
 than a second. One worker: `split=never`. Two: one process of the interactive worker and one of the
-batch worker, which is idle, with `split=auto`. Which boards are slowest is measured first, in this
-process. Exits with 1 if an answer differs.
+batch worker, which is idle, with `split=auto`. Which boards are slowest is found first, in this
+process: of every Strands board a tenth of the first choices is worked, and those that promise to
+take longest are solved; so are the boards of Pips. Exits with 1 if an answer differs.
 """
 
 from __future__ import annotations
@@ -39,8 +40,13 @@ ASKS = {"strands": Ask(kind="best", limit=3), "pips": Ask(kind="count")}
 WAIT_S = 300.0
 TASK_S = 60.0
 """What one task may take here: the comparison is of one task in several processes, not of runs."""
-LOOSE_SEEDS = 60
+LOOSE_SEEDS = 30
 SMALL_S = 1.0
+STRETCHES, SAMPLED = 8, 0.1
+"""Stretches of a board's first choices that are worked to tell how long the whole may take, and
+the share of all that they are together."""
+CANDIDATES = 2
+"""Boards that are solved for each of the slowest that is looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +71,21 @@ class Answer:
 
 def slowest(options: argparse.Namespace) -> tuple[list[Board], list[Board], list[Board]]:
     """Find the slowest Strands boards, the slowest Pips boards, and quick Strands boards."""
-    strands = []
+    sampled = []
     for path in published_files("strands")[:: options.every]:
         payload = json.loads(path.read_text())
         words = len(payload["themeWords"])
         puzzle = StrandsPuzzle(board=tuple(payload["startingBoard"]), theme_words=words)
-        strands.append(_timed("strands", path.stem, puzzle))
+        sampled.append(_sampled("strands", path.stem, puzzle))
+    sampled.sort(key=lambda board: -board.alone_s)
+    wanted, few = CANDIDATES * options.boards, max(1, options.small)
+    # Of the others some, at even distances.
+    others = sampled[wanted:]
+    spread = others[:: max(1, len(others) // few)][:few]
+    strands, quick = (
+        [_timed(board.game, board.name, board.puzzle) for board in boards]
+        for boards in (sampled[:wanted], spread)
+    )
     strands.sort(key=lambda board: -board.alone_s)
     pips = [
         _timed("pips", f"{options.dominoes} dominoes, seed {seed}", board)
@@ -78,16 +93,29 @@ def slowest(options: argparse.Namespace) -> tuple[list[Board], list[Board], list
         for board in [loose_board(options.dominoes, seed)]
     ]
     pips.sort(key=lambda board: -board.alone_s)
-    quick = [board for board in strands if board.alone_s < SMALL_S][:: max(1, options.every)]
-    step = max(1, len(quick) // max(1, options.small))
-    return strands[: options.boards], pips[: options.boards], quick[::step][: options.small]
+    quick = [board for board in quick if board.alone_s < SMALL_S]
+    return strands[: options.boards], pips[: options.boards], quick[: options.small]
+
+
+def _sampled(name: str, called: str, puzzle: Any) -> Board:
+    """Work some first choices of a board; `alone_s` is what all of them would take so."""
+    search = bind_game(name).ranged(puzzle, ASKS[name], Budget(seconds=TASK_S))
+    if search is None or not search.size:
+        return Board(game=name, name=called, puzzle=puzzle, alone_s=0.0)
+    long = max(1, round(search.size * SAMPLED / STRETCHES))
+    begun = time.thread_time()
+    for first in range(0, search.size, max(long, -(-search.size // STRETCHES))):
+        search.work(first, min(first + long, search.size))
+    taken_s = (time.thread_time() - begun) / SAMPLED
+    print(f"\r{name} {called}: about {taken_s:.2f} s    ", end="", file=sys.stderr)
+    return Board(game=name, name=called, puzzle=puzzle, alone_s=taken_s)
 
 
 def _timed(name: str, called: str, puzzle: Any) -> Board:
     game = bind_game(name)
-    begun = time.perf_counter()
+    begun = time.thread_time()
     game.solve(puzzle, ASKS[name], None, Budget(seconds=TASK_S))
-    taken_s = time.perf_counter() - begun
+    taken_s = time.thread_time() - begun
     print(f"\r{name} {called}: {taken_s:.2f} s    ", end="", file=sys.stderr)
     return Board(game=name, name=called, puzzle=puzzle, alone_s=taken_s)
 

@@ -38,7 +38,7 @@ from nightgrid.workers.ondemand.records import (
     record_path,
     write_record,
 )
-from nightgrid.workers.ondemand.sharing import solve_shared
+from nightgrid.workers.ondemand.sharing import Split, solve_shared
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.notes import cancel_run
 from nightgrid.workers.settings import Settings
@@ -152,7 +152,16 @@ def _worked(
         is_small = outcome.status is not Status.OVER_BUDGET
         if is_small or (small == budget and not is_long):
             return _file(lake, game, puzzle, record, outcome, parts)
-        run_id = plan_job(lake, game, puzzle, ask, record.budget)
+        run_id = plan_job(
+            lake,
+            game,
+            puzzle,
+            ask,
+            record.budget,
+            worker_count=settings.batch_processes,
+            least_s=outcome.statistics.kernel_ns / 1e9,
+            split=_split_of(record, settings),
+        )
         write_record(lake, replace(record, run_id=run_id))
         return {"job_id": job, "state": "run", "run_id": run_id}
 
@@ -175,7 +184,7 @@ def _solved(
     idle: IdleProcesses | None,
 ) -> tuple[Outcome[Any], list[Part]]:
     """Solve a job, with idle processes where that pays."""
-    split: Any = record.split or settings.split
+    split = _split_of(record, settings)
     if idle is not None and split != "never":
         shared = solve_shared(
             game,
@@ -189,6 +198,11 @@ def _solved(
         if shared is not None:
             return shared
     return game.solve(puzzle, record.question.ask, None, budget), []
+
+
+def _split_of(record: Record, settings: Settings) -> Split:
+    split: Any = record.split or settings.split
+    return split
 
 
 def _stopped(lake: Lake, record: Record, why: ReasonCode) -> dict[str, Any]:

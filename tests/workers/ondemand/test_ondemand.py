@@ -10,16 +10,20 @@ import toy_game as toy
 
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.storage import STAGING_KEPT_S, Lake
-from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics, Status
 from nightgrid.solvers.errors import RefusalError, TransientError
+from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import BATCH, NAMES, Traffic, Watch, overview
 from nightgrid.workers.broker.redis_keys import connect, living
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
+from nightgrid.workers.ondemand import solving
+from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
-from nightgrid.workers.ondemand.jobs.submitting import submit
+from nightgrid.workers.ondemand.jobs.submitting import plan_job, submit
 from nightgrid.workers.ondemand.keeper import Keeper
 from nightgrid.workers.ondemand.records import open_records, record_path
 from nightgrid.workers.ondemand.solving import solve_message
@@ -74,6 +78,37 @@ def test_a_job_too_large_for_a_task_becomes_a_run(lake, settings, mailbox):
     drive(lake, report["run_id"], InlineExecutor(lake, settings), settings=settings)
     assert status(lake, job).state == "done"
     assert result(lake, job)["count"] == sum((9 + i) % 7 + 1 for i in range(64))
+
+
+@pytest.mark.parametrize(
+    ("least_s", "split", "chunks"), [(0.0, "auto", 1), (3.0, "auto", 2), (3.0, "never", 1)]
+)
+def test_a_job_that_has_taken_long_is_divided_whatever_was_expected(
+    lake, settings, least_s, split, chunks
+):
+    large, budget = puzzle(9, toy.LARGE), JobBudget.of(settings, Budget())
+    game = bind_game("pips")
+    run_id = plan_job(lake, game, large, COUNT, budget, least_s=least_s, split=split)
+    assert min(2, len(open_run(lake, run_id).chunks())) == chunks
+
+
+def test_a_task_says_what_its_job_has_taken(lake, settings, mailbox, monkeypatch):
+    said = {}
+
+    def plan(*_, **known):
+        said.update(known)
+        return "0" * 32
+
+    over = Outcome(
+        status=Status.OVER_BUDGET,
+        reason_code=ReasonCode.SECONDS,
+        statistics=Statistics(kernel_ns=3 * 10**9),
+    )
+    monkeypatch.setattr(solving, "_solved", lambda *_: (over, []))
+    monkeypatch.setattr(solving, "plan_job", plan)
+    submit(lake, PLAIN, COUNT, settings=settings, split="never")
+    solve_message(lake, mailbox[0], settings, "w")
+    assert said == {"worker_count": settings.batch_processes, "least_s": 3.0, "split": "never"}
 
 
 def test_a_job_that_raises_over_and_over_becomes_poison(lake, settings, mailbox):

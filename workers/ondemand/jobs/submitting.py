@@ -40,6 +40,7 @@ from nightgrid.workers.ondemand.records import (
 )
 from nightgrid.workers.ondemand.wishes import add_wish, wish_name
 from nightgrid.workers.runs.notes import take_up_run
+from nightgrid.workers.runs.plan.plan_pass import Split
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.settings import Settings, load_settings
@@ -153,8 +154,22 @@ def _want(lake: Lake, record: Record, wish: str) -> bool:
     raise TransientError(f"job {job} is ended and submitted by others at the same time")
 
 
-def plan_job(lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, budget: JobBudget) -> str:
-    """Plan a run of one job, or take up the one that was cancelled; return its id."""
+def plan_job(
+    lake: Lake,
+    game: Game[Any, Any],
+    puzzle: Any,
+    ask: Ask,
+    budget: JobBudget,
+    *,
+    worker_count: int = 2,
+    least_s: float = 0.0,
+    split: Split = "auto",
+) -> str:
+    """Plan a run of one job, or take up the one that was cancelled; return its id.
+
+    `least_s` is what the job is known to take at least: from a second on it is divided for so many
+    workers, whatever was expected of it.
+    """
     table = puzzles_table(game, [puzzle])
     # What a run has called poison is asked again.
     run_id = plan_run(
@@ -165,6 +180,9 @@ def plan_job(lake: Lake, game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Jo
         budget.part,
         retry=Retry.POISON,
         solution_bytes=budget.solution_bytes,
+        worker_count=worker_count,
+        least_s=least_s,
+        split=split,
     )
     take_up_run(lake, run_id)
     return run_id
