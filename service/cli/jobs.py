@@ -47,6 +47,9 @@ JOB_COLUMNS = {
     "run_id": "string?",
     "chunks_done": "int64?",
     "chunks_total": "int64?",
+    "states": "int64?",
+    "expected_s": "double?",
+    "left_s": "double?",
     "reason": "string",
 }
 """Columns of --format for jobs, as nightgrid.archive.lake.tables.fields reads them."""
@@ -276,6 +279,8 @@ def _job_text(job: JobStatus) -> str:
     text = f"{job.job_id}  {job.state}"
     if job.chunks_total is not None:
         text += f", {job.chunks_done:,} of {job.chunks_total:,} chunks"
+    if job.left_s:
+        text += f", {job.left_s:,.0f} s of a core left"
     if job.age_s is not None:
         text += f", {job.age_s:.1f} s old"
     if job.attempts > 1:

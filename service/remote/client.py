@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -18,6 +19,8 @@ READ_S = 90.0
 """A service waits a minute at most before it answers."""
 _SCHEMES = ("http", "https")
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
+
+_ERRNO = re.compile(r"^\[Errno -?\d+\] ")
 
 
 class RemoteClient:
@@ -92,6 +95,9 @@ class RemoteClient:
 
     def _lost(self, error: httpx.HTTPError) -> TransientError:
         why = "does not answer in time" if isinstance(error, httpx.TimeoutException) else str(error)
+        # "[Errno 111] Connection refused": the number is the system's own.
+        why = _ERRNO.sub("", why)
+        why = why[:1].lower() + why[1:]
         return TransientError(f"the service at {self.url}: {why or type(error).__name__}")
 
     def _refused(self, answer: httpx.Response) -> PermanentError | TransientError:

@@ -180,6 +180,9 @@ def status_of(solve: Mapping[str, Any]) -> JobStatus:
         age_s=age_s,
         chunks_done=progress.get("chunks_done"),
         chunks_total=progress.get("chunks_total"),
+        states=None if progress.get("states") is None else int(progress["states"]),
+        expected_s=progress.get("expected_s"),
+        left_s=progress.get("left_s"),
         reason=solve.get("reason") or "",
     )
 

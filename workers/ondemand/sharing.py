@@ -32,7 +32,7 @@ STEPS = 96
 SHARED_FROM_S = 0.5
 """A job that is expected to take longer is shared: to call a process takes a few milliseconds, and
 it has to find the board's pieces for itself."""
-LOOK_SECONDS = 0.05
+LOOK_SECONDS = 0.02
 """How often the worker looks at its pace while it is alone."""
 OPEN_AGAIN_SECONDS = 0.5
 """How long it waits before it looks again for idle processes."""

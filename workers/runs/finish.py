@@ -18,12 +18,14 @@ from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
+from nightgrid.archive.results.parts import put_parts
 from nightgrid.archive.words.binding import game_of
 from nightgrid.solvers.algebra import COST_COLUMNS, Game, Outcome, Statistics, Status
 from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.runs.divisions import parts_of_jobs
 from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.gathering import ANSWER, Buckets, Gathering, is_right
 from nightgrid.workers.runs.job_keys import FINAL, Answers, keys_of, read_answers
@@ -71,6 +73,7 @@ def finish_run(
         divided = gathered.finish(run)
         if divided:
             answers.add(_merged(lake, run, divided))
+            put_parts(lake, run_id, parts_of_jobs(lake, run, divided))
         retried = statuses_of(run.retry)
         others = read_answers(
             lake,

@@ -69,9 +69,11 @@ class Progress(BaseModel):
 
     chunks_done: int
     chunks_total: int
-    states: str | None = None
-    expected_s: float | None = None
-    left_s: float | None = None
+    states: str | None = Field(default=None, description="Of the chunks that are done.")
+    expected_s: float | None = Field(
+        default=None, description="Seconds of one core that the run is expected to take."
+    )
+    left_s: float | None = Field(default=None, description="What of them is left.")
 
 
 class Links(BaseModel):

@@ -21,6 +21,7 @@ from nightgrid.service.http.solves.replays import HEADER
 from nightgrid.service.http.solves.replies import digest_of
 from nightgrid.service.http.solves.views import API, is_over
 from nightgrid.service.http.state import Here, Service
+from nightgrid.service.http.watch.requests import REPEATED
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.cancelling import leave_job
@@ -104,6 +105,7 @@ def _begin(service: Service, posed: Posed, client: Client, key: str | None) -> N
     """Submit a question that the lake does not know the answer to."""
     job_id = posed.job_id
     service.admission.check()
+    service.admission.note(job_id, posed.expected_s)
     service.open_jobs.add(client, job_id)
     service.views.forget(job_id)
     wish = wish_name("idempotency", client.name, key) if key else ""
@@ -145,6 +147,7 @@ def recalling(service: Service) -> Recall:
         if reply is not None:
             # Requests are counted by route.
             scope["route"] = route
+            scope[REPEATED] = True
         return reply
 
     return recall

@@ -269,10 +269,14 @@ class Views:
         return {
             "chunks_done": found.chunks_done,
             "chunks_total": found.chunks_total,
-            "states": None,
-            "expected_s": None,
-            "left_s": None,
+            "states": None if found.states is None else str(found.states),
+            "expected_s": _rounded(found.expected_s),
+            "left_s": _rounded(found.left_s),
         }
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
 
 
 def is_over(solve: Mapping[str, Any]) -> bool:

@@ -24,6 +24,9 @@ ID_CHARS = 16
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Requests that are logged only when the service failed at them."""
+REPEATED = "nightgrid.repeated"
+"""Set in the scope of a request that repeats one that was answered: it changes nothing either, and
+a line would cost more than the reply."""
 _FAILED = 500
 
 
@@ -53,7 +56,7 @@ class Noted:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         self._figures.count(scope, status, seconds)
-        if status < _FAILED and scope["method"] in _READS:
+        if status < _FAILED and (scope["method"] in _READS or REPEATED in scope):
             return
         log.info(
             "request",

@@ -227,3 +227,22 @@ def answering(status: int, text: str) -> RemoteClient:
 def test_answers_of_other_servers(status: int, text: str, kind: type[Exception], told: str):
     with pytest.raises(kind, match=told):
         answering(status, text).get("/v1/queue")
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("[Errno 111] Connection refused", "connection refused"),
+        ("[Errno -2] Name or service not known", "name or service not known"),
+        ("All connection attempts failed", "all connection attempts failed"),
+        ("", "ConnectError"),
+    ],
+)
+def test_a_service_that_is_not_there_is_told_without_numbers_of_the_system(told: str, said: str):
+    def lost(_: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError(told)
+
+    client = RemoteClient("http://localhost:9", transport=httpx.MockTransport(lost))
+    with pytest.raises(TransientError) as caught:
+        client.get("/v1/games")
+    assert str(caught.value) == f"the service at http://localhost:9: {said}"

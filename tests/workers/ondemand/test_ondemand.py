@@ -10,9 +10,11 @@ import toy_game as toy
 
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.storage import STAGING_KEPT_S, Lake
+from nightgrid.archive.results.parts import parts_of
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics, Status
 from nightgrid.solvers.errors import RefusalError, TransientError
+from nightgrid.solvers.question import question_of
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import BATCH, NAMES, Traffic, Watch, overview
@@ -22,6 +24,8 @@ from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
 from nightgrid.workers.ondemand import solving
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.rows import find_row
+from nightgrid.workers.ondemand.jobs.run_progress import progress_of
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import plan_job, submit
 from nightgrid.workers.ondemand.keeper import Keeper
@@ -89,7 +93,23 @@ def test_a_job_that_has_taken_long_is_divided_whatever_was_expected(
     large, budget = puzzle(9, toy.LARGE), JobBudget.of(settings, Budget())
     game = bind_game("pips")
     run_id = plan_job(lake, game, large, COUNT, budget, least_s=least_s, split=split)
-    assert min(2, len(open_run(lake, run_id).chunks())) == chunks
+    run = open_run(lake, run_id)
+    assert min(2, len(run.chunks())) == chunks
+    before = progress_of(lake, run)
+    assert (before.chunks_done, before.states) == (0, 0)
+    assert before.left_s == before.expected_s
+    assert before.left_s >= least_s
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    after = progress_of(lake, open_run(lake, run_id))
+    assert after.chunks_done == after.chunks_total
+    assert after.left_s == 0
+    row = find_row(lake, question_of(game, COUNT).job_id(game.puzzle_id(large)))
+    told = parts_of(lake, row)
+    assert after.states == row["states"] == sum(part.states for part in told) or not told
+    if chunks > 1:
+        assert len(told) == row["parts"] > 1
+        assert all(part.what for part in told)
+    assert sum(part.count or 0 for part in told) == (row["count"] if told else 0)
 
 
 def test_a_task_says_what_its_job_has_taken(lake, settings, mailbox, monkeypatch):

@@ -9,9 +9,10 @@ from typing import Literal
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.jobs.rows import ends, find_row
+from nightgrid.workers.ondemand.jobs.run_progress import progress_of
 from nightgrid.workers.ondemand.record import BadRecordError, Record, check_job_id
 from nightgrid.workers.ondemand.records import is_set_aside, read_ended, read_record
-from nightgrid.workers.runs.manifest import done_places, open_run, read_done
+from nightgrid.workers.runs.manifest import open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled
 
 JobState = Literal[
@@ -36,6 +37,12 @@ class JobStatus:
     run_id: str | None = None
     chunks_done: int | None = None
     chunks_total: int | None = None
+    states: int | None = None
+    """States of the chunks of its run that are done."""
+    expected_s: float | None = None
+    """What its run is expected to take altogether: seconds of one core."""
+    left_s: float | None = None
+    """What of that is left."""
     reason: str = ""
     """Why it is refused, cancelled, expired or damaged, in one sentence."""
 
@@ -98,9 +105,13 @@ def status_of(lake: Lake, record: Record) -> JobStatus:
         run = open_run(lake, found.run_id)
     except PermanentError as error:
         return replace(found, state="run", reason=str(error))
+    far = progress_of(lake, run)
     return replace(
         found,
         state="run",
-        chunks_done=len(done_places(lake, found.run_id)),
-        chunks_total=len(run.chunks()),
+        chunks_done=far.chunks_done,
+        chunks_total=far.chunks_total,
+        states=far.states,
+        expected_s=far.expected_s,
+        left_s=far.left_s,
     )

@@ -35,6 +35,7 @@ def test_a_body_that_was_answered_reaches_no_route(
     settings: Settings,
     board: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert client.post("/v1/solves", json=board).status_code == 202
     (record,) = open_records(lake)
@@ -46,7 +47,9 @@ def test_a_body_that_was_answered_reaches_no_route(
         raise AssertionError("it was read again")
 
     monkeypatch.setattr(routes, "pose", never)
+    capsys.readouterr()
     again = client.post("/v1/solves", json=board)
+    assert '"request"' not in capsys.readouterr().err
     assert again.content == first.content
     told = [
         {name: value for name, value in answer.headers.items() if name != "x-request-id"}

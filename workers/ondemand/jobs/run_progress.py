@@ -1,0 +1,89 @@
+"""How far the run of a job on demand is: chunks, states, and what the rest is expected to take."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.runs.chunk_results import read_result
+from nightgrid.workers.runs.manifest import ChunkRef, Run, done_places
+
+READ_AT_ONCE = 100
+"""Results of chunks that one look reads; the next look reads further ones."""
+KEPT = 10_000
+_COLUMNS = ("states", "kernel_ns")
+_spent: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
+"""States and kernel seconds of results that were read: they never change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProgress:
+    """How far a run is. Times in seconds of one core."""
+
+    chunks_done: int
+    chunks_total: int
+    states: int
+    """States of the chunks that are done."""
+    expected_s: float | None
+    """What all chunks take that are known, those that are done as they were; None: not known."""
+    left_s: float | None
+    """What the others take."""
+
+
+def progress_of(lake: Lake, run: Run) -> RunProgress:
+    """Tell how far a run is. Raises TransientError where the lake does not answer."""
+    done = done_places(lake, run.run_id)
+    states, worked_s, planned_done_s, planned_left_s = 0, 0.0, 0.0, 0.0
+    read, unplanned, unread = 0, 0, READ_AT_ONCE
+    costs = {
+        (segment.number, chunk): cost_s
+        for segment in run.segments
+        for chunk, cost_s in enumerate(segment.chunk_cost_s)
+    }
+    refs = run.chunks()
+    for ref in refs:
+        cost_s = costs.get(ref.place)
+        if ref.place not in done:
+            planned_left_s += cost_s or 0.0
+            unplanned += cost_s is None
+            continue
+        unread -= (lake.url, ref.result_path) not in _spent
+        if unread < 0:
+            worked_s, planned_done_s = worked_s + (cost_s or 0.0), planned_done_s + (cost_s or 0.0)
+            continue
+        here = _spent_on(lake, ref)
+        states, worked_s, read = states + here[0], worked_s + here[1], read + 1
+        planned_done_s += cost_s or 0.0
+    left_s = None
+    if not unplanned or read:
+        # What chunks took so far over what was expected of them; few say little.
+        factor = (worked_s + planned_left_s) / max(planned_done_s + planned_left_s, 1e-9)
+        # Those that others have become were not expected: they are taken to be like the rest.
+        left_s = planned_left_s * factor + unplanned * worked_s / max(1, read)
+    return RunProgress(
+        chunks_done=len(done),
+        chunks_total=len(refs),
+        states=states,
+        expected_s=None if left_s is None else worked_s + left_s,
+        left_s=left_s,
+    )
+
+
+def _spent_on(lake: Lake, ref: ChunkRef) -> tuple[int, float]:
+    key = (lake.url, ref.result_path)
+    known = _spent.get(key)
+    if known is not None:
+        return known
+    found = (0, 0.0)
+    # A damaged result is worked again; until then nothing is said of it.
+    with suppress(NightgridError):
+        table = read_result(lake, ref, _COLUMNS)
+        states, kernel_ns = (sum(table.column(name).to_pylist()) for name in _COLUMNS)
+        found = states, kernel_ns / 1e9
+        _spent[key] = found
+        while len(_spent) > KEPT:
+            _spent.popitem(last=False)
+    return found
