@@ -24,6 +24,7 @@ from nightgrid.archive.lake.tables import (
     OBSERVATIONS,
     RUNTIMES,
     SOLUTIONS,
+    STRANDS_RANKINGS,
     ranks_schema,
 )
 from nightgrid.archive.lookup.listing import Wanted, list_quarantine
@@ -31,6 +32,7 @@ from nightgrid.archive.merging.files import read_each
 from nightgrid.archive.merging.merge import without_repeats
 from nightgrid.archive.results.files import SOLUTION_FILES
 from nightgrid.archive.results.gold import COUNTS_PATH, RUNTIMES_PATH, ranks_path
+from nightgrid.archive.results.rank_accuracy import PATH as RANKINGS_PATH
 from nightgrid.archive.results.results import one_per_job, scan_results
 from nightgrid.solvers.registry import GAMES
 
@@ -154,6 +156,11 @@ def rank_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Tab
     for game in games_ranked():
         table = lake.read_table(ranks_path(game), ranks_schema(game), columns)
         yield _told(table.replace_schema_metadata(None), held)
+
+
+def ranking_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read which places official solutions take among ranked covers."""
+    yield _told(lake.read_table(RANKINGS_PATH, STRANDS_RANKINGS, columns), held)
 
 
 def quarantine_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
