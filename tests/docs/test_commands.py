@@ -27,10 +27,11 @@ from tests.warm_interpreter import REAL, started
 
 PAGE_TIMEOUT_S = 600 if os.environ.get(REAL) else 300
 """Kernels may have to be compiled first."""
-NOT_RUN_MAX = 30
+NOT_RUN_MAX = 40
 BAD_INPUTS = "docs/reference/bad-inputs.md"
 """The page of commands that are refused, on purpose; tests of its own hold it."""
 REASONS = {
+    "a cluster",
     "changes the shell",
     "another machine",
     "docker",
@@ -210,7 +211,7 @@ def wrong_words(command: list[str], cli: dict[str, click.Command]) -> str:
     for word in rest:
         place = word.rstrip("/")
         ours = re.match(r"(infra|service|docs|benchmarks|changelog\.d)/", place)
-        if ours and not (ROOT / place).exists():
+        if ours and not list(ROOT.glob(place)):
             return f"{word} is not there"
         if extras := re.search(r"\.\[([a-z,]+)\]", word):
             known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
