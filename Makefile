@@ -29,7 +29,7 @@ help: ## print this list
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 TO_RUN := .[flows]
-TO_TEST := .[flows,query,serve,bench,docs,dev]
+TO_TEST := .[flows,query,serve,trace,bench,docs,dev]
 INDEX := $(if $(PIP_INDEX_URL),--default-index $(PIP_INDEX_URL))
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -75,6 +75,9 @@ class Settings(BaseSettings):
     log_format: LogFormat | None = None
     """How lines of the log are written: `console`, for people, or `json`, one object a line. Unset:
     `console` on a terminal and `json` elsewhere."""
+    trace_url: str | None = None
+    """Collector of traces that speaks OTLP over HTTP, such as http://127.0.0.1:4318; unset: no
+    traces. Needs the extra `trace`."""
 
     games: str = ",".join(GAMES)
     """Games, separated by commas, whose kernels and default words a worker loads before it begins.

@@ -25,7 +25,7 @@ from nightgrid.workers.broker.job_news import tell_news
 from nightgrid.workers.broker.job_refusals import mark_job_refusal, others_may_work
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.liveness import AcknowledgedRequest, Liveness
-from nightgrid.workers.broker.queues import BATCH, LOG_HEADER, URGENT
+from nightgrid.workers.broker.queues import BATCH, LOG_HEADER, TRACE_HEADER, URGENT
 from nightgrid.workers.broker.redis_keys import (
     Announcement,
     EventKind,
@@ -47,6 +47,7 @@ from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.manifest import ChunkRef
 from nightgrid.workers.settings import program_settings
+from nightgrid.workers.tracing import begin_tracing, continued, flush_traces
 
 log = get_logger("nightgrid.worker")
 
@@ -78,10 +79,16 @@ class NightgridTask(Task):  # type: ignore[misc]
     retry_backoff_max = 10
     retry_jitter = True
 
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Work the task as a part of the trace that its message names."""
+        name = self.name.removeprefix(TASK_PREFIX)
+        with continued(_header(self.request, TRACE_HEADER), name, **_ids(arguments)):
+            return self.run(*arguments, **named)
+
     def before_start(self, task_id: str, *_: Any) -> None:
         """Bind what every log line of the task shall carry."""
         unbind()
-        bind_carried(self.request.get(LOG_HEADER))
+        bind_carried(_header(self.request, LOG_HEADER))
         bind(task=self.name, task_id=task_id, retries=self.request.retries, worker=WORKER_ID)
         self.request.begun = time.monotonic()
 
@@ -96,6 +103,19 @@ class NightgridTask(Task):  # type: ignore[misc]
         note(TASK_SECONDS, short, amount=seconds or 0.0)
         _send_figures()
         unbind()
+
+
+def _header(request: Any, name: str) -> Any:
+    """Read a header of ours of the message that a task came with."""
+    return request.get(name) or (request.get("headers") or {}).get(name)
+
+
+def _ids(arguments: tuple[Any, ...]) -> dict[str, str | None]:
+    """Name what a task is about: run and chunk, or job."""
+    told = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+    run, job = told.get("run_id"), told.get("job_id")
+    chunk = ChunkRef(**told).name if run else None
+    return {"run": run, "chunk": chunk, "job": job}
 
 
 def _send_figures() -> None:
@@ -289,6 +309,13 @@ def _warm_ranker() -> None:
 @signals.worker_process_init.connect  # type: ignore[untyped-decorator]
 def _leash_child(**_: Any) -> None:
     die_with_parent()
+    # After the fork: what sends spans is a thread.
+    begin_tracing(_settings.trace_url, "worker")
+
+
+@signals.worker_process_shutdown.connect  # type: ignore[untyped-decorator]
+def _end_child(**_: Any) -> None:
+    flush_traces()
 
 
 @signals.worker_ready.connect  # type: ignore[untyped-decorator]

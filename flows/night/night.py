@@ -42,6 +42,7 @@ from nightgrid.solvers.errors import NightgridError, PermanentError, TransientEr
 from nightgrid.workers.lease import holding
 from nightgrid.workers.logs import bound, get_logger
 from nightgrid.workers.processes import alone
+from nightgrid.workers.tracing import span
 from nightgrid.workers.upkeep import tidy
 
 log = get_logger("nightgrid.night")
@@ -137,7 +138,8 @@ def work_steps(
     night: NightSettings, watch: Watch, as_step: AsStep, ahead: StepsAhead
 ) -> NightReport:
     """Do what `work_night` does, in a night that is held, beginning with what was done ahead."""
-    with bound(night=uuid.uuid4().hex[:NIGHT_ID_CHARS]):
+    name = uuid.uuid4().hex[:NIGHT_ID_CHARS]
+    with bound(night=name), span("night", night=name):
         figures = _worked(night, watch, ahead.taken_over_by(as_step), ahead)
     if figures.failed:
         raise NightFailedError(figures)

@@ -234,7 +234,9 @@ def _count(
     from nightgrid.flows.runs import StoppedError, Watch
     from nightgrid.flows.start import run_count
     from nightgrid.workers.logs import logged_to
+    from nightgrid.workers.tracing import begin_tracing
 
+    begin_tracing(settings.workers.trace_url, "count")
     note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {solved_by(settings)}")
     slices, progress = SlicesLine(), ProgressLine()
     told: list[str] = []

@@ -286,6 +286,7 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
     from nightgrid.flows.runs import StoppedError, Watch
     from nightgrid.flows.start import run_night
     from nightgrid.workers.logs import logged_to
+    from nightgrid.workers.tracing import begin_tracing
 
     for game in night.games:
         note(f"nightly: {game.source} -> {night.workers.lake}, solved by {solved_by(night)}")
@@ -303,6 +304,7 @@ def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: b
             warn_of_poison(report.game, report.poisoned_jobs)
         show(report)
 
+    begin_tracing(night.workers.trace_url, "night")
     watch = Watch(
         on_trouble=tell_trouble,
         on_work=warm_games,

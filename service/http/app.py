@@ -21,6 +21,7 @@ from nightgrid.service.http.solves import events, found, routes
 from nightgrid.service.http.state import Service
 from nightgrid.service.http.watch import metrics, queue, ready
 from nightgrid.service.http.watch.requests import Noted
+from nightgrid.service.http.watch.traced import telemetry
 from nightgrid.service.web.files import routes as page_routes
 from nightgrid.solvers.registry import GAMES, titles
 
@@ -92,6 +93,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         # Their pages load scripts from other hosts.
         docs_url=None,
         redoc_url=None,
+        telemetry=telemetry(),
     )
     app.state.service = service
     problems.install(app)

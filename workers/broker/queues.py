@@ -26,6 +26,7 @@ from nightgrid.workers.broker.malformed import MALFORMED, read_object
 from nightgrid.workers.broker.redis_keys import answering, connect, living
 from nightgrid.workers.logs import carried
 from nightgrid.workers.settings import Settings, load_settings
+from nightgrid.workers.tracing import span, trace_header
 
 INTERACTIVE = "interactive"
 """On-demand solves; at least one worker serves this queue alone."""
@@ -40,6 +41,8 @@ OF_BATCH_WORKERS: tuple[str, ...] = (URGENT, BATCH)
 (nightgrid.workers.broker.turns)."""
 LOG_HEADER = "log"
 """Header of a message with the ids that its worker logs (nightgrid.workers.logs)."""
+TRACE_HEADER = "trace"
+"""Header of a message that names the trace which it belongs to, where there are traces."""
 LOOK_AT_MOST = 10_000
 """Messages of one queue that are looked at; a bounded window never has as many."""
 
@@ -59,15 +62,22 @@ class Traffic:
     """False when the queue holds more messages than were looked at."""
 
 
+def _own_headers(about: str) -> dict[str, Any]:
+    trace = trace_header()
+    own = {"about": about, "submitted_at": time.time(), LOG_HEADER: carried()}
+    return own | ({TRACE_HEADER: trace} if trace else {})
+
+
 def send(app: Celery, task: str, queue: str, about: str, argument: dict[str, Any]) -> None:
     """Publish one message. Raises TransientError when the broker is dead."""
     try:
-        app.send_task(
-            task,
-            args=[argument],
-            queue=queue,
-            headers={"about": about, "submitted_at": time.time(), LOG_HEADER: carried()},
-        )
+        with span("publish", queue=queue, task=task, about=about):
+            app.send_task(
+                task,
+                args=[argument],
+                queue=queue,
+                headers=_own_headers(about),
+            )
     except (OperationalError, redis.RedisError, OSError) as error:
         raise TransientError(f"the Redis server does not answer: {error}") from error
 

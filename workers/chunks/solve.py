@@ -63,6 +63,7 @@ from nightgrid.workers.runs.notes import (
 from nightgrid.workers.runs.stages import first_stage, stage_part
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import Watcher, run_look, watching
+from nightgrid.workers.tracing import span
 
 AGAIN = "[null]"
 """Children of a row that only needs a chunk of its own: the same job or part once more."""
@@ -144,13 +145,14 @@ def _worked(
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:
         kept_tables.drop()
-        with refusing(MissingDictionaryError):
+        kernel = span("kernel", game=game.name, rows=rows.num_rows)
+        with refusing(MissingDictionaryError), kernel:
             if run.question.ask.kind == "all" and rows.num_rows == 1:
                 part = list_solutions(lake, game, run, rows, settings)
             else:
                 part = solve_rows(game, run, rows, settings)
     else:
-        with refusing():
+        with refusing(), span("kernel", game=game.name, rows=rows.num_rows, staged=True):
             part = carry(lake, ref, run, game, rows, stage)
         if drops_states(lake, ref.run_id):
             # The process that cancelled the run has deleted all states but these.
@@ -161,7 +163,8 @@ def _worked(
     if run.budget.stopped is not None:
         return _stopped(lake, ref, worker)
     with refusing():
-        created = lake.create_table(ref.result_path, part)
+        with span("file", rows=rows.num_rows):
+            created = lake.create_table(ref.result_path, part)
         if created:
             _note_figures(game.name, part)
         if not created and read_done(lake, ref.run_id) is not None:

@@ -34,6 +34,7 @@ from nightgrid.workers.runs.manifest import (
 )
 from nightgrid.workers.runs.notes import is_cancelled
 from nightgrid.workers.settings import Settings, load_settings
+from nightgrid.workers.tracing import span
 
 Found = TypeVar("Found")
 
@@ -90,6 +91,7 @@ def drive(
     refusal = f"another driver is working run {run_id}"
     with (
         bound(run=run_id),
+        span("drive", run=run_id),
         alone(settings.side_dir, f"driver-{run_id}", refusal),
         _stop_signals(stopping or threading.Event()) as stop,
         Collector(lake, run_id, settings.side_dir) as collector,

@@ -55,6 +55,7 @@ from nightgrid.workers.ranking.ondemand import RankingKeeper
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled
 from nightgrid.workers.settings import Settings, program_settings
+from nightgrid.workers.tracing import begin_tracing, flush_traces
 from nightgrid.workers.upkeep import prune_runs
 
 log = get_logger("nightgrid.keeper")
@@ -254,9 +255,11 @@ def main() -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    begin_tracing(settings.trace_url, "keeper")
     log.info("keeper up")
     keeper.run(stop)
     # Drivers are threads; their runs go on from the lake when a keeper is up again.
+    flush_traces()
     sys.stdout.flush()
     os._exit(0)
 

@@ -30,6 +30,7 @@ from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.settings import Settings, program_settings
+from nightgrid.workers.tracing import begin_tracing, continued
 
 log = get_logger("nightgrid.quick_solver")
 
@@ -37,6 +38,8 @@ TRY_SECONDS = 0.05
 """What one board may take here; what takes longer is for the workers."""
 TRY_TABLE_BYTES = 64 * 1024**2
 READY = {"ready": True}
+TRACE = "trace"
+"""Key of a message that names the trace which it belongs to."""
 _FINAL = frozenset(FINAL.to_pylist())
 
 
@@ -83,7 +86,9 @@ def serve(lake: Lake, settings: Settings, asked: TextIO, told: TextIO) -> None:
     _tell(told, READY)
     for line in asked:
         try:
-            answer = try_message(lake, settings, json.loads(line))
+            message = json.loads(line)
+            with continued(message.pop(TRACE, None), "kernel", job=message["job_id"]):
+                answer = try_message(lake, settings, message)
         except Exception as error:  # noqa: BLE001 - the queue has attempts, and words for what fails
             log.warning("not answered here", error=repr(error))
             answer = None
@@ -103,6 +108,7 @@ def main() -> None:
     # Ctrl-C is for the service, which closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     settings = program_settings()
+    begin_tracing(settings.trace_url, "quick")
     # Nothing but answers may be written where they are read.
     told, sys.stdout = sys.stdout, sys.stderr
     warm(settings)

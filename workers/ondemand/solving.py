@@ -43,6 +43,7 @@ from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.notes import cancel_run
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import Look, Watcher, watching
+from nightgrid.workers.tracing import span
 
 
 def solve_message(
@@ -131,10 +132,11 @@ def _worked(
     small = replace(small_budget(budget, settings), stop=stop)
     parts: list[Part] = []
     try:
-        if ask.kind == "all":
-            outcome = solve_few(game, puzzle, ask, small, settings)
-        else:
-            outcome, parts = _solved(game, puzzle, record, small, settings, idle)
+        with span("kernel", game=game.name, ask=str(ask)):
+            if ask.kind == "all":
+                outcome = solve_few(game, puzzle, ask, small, settings)
+            else:
+                outcome, parts = _solved(game, puzzle, record, small, settings, idle)
     except PermanentError as error:
         outcome = invalid_outcome(error)
     except NightgridError:
@@ -299,7 +301,8 @@ def _file(
     What it took counts among the figures if it `is_worked` just now.
     """
     answer = answer_of(game, puzzle, record.question, record.budget, outcome, parts)
-    put_answer(lake, answer)
+    with span("file", status=str(outcome.status)):
+        put_answer(lake, answer)
     took = outcome.statistics if is_worked else Statistics()
     note_rows(game.name, {str(outcome.status): 1}, took.states, took.kernel_ns)
     close_record(lake, record.job_id, answer.row)

@@ -17,6 +17,9 @@ from nightgrid.solvers.errors import PermanentError
 class Tracing(Protocol):
     """What begins spans and carries a trace over to other processes."""
 
+    provider: Any
+    """The provider of spans, as OpenTelemetry's libraries take it."""
+
     def span(self, name: str, attributes: Mapping[str, Any]) -> AbstractContextManager[Any]:
         """Begin a part of the trace that is under way, or a trace."""
 

@@ -67,8 +67,10 @@ def serve(
     from nightgrid.service.http.running import listen, make_server, url_of
     from nightgrid.service.http.settings import ServiceSettings
     from nightgrid.workers.logs.lines import take_over_logging
+    from nightgrid.workers.tracing import begin_tracing
 
     take_over_logging(logging.WARNING)
+    begin_tracing(settings.trace_url, "service")
     here = ServiceSettings(workers=settings, host=host, port=port, quick_processes=QUICK_PROCESSES)
     app = create_app(here)
     if place.is_missing(settings.lake):

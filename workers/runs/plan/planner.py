@@ -36,6 +36,7 @@ from nightgrid.workers.runs.notes import next_name
 from nightgrid.workers.runs.plan.plan_pass import Asking, LargeJob, OpenJobs, Piece, PlanPass, Split
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.tracing import span
 
 log = get_logger("nightgrid.planner")
 
@@ -106,8 +107,9 @@ def plan_run(
     if jobs.again_count:
         run_id = next_name(lake, run_id, more=True)
     if jobs.open_count:
-        begin_run(asking, run_id, puzzle_count=jobs.open_count)
-        extend_run(asking, puzzles, run_id, answers, known_count)
+        with span("plan", run=run_id, game=game.name):
+            begin_run(asking, run_id, puzzle_count=jobs.open_count)
+            extend_run(asking, puzzles, run_id, answers, known_count)
     else:
         # All runs without jobs have one name: what is answered may be other puzzles each time.
         _write_plan(asking, run_id, 0, jobs, known_count)

@@ -18,7 +18,9 @@ from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.ondemand.answers import Answer
 from nightgrid.workers.ondemand.jobs.status import JobStatus
+from nightgrid.workers.ondemand.quick_solver import TRACE
 from nightgrid.workers.settings import Settings
+from nightgrid.workers.tracing import span, trace_header
 
 
 class Quick:
@@ -82,7 +84,8 @@ class Quick:
             "budget": budget.limits,
             "puzzle": puzzle,
         }
-        found = await self.processes.ask(message)
+        with span("quick", game=asked.question.game, job=asked.job_id):
+            found = await self.processes.ask(message | {TRACE: trace_header()})
         if found is None:
             return None
         answer = Answer(row=found["row"], solutions=found["solutions"])

@@ -1,0 +1,165 @@
+"""One trace goes from the HTTP request through the message to the kernel and the filed row."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from starlette.testclient import TestClient
+
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers import tasks, tracing
+from nightgrid.workers.broker.lake_keys import key_prefix
+from nightgrid.workers.broker.queues import INTERACTIVE, TRACE_HEADER
+from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.settings import Settings
+from nightgrid.workers.tracing.exporting import OpenTelemetry
+from tests.service.scenes import PAIR
+
+
+@pytest.fixture
+def spans() -> Iterator[InMemorySpanExporter]:
+    """Trace in this process, into memory."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tracing.use_tracing(OpenTelemetry(provider))
+    yield exporter
+    tracing.use_tracing(None)
+
+
+def chain(found: dict[str, ReadableSpan], name: str) -> list[str]:
+    """Name a span and those that it is a part of."""
+    by_id = {span.context.span_id: span for span in found.values() if span.context}
+    names, span = [], found.get(name)
+    while span is not None:
+        names.append(span.name)
+        span = by_id.get(span.parent.span_id) if span.parent else None
+    return names
+
+
+def test_one_trace_goes_from_the_request_to_the_filed_row(
+    tmp_path: Path,
+    open_client: Callable[..., TestClient],
+    redis_url: str,
+    spans: InMemorySpanExporter,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    (tmp_path / "lake").mkdir()
+    client = open_client(tmp_path / "lake", redis_url=redis_url)
+    given = "0af7651916cd43dd8448eb211c80319c"
+    headers = {"traceparent": f"00-{given}-b7ad6b7169203331-01"}
+    body = {"puzzle": PAIR, "game": "pips", "ask": "count"}
+    assert client.post("/v1/solves", json=body, headers=headers).status_code == 202
+    settings = Settings(lake=str(tmp_path / "lake"), redis_url=redis_url)  # type: ignore[arg-type]
+    with connect(settings) as server:
+        (text,) = server.lrange(f"{key_prefix(settings)}{INTERACTIVE}", 0, -1)
+    message = json.loads(text)
+    told = message["headers"]
+    monkeypatch.setattr(tasks, "_settings", settings)
+    monkeypatch.setattr(tasks, "_open", {})
+    # What a worker does with the message, in a process of its own as here.
+    task = tasks.app.tasks[told["task"]]
+    ((argument,), _, _) = json.loads(_body(message))
+    done = task.apply(args=[argument], headers={TRACE_HEADER: told[TRACE_HEADER]})
+    assert done.result["state"] == "done", done.result
+
+    found = {span.name: span for span in spans.get_finished_spans()}
+    assert {f"{span.context.trace_id:032x}" for span in found.values() if span.context} == {given}
+    request = ["POST /v1/solves"]
+    assert chain(found, "publish") == ["publish", *request]
+    for name in ("kernel", "file"):
+        assert chain(found, name) == [name, "solve_ondemand", "publish", *request]
+    task_span = found["solve_ondemand"]
+    assert dict(task_span.attributes or {}) == {"job": argument["job_id"]}
+    assert (found["file"].attributes or {})["status"] == "solved"
+
+
+def _body(message: dict[str, Any]) -> bytes:
+    return base64.b64decode(message["body"])
+
+
+def test_the_page_and_probes_are_no_traces(
+    sample_lake: Path, open_client: Callable[..., TestClient], spans: InMemorySpanExporter
+):
+    client = open_client(sample_lake)
+    for path in ("/", "/healthz", "/metrics"):
+        client.get(path)
+    assert spans.get_finished_spans() == ()
+    client.get("/v1/games")
+    assert [span.name for span in spans.get_finished_spans()] == ["GET /v1/games"]
+
+
+def test_without_a_collector_nothing_is_traced_or_loaded():
+    assert tracing.span("x") is tracing.span("y")
+    assert tracing.trace_header() == {}
+    with tracing.span("x", rows=1), tracing.continued({"traceparent": "odd"}, "y"):
+        pass
+    code = (
+        "import sys; from nightgrid.workers import tracing; tracing.begin_tracing(None, 'x')\n"
+        "assert not [m for m in sys.modules if m.startswith('opentelemetry')]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_a_header_that_is_none_begins_a_trace_of_its_own(spans: InMemorySpanExporter):
+    for header in (None, "x", {"traceparent": "odd"}, {"traceparent": 7}, {1: 2}, []):
+        with tracing.continued(header, "task"):
+            assert tracing.trace_header()["traceparent"].startswith("00-")
+    assert [span.parent for span in spans.get_finished_spans()] == [None] * 6
+
+
+def test_a_collector_gets_the_spans_and_who_sent_them():
+    """Given a collector over HTTP, Then it has the spans as soon as they are flushed."""
+    received: list[ExportTraceServiceRequest] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            data = self.rfile.read(int(self.headers["Content-Length"]))
+            if self.headers.get("Content-Encoding") == "gzip":
+                data = gzip.decompress(data)
+            assert self.path == "/v1/traces"
+            received.append(ExportTraceServiceRequest.FromString(data))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            tracing.begin_tracing(f"http://127.0.0.1:{server.server_port}/", "worker")
+            with tracing.span("kernel", game="pips", rows=3, nothing=None):
+                pass
+            tracing.flush_traces()
+        finally:
+            kept = tracing.current_tracing()
+            tracing.use_tracing(None)
+            if kept is not None:
+                kept.provider.shutdown()
+            server.shutdown()
+    ((sent,),) = (request.resource_spans for request in received)
+    about = {each.key: each.value.string_value for each in sent.resource.attributes}
+    assert (about["service.name"], about["nightgrid.role"]) == ("nightgrid", "worker")
+    ((span,),) = (scope.spans for scope in sent.scope_spans)
+    assert span.name == "kernel"
+    assert {each.key for each in span.attributes} == {"game", "rows"}
+
+
+def test_without_the_extra_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "nightgrid.workers.tracing.exporting", None)
+    with pytest.raises(PermanentError, match=r"expected nightgrid\[trace\]"):
+        tracing.begin_tracing("http://127.0.0.1:4318", "x")
