@@ -15,7 +15,7 @@ from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.malformed import malformed_counts
 from nightgrid.workers.broker.queues import INTERACTIVE, Demand, QueueStatus, demand, overview
 from nightgrid.workers.broker.redis_keys import connect, living, refusals
-from nightgrid.workers.broker.sent_figures import read_figures
+from nightgrid.workers.broker.sent_figures import read_figures, send_figures
 from nightgrid.workers.figures import Sample
 from nightgrid.workers.ondemand.records import read_records
 from nightgrid.workers.settings import Settings
@@ -68,6 +68,8 @@ def look_at_queue(lake: Lake, settings: Settings) -> QueueLook:
         oldest_s = max(oldest_s or 0.0, now - record.submitted_at)
     look = QueueLook(jobs=jobs, oldest_s=oldest_s, alive=None, damaged=len(records.bad))
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
+        # Boards that processes of the service itself have solved.
+        send_figures(client, settings)
         return replace(
             look,
             alive=living(client, settings),

@@ -28,6 +28,8 @@ REPEATED = "nightgrid.repeated"
 """Set in the scope of a request that repeats one that was answered: it changes nothing either, and
 a line would cost more than the reply."""
 _FAILED = 500
+_PROBES = frozenset({"/healthz", "/readyz"})
+"""Asked every few seconds: that they are not ready is their answer."""
 
 
 class Noted:
@@ -56,12 +58,14 @@ class Noted:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         self._figures.count(scope, status, seconds)
-        if status < _FAILED and (scope["method"] in _READS or REPEATED in scope):
+        route = route_of(scope)
+        changes_nothing = scope["method"] in _READS or REPEATED in scope
+        if changes_nothing and (status < _FAILED or route in _PROBES):
             return
         log.info(
             "request",
             method=method_of(scope),
-            route=route_of(scope),
+            route=route,
             status=status,
             client=getattr(scope.get("state", {}).get("client"), "name", ""),
             seconds=round(seconds, 4),

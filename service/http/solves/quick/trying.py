@@ -16,6 +16,7 @@ from nightgrid.service.http.solves.quick.processes import QUICK_S, QuickProcesse
 from nightgrid.service.http.solves.views import Subject, Views
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import game_plug
+from nightgrid.workers.figures import note_rows
 from nightgrid.workers.ondemand.answers import Answer
 from nightgrid.workers.ondemand.jobs.status import JobStatus
 from nightgrid.workers.ondemand.quick_solver import TRACE
@@ -89,6 +90,8 @@ class Quick:
         if found is None:
             return None
         answer = Answer(row=found["row"], solutions=found["solutions"])
+        took = {name: found["row"][name] for name in ("states", "kernel_ns")}
+        note_rows(asked.question.game, {found["row"]["status"]: 1}, **took)
         self._views.remember(asked.job_id, subject_of(posed, self._views, puzzle))
         self._views.note_times(asked.job_id, begun, time.time())
         status = JobStatus(job_id=asked.job_id, state="done")

@@ -38,6 +38,7 @@ def test_reading_is_not_logged_and_asking_is(
 ):
     sample.get("/v1/games")
     sample.get("/none")
+    assert sample.get("/readyz").status_code == 503
     assert lines(capsys) == []
     sample.post("/v1/solves", json={"game": "odd\nname"}, headers={"X-Request-ID": "mine-2"})
     (line,) = lines(capsys)

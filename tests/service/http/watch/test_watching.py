@@ -19,7 +19,6 @@ from nightgrid.service.http.watch.metric_list import METRICS
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.malformed import count_malformed
 from nightgrid.workers.broker.redis_keys import connect, mark_alive, mark_refusal
-from nightgrid.workers.broker.sent_figures import send_figures
 from nightgrid.workers.figures import TOLD, note
 from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.records import RECORDS, read_records, write_record
@@ -241,7 +240,6 @@ def test_every_metric_is_listed_with_its_type_and_labels(
     for number, figure in enumerate(TOLD):
         note(figure, *("x" for _ in figure.labels), amount=number)
     with connect(settings) as client:
-        send_figures(client, settings)
         count_malformed("batch", "odd", settings)
         mark_alive(client, settings, "w", WORKER)
     http = open_client(Path(settings.lake), redis_url=redis_url)
