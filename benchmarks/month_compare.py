@@ -2,7 +2,8 @@
 
 What must agree: every board; the current editions in every column but `revision`, `seen_at` and
 `raw_sha256` (which say when and how often something was seen); every result and solution of these
-boards in every column but `kernel_ns` and `run_id`; gold in every column but `revision` and times.
+boards in every column but `kernel_ns` and `run_id`, and where a job was divided otherwise but what
+it took; gold in every column but `revision`, `states` and times.
 The lake of the month has more: boards, revisions, results and quarantine of what was published in
 between. None of that is lost, and nothing else is there.
 """
@@ -43,6 +44,9 @@ from nightgrid.solvers.errors import PermanentError
 
 WHEN_SEEN = ("revision", "seen_at", "raw_sha256", "url")
 TIMES = ("kernel_ns", "run_id")
+WORK = ("states", "nodes", "parts", "table_bytes")
+"""What a job took. It depends on how it was divided, and that on what the lake has learned of costs
+(docs/reference/lake.md): answers agree, these where a job was divided alike."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -160,7 +164,28 @@ def _sightings(
 
 def _results(found: Compared, month: Lake, single: Lake) -> None:
     ours, theirs = (read_results(lake).drop_columns(list(TIMES)) for lake in (month, single))
-    _agree(found, "results", ours, theirs, ("job_id",))
+    divided = dict(zip(*(theirs.column(n).to_pylist() for n in ("job_id", "parts")), strict=True))
+    rows = ours.to_pylist()
+    otherwise = {
+        row["job_id"] for row in rows if divided.get(row["job_id"], row["parts"]) != row["parts"]
+    }
+    found.rows["results of jobs that were divided otherwise"] = len(otherwise)
+    for is_otherwise, name in (
+        (False, "results"),
+        (True, "results of jobs that were divided otherwise"),
+    ):
+        tables = [
+            table.filter(
+                pc.equal(
+                    pc.is_in(table.column("job_id"), value_set=pa.array(otherwise, pa.string())),
+                    is_otherwise,
+                )
+            )
+            for table in (ours, theirs)
+        ]
+        if is_otherwise:
+            tables = [table.drop_columns(list(WORK)) for table in tables]
+        _agree(found, name, *tables, ("job_id",))
     names = ours.column("job_id").to_pylist()
     if len(set(names)) < len(names):
         found.wrong.append(f"results: {len(names) - len(set(names))} jobs have two rows")
@@ -177,7 +202,7 @@ def _solutions(found: Compared, month: Lake, single: Lake) -> None:
 
 
 def _gold(found: Compared, month: Lake, single: Lake, game: str) -> None:
-    drop = {"revision", "kernel_ns"}
+    drop = {"revision", "kernel_ns", "states"}
     for path, schema in ((COUNTS_PATH, COUNTS_BY_DATE), (ranks_path(game), ranks_schema(game))):
         names = [name for name in schema.names if name not in drop]
         ours, theirs = (

@@ -13,6 +13,7 @@ import pyarrow as pa
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import Wanted, list_quarantine, list_results
+from nightgrid.archive.results.contradictions import Contradiction
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.sentences import plural
 
@@ -22,6 +23,8 @@ SHOWN = 10
 """Items of a kind that are shown to people; `nightgrid list` has all."""
 QUARANTINE = "quarantine"
 """Kind of what broke a rule; the other kinds of KINDS are statuses."""
+CONTRADICTION = "contradiction"
+"""Kind of an answer that another version of the solver gave otherwise."""
 SKIPPED = "skipped"
 """Kind of what lies beside the payloads of a source and is not read; told, and no exit code."""
 SKIPPED_SHOWN = 3
@@ -35,7 +38,7 @@ class Item:
     """A puzzle, or a payload, and why it deserves a look."""
 
     kind: str
-    """One of KINDS, or SKIPPED."""
+    """One of KINDS, CONTRADICTION, or SKIPPED."""
     name: str
     """A puzzle's reference or id; the date of a payload with its file; a row of a corpus."""
     why: str
@@ -92,6 +95,22 @@ def in_quarantine(rows: Iterable[Mapping[str, Any]]) -> tuple[Item, ...]:
     )
 
 
+def contradicting(
+    found: Iterable[Contradiction], ask: str, name_of: Callable[[str], str]
+) -> tuple[Item, ...]:
+    """Name the puzzles that two versions of a solver answer otherwise; `name_of` names a puzzle."""
+    return tuple(
+        Item(
+            kind=CONTRADICTION,
+            name=name_of(one.puzzle_id),
+            why=one.sentence(),
+            puzzle_id=one.puzzle_id,
+            ask=ask,
+        )
+        for one in found
+    )
+
+
 def passed_over(names: Sequence[str]) -> tuple[Item, ...]:
     """Name files and folders of a source that are not read, at most KEPT of them."""
     why = "not read: expected a name YYYY-MM-DD.json"
@@ -131,6 +150,12 @@ def _at(place: str) -> str:
     return f"{place}: " if place else ""
 
 
+_HEADINGS = {
+    QUARANTINE: "in quarantine",
+    CONTRADICTION: "answered otherwise than by another version of the solver",
+}
+
+
 def told_of(
     items: Sequence[Item], figures: Mapping[str, int], game: str, lake: str
 ) -> list[tuple[str, list[str]]]:
@@ -140,14 +165,16 @@ def told_of(
     its payloads is one heading without lines.
     """
     told = []
-    for kind in KINDS:
+    for kind in (CONTRADICTION, *KINDS):
         mine = [item for item in items if item.kind == kind]
         if not mine:
             continue
         number = max(figures.get(kind, 0), len(mine))
-        name = "in quarantine" if kind == QUARANTINE else kind.replace("_", " ")
+        name = _HEADINGS.get(kind, kind.replace("_", " "))
         lines = [" ".join(f"{item.name}: {item.why}".split()) for item in mine[:SHOWN]]
-        if number > SHOWN:
+        if number > SHOWN and kind == CONTRADICTION:
+            lines.append(f"and {number - SHOWN:,} more, which --json has")
+        elif number > SHOWN:
             which = "" if kind == QUARANTINE else f" --status {kind}"
             what = "quarantine" if kind == QUARANTINE else "results"
             lines.append(

@@ -51,17 +51,10 @@ def prune_runs(lake: Lake, kept_days: float, now: dt.datetime | None = None) -> 
     results, with the solutions that they have listed, unless their job is wanted again. Any other
     run stays. Killed anywhere, it leaves a run that has ended or nothing of it.
     """
-    now = now or dt.datetime.now(dt.UTC)
-    there = {path.removeprefix(_RUN) for path in lake.folders(RUNS) if path.startswith(_RUN)}
+    before = (now or dt.datetime.now(dt.UTC)) - dt.timedelta(days=kept_days)
     told = read_hint(lake, KEPT_PATH, _ends) or {}
-    ended = {run_id: when for run_id, when in told.items() if run_id in there}
-    for run_id in sorted(there.difference(ended)):
-        with suppress(DamagedFileError):
-            done = read_done(lake, run_id)
-            if done is not None:
-                ended[run_id] = _end(done)
-    before = now - dt.timedelta(days=kept_days)
-    old = sorted(run for run, when in ended.items() if dt.datetime.fromisoformat(when) < before)
+    there, ended = _runs_there(lake, told)
+    old = _old(ended, before)
     for run_id in old:
         # Until nothing else is left of it, the run is one that has ended.
         lake.delete_folder(f"{_RUN}{run_id}", last=done_path(run_id))
@@ -69,6 +62,27 @@ def prune_runs(lake: Lake, kept_days: float, now: dt.datetime | None = None) -> 
     if ended != told:
         write_json(lake, KEPT_PATH, ended, durable=False)
     return len(old) + _prune_given_up(lake, there.difference(ended, old), before)
+
+
+def ended_before(lake: Lake, before: dt.datetime) -> list[str]:
+    """Name the runs that ended before a time, sorted; nothing is written."""
+    return _old(_runs_there(lake, read_hint(lake, KEPT_PATH, _ends) or {})[1], before)
+
+
+def _runs_there(lake: Lake, told: dict[str, str]) -> tuple[set[str], dict[str, str]]:
+    """List the runs of a lake, and when those of them ended that have; `told` spares looks."""
+    there = {path.removeprefix(_RUN) for path in lake.folders(RUNS) if path.startswith(_RUN)}
+    ended = {run_id: when for run_id, when in told.items() if run_id in there}
+    for run_id in sorted(there.difference(ended)):
+        with suppress(DamagedFileError):
+            done = read_done(lake, run_id)
+            if done is not None:
+                ended[run_id] = _end(done)
+    return there, ended
+
+
+def _old(ended: dict[str, str], before: dt.datetime) -> list[str]:
+    return sorted(run for run, when in ended.items() if dt.datetime.fromisoformat(when) < before)
 
 
 def _prune_given_up(lake: Lake, run_ids: Collection[str], before: dt.datetime) -> int:

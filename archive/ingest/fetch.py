@@ -115,7 +115,10 @@ def fetch(
             continue
         report.asked.append(date)
         source.dates_left = min(len(dates) - i, GIVE_UP_AFTER_FAILURES - failures_in_a_row)
-        answer = source.fetch(date, _validators(raw, date, source.url(date)))
+        validators = _validators(raw, date, source.url(date))
+        answer = source.fetch(date, validators)
+        if answer.kind == AnswerKind.UNCHANGED and validators is not None:
+            raw.still_stands(date, now())
         _store(raw, date, answer, now(), report)
         if files is not None and answer.kind == AnswerKind.BODY:
             files.saw(date, raw.of(date)[-1].sha256)
@@ -153,9 +156,6 @@ def _store(
             raw.store_absent(date, answer.url, at, answer.http_status)
     if answer.kind == AnswerKind.UNCHANGED:
         report.unchanged.append(date)
-        seen = raw.of(date)
-        if seen and seen[-1].fault_rule is None:
-            raw.settle(date, at)
     if answer.body is None:
         return
     report.received_bytes += len(answer.body)

@@ -8,7 +8,7 @@ the raw payloads alone.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -68,19 +68,20 @@ def normalise(
     *,
     game: str = DEFAULT_GAME,
     rebuild: bool = False,
+    again: Collection[dt.date] = (),
     batch_dates: int = BATCH_DATES,
     check: Callable[[], None] = lambda: None,
 ) -> NormaliseReport:
     """Bring editions, puzzles and quarantine up to date with the raw payloads.
 
-    Only dates with a new sighting are worked, and those that the tables have lost; all dates when
-    `rebuild` is set. Batches of dates are committed one after the other; what is interrupted is
-    taken up again by the next call. `check` is called before a batch is committed, and raises where
-    another process has taken over. Without a new payload, tables that are as they were when nothing
-    was left to do are not read.
+    Only dates with a new sighting are worked, those that the tables have lost, and those that are
+    to be worked `again`; all dates when `rebuild` is set. Batches of dates are committed one after
+    the other; what is interrupted is taken up again by the next call. `check` is called before a
+    batch is committed, and raises where another process has taken over. Without a new payload,
+    tables that are as they were when nothing was left to do are not read.
     """
     mark = NormalisedMark(lake, game)
-    known = None if rebuild else mark.counts(_COUNTS)
+    known = None if rebuild or again else mark.counts(_COUNTS)
     if known is not None:
         return _report_of(known)
     raw = RawArchive(lake, game, whole=rebuild)
@@ -88,7 +89,11 @@ def normalise(
     reads = reader(game)
     report = NormaliseReport(payloads=len(raw.new))
     report.dates_lost = len(lost := lost_dates(lake, raw, tables.editions, tables.quarantine))
-    dates = raw.dates() if rebuild else sorted({sighting.date for sighting in raw.new} | lost)
+    dates = (
+        raw.dates()
+        if rebuild
+        else sorted({sighting.date for sighting in raw.new} | lost | {*again})
+    )
     for start in range(0, len(dates), batch_dates):
         batch = dates[start : start + batch_dates]
         check()

@@ -6,6 +6,7 @@ import datetime as dt
 import hashlib
 import json
 import re
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -170,6 +171,18 @@ class RawArchive:
         sighting = replace(seen[-1], fetched_at=at)
         return None if sighting.is_draft else self._add(sighting)
 
+    def still_stands(self, date: dt.date, at: dt.datetime) -> Sighting | None:
+        """Note that the source has the last payload still, where that tells something new.
+
+        It does where that was a draft, and where what was received after it was no payload: an
+        error page that came in between would else stay the last that is known of the date.
+        """
+        seen = self.of(date)
+        good = next((sighting for sighting in reversed(seen) if not sighting.fault_rule), None)
+        if good is None or good is seen[-1]:
+            return self.settle(date, at)
+        return self._add(replace(good, fetched_at=at))
+
     def _add(self, sighting: Sighting) -> Sighting:
         seen = self.of(sighting.date)
         sighting = replace(sighting, sequence=seen[-1].sequence + 1 if seen else 1)
@@ -230,6 +243,19 @@ class RawArchive:
         for path in self._marked_paths():
             if path not in waiting and self._is_known(path):
                 self._lake.delete(_mark_of(path), durable=False)
+
+    def forget(self, sightings: Collection[Sighting]) -> None:
+        """Take sightings out of the index; their files are deleted by the caller, after this.
+
+        Sightings that the index does not have yet are left to the next one that reads them.
+        """
+        gone = {(sighting.date, sighting.sequence) for sighting in sightings}
+        rows = zip(*(self.index.column(name).to_pylist() for name in _ORDER[:2]), strict=True)
+        self.index = self.index.filter(pa.array([row not in gone for row in rows], pa.bool_()))
+        self._days = pc.cast(self.index.column("date"), pa.int32()).to_numpy()
+        for date, _ in gone:
+            self._by_date.pop(date, None)
+        self.commit_index([])
 
     def _is_known(self, path: str) -> bool:
         """Tell whether the index knows a file that has a mark: another process may have made it."""

@@ -170,10 +170,11 @@ RESULTS = _schema(
 """One row per job. `value` is what the best solution is worth, the fewest words, letters or moves;
 null in games that compare nothing. `reason_code` is a nightgrid.solvers.reasons.ReasonCode, null
 where the job ended as asked, and `reason` says the same in a sentence. Everything but kernel_ns and
-run_id is the same on every machine and at any time, as long as no budget of seconds ran out. Where
-one did, whether and how a job was divided depends on time, and with it states, nodes, parts,
-table_bytes, and whether status, count, value and reasons say over_budget; a count or an unsolvable
-that is there is the same whichever way it was found."""
+run_id is the same on every machine and at any time, as long as no budget of seconds ran out and the
+job was divided alike. How it is divided depends on what the lake has learned of costs, and with it
+states, nodes, parts and table_bytes. Where a budget of seconds ran out, it depends on time, too,
+and so does whether status, count, value and reasons say over_budget; a count or an unsolvable that
+is there is the same whichever way it was found."""
 BUDGET_COLUMNS = RESULTS.names[RESULTS.names.index("run_id") + 1 :]
 """What a job could spend: each of its parts, and altogether where there was such a limit; the last
 is of `all` alone, bytes of all its solutions. All are null where an earlier version wrote the row.

@@ -36,6 +36,7 @@ class Mend(StrEnum):
 
 
 Check = Callable[[Lake, str, "re.Match[str]"], None]
+SchemaOf = Callable[[Lake, "re.Match[str]"], pa.Schema | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,22 +46,21 @@ class Kind:
     pattern: re.Pattern[str]
     check: Check
     mend: Mend
+    schema: SchemaOf | None = None
+    """Gives the present schema of such a file, or None where its game or corpus is gone; None: it
+    is no table with a schema of its own."""
 
 
-def _table(schema: pa.Schema) -> Check:
-    return lambda lake, path, _: check_table(lake, path, schema)
-
-
-def _puzzles(lake: Lake, path: str, match: re.Match[str]) -> None:
+def _puzzles(_: Lake, match: re.Match[str]) -> pa.Schema:
     if not has_plug(match["game"]):
-        raise PermanentError(f"{path}: {match['game']!r:.40} is no game")
-    check_table(lake, path, archive_plug(match["game"]).puzzles())
+        raise PermanentError(f"{match.string}: {match['game']!r:.40} is no game")
+    return archive_plug(match["game"]).puzzles()
 
 
-def _corpus_puzzles(lake: Lake, path: str, match: re.Match[str]) -> None:
+def _corpus_puzzles(lake: Lake, match: re.Match[str]) -> pa.Schema | None:
     about = read_json(lake, f"corpora/{match['id']}/plan.json")
-    if about is not None and has_plug(about["game"]):
-        check_table(lake, path, archive_plug(about["game"]).puzzles())
+    is_known = about is not None and has_plug(about["game"])
+    return archive_plug(about["game"]).puzzles() if is_known and about else None
 
 
 def _rows(lake: Lake, path: str, _: re.Match[str]) -> None:
@@ -106,6 +106,20 @@ def _kind(pattern: str, check: Check, mend: Mend) -> Kind:
     return Kind(pattern=re.compile(pattern + "$"), check=check, mend=mend)
 
 
+def _table(pattern: str, schema: pa.Schema | SchemaOf, mend: Mend) -> Kind:
+    """Make a kind of tables: every one is read whole, and its checksums are compared."""
+
+    def schema_of(lake: Lake, match: re.Match[str]) -> pa.Schema | None:
+        return schema if isinstance(schema, pa.Schema) else schema(lake, match)
+
+    def check(lake: Lake, path: str, match: re.Match[str]) -> None:
+        wanted = schema_of(lake, match)
+        if wanted is not None:
+            check_table(lake, path, wanted)
+
+    return Kind(pattern=re.compile(pattern + "$"), check=check, mend=mend, schema=schema_of)
+
+
 _RUN = r"runs/run=(?P<run>[0-9a-f]{32})"
 _CORPUS = r"corpora/(?P<id>[0-9a-f]+)"
 KINDS: tuple[Kind, ...] = (
@@ -113,23 +127,23 @@ KINDS: tuple[Kind, ...] = (
     _kind(r"raw/game=\w+/date=[0-9-]+/(?P<sha>[0-9a-f]{64})\.body", _body, Mend.PERSON),
     _kind(r"raw/game=\w+/date=[0-9-]+/[\w.]+\.json", _json, Mend.PERSON),
     _kind(r"pending/game=\w+/date=[0-9-]+~[\w.]+\.json", lambda *_: None, Mend.FORGET),
-    _kind(r"rankings/[0-9a-f]{32}\.parquet", _table(tables.RANKINGS), Mend.RANKING),
-    _kind(r"seen/\w+\.parquet", _table(tables.SEEN_FILES), Mend.NIGHT),
-    _kind(r"raw/(?P<game>\w+)\.parquet", _table(tables.RAW), Mend.RAW),
-    _kind(r"puzzles/game=(?P<game>\w+)/[^/]+\.parquet", _puzzles, Mend.RAW),
-    _kind(r"editions/(?P<game>\w+)\.parquet", _table(tables.EDITIONS), Mend.RAW),
-    _kind(r"quarantine/(?P<game>\w+)\.parquet", _table(tables.QUARANTINE), Mend.RAW),
-    _kind(r"observations/(?P<game>\w+)\.parquet", _table(tables.OBSERVATIONS), Mend.RAW),
-    _kind(r"dictionaries/archive(/[\w-]+)?\.parquet", _table(tables.DICTIONARIES), Mend.RAW),
-    _kind(r"dictionaries/single/\w+\.parquet", _table(tables.DICTIONARIES), Mend.WORDS),
+    _table(r"rankings/[0-9a-f]{32}\.parquet", tables.RANKINGS, Mend.RANKING),
+    _table(r"seen/\w+\.parquet", tables.SEEN_FILES, Mend.NIGHT),
+    _table(r"raw/(?P<game>\w+)\.parquet", tables.RAW, Mend.RAW),
+    _table(r"puzzles/game=(?P<game>\w+)/[^/]+\.parquet", _puzzles, Mend.RAW),
+    _table(r"editions/(?P<game>\w+)\.parquet", tables.EDITIONS, Mend.RAW),
+    _table(r"quarantine/(?P<game>\w+)\.parquet", tables.QUARANTINE, Mend.RAW),
+    _table(r"observations/(?P<game>\w+)\.parquet", tables.OBSERVATIONS, Mend.RAW),
+    _table(r"dictionaries/archive(/[\w-]+)?\.parquet", tables.DICTIONARIES, Mend.RAW),
+    _table(r"dictionaries/single/\w+\.parquet", tables.DICTIONARIES, Mend.WORDS),
     _kind(r"lexicons/(?P<id>\w+)\.txt", _lexicon, Mend.WORDS),
     _kind(_CORPUS + r"/(plan|corpus)\.json", _json, Mend.CORPUS),
-    _kind(_CORPUS + r"/inputs\.parquet", _table(tables.CORPUS_INPUTS), Mend.CORPUS),
-    _kind(_CORPUS + r"/puzzles/(?P<part>[^/]+)\.parquet", _corpus_puzzles, Mend.CORPUS),
-    _kind(_CORPUS + r"/rows/(?P<part>[^/]+)\.parquet", _table(tables.CORPUS_ROWS), Mend.CORPUS),
-    _kind(
+    _table(_CORPUS + r"/inputs\.parquet", tables.CORPUS_INPUTS, Mend.CORPUS),
+    _table(_CORPUS + r"/puzzles/(?P<part>[^/]+)\.parquet", _corpus_puzzles, Mend.CORPUS),
+    _table(_CORPUS + r"/rows/(?P<part>[^/]+)\.parquet", tables.CORPUS_ROWS, Mend.CORPUS),
+    _table(
         _CORPUS + r"/quarantine/(?P<part>[^/]+)\.parquet",
-        _table(tables.CORPUS_QUARANTINE),
+        tables.CORPUS_QUARANTINE,
         Mend.CORPUS,
     ),
     _kind(_RUN + r"/(asked|plan)\.json", _json, Mend.RUN),
@@ -138,27 +152,32 @@ KINDS: tuple[Kind, ...] = (
     _kind(_RUN + r"/DONE\.json", _json, Mend.WORK),
     _kind(_RUN + r"/CANCELLED\.json", _json, Mend.PERSON),
     _kind(_RUN + r"/(sample|attempts/[\w-]+|started/[\w-]+)\.json", _json, Mend.FORGET),
-    _kind(_RUN + r"/parts/seg-\d{5}-chunk-\d{5}\.parquet", _table(tables.PARTS), Mend.WORK),
+    _table(_RUN + r"/parts/seg-\d{5}-chunk-\d{5}\.parquet", tables.PARTS, Mend.WORK),
     _kind(_RUN + r"/frontier/[\w-]+\.parquet", lambda *_: None, Mend.FORGET),
     _kind(r"runs/kept\.json", _json, Mend.FORGET),
     _kind(r"runs/nightly/[^/]+\.json", _json, Mend.FORGET),
-    _kind(r"results/[^/]+\.parquet", _table(tables.RESULTS), Mend.RESULTS),
-    _kind(r"divisions/[^/]+\.parquet", _table(tables.DIVISIONS), Mend.FORGET),
-    _kind(r"solutions/[^/]+\.parquet", _table(tables.SOLUTIONS), Mend.RESULTS),
-    _kind(
+    _table(r"results/[^/]+\.parquet", tables.RESULTS, Mend.RESULTS),
+    _table(r"divisions/[^/]+\.parquet", tables.DIVISIONS, Mend.FORGET),
+    _table(r"solutions/[^/]+\.parquet", tables.SOLUTIONS, Mend.RESULTS),
+    _table(
         r"listings/(?P<run>[0-9a-f]{32})/[0-9a-f]{32}/\d+-\d+\.parquet",
-        _table(tables.SOLUTIONS),
+        tables.SOLUTIONS,
         Mend.RESULTS,
     ),
     _kind(r"costs/[^/]+\.json", _json, Mend.FORGET),
+<<<<<<< HEAD
     _kind(r"checked/[^/]+\.parquet", _table(tables.CHECKED), Mend.NIGHT),
     _kind(r"checked/[\w-]+-(gold|normalised|observed|planned)\.json", _json, Mend.NIGHT),
+=======
+    _table(r"checked/[^/]+\.parquet", tables.CHECKED, Mend.NIGHT),
+    _kind(r"checked/\w+-(gold|observed|compared)\.json", _json, Mend.NIGHT),
+>>>>>>> f1f0d49b (Upgrade, rebuild and prune lakes, and compare a new solver with the one before)
     _kind(r"gold/[^/]+\.parquet", _rows, Mend.NIGHT),
     _kind(r"gold/[^/]+\.json", _json, Mend.NIGHT),
     _kind(r"reports/nights\.json", _json, Mend.FORGET),
     _kind(r"reports/report\.html", _page, Mend.NIGHT),
     _kind(r"leases/\w+/\d{8}\.(json|beat)", _json, Mend.FORGET),
-    _kind(r"asked/[^/]+\.parquet", _table(tables.ASKED), Mend.FORGET),
+    _table(r"asked/[^/]+\.parquet", tables.ASKED, Mend.FORGET),
     _kind(r"keys/[a-z0-9-]+\.json", _json, Mend.KEY),
 )
 """Every kind of file, but those of `UNCHECKED`."""

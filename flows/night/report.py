@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
-from nightgrid.flows.attention import QUARANTINE, SKIPPED, Item, told_of
+from nightgrid.flows.attention import CONTRADICTION, QUARANTINE, SKIPPED, Item, told_of
 from nightgrid.flows.runs import endings
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
@@ -16,6 +16,8 @@ _UNLISTED = {
     "ranked",
 }  # fmt: skip
 """Fields that the table of figures leaves out."""
+_SHOWN_IF_ANY = {"observations", "contradictions"}
+"""Fields that it shows where they are not 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,9 @@ class GameReport:
     over_budget: int = 0
     invalid: int = 0
     poison: int = 0
+    contradictions: int = 0
+    """Answers that an earlier version of the solver gave otherwise; told by the first night of a
+    new version."""
     run_id: str | None = None
     """None when there was nothing to solve."""
     ranked: int = 0
@@ -146,6 +151,7 @@ class GameReport:
         """Write what deserves a look: headings with their lines."""
         figures = {status.value: getattr(self, status.value) for status in Status}
         figures[Status.POISON.value] = self.poisoned_jobs
+        figures[CONTRADICTION] = self.contradictions
         return told_of(
             self.attention,
             figures | {QUARANTINE: self.quarantined, SKIPPED: self.skipped},
@@ -182,7 +188,7 @@ class GameReport:
             (name.name.replace("_", " "), _text(getattr(self, name.name)))
             for name in dataclasses.fields(self)
             if name.name not in _UNLISTED
-            and (name.name != "observations" or self.observations)
+            and (name.name not in _SHOWN_IF_ANY or getattr(self, name.name))
             and getattr(self, name.name) != ""
         ]
         failures = ("fetch failures", str(len(self.fetch_failures)))

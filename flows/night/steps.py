@@ -18,12 +18,18 @@ from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import Wanted
 from nightgrid.archive.results import gold
+from nightgrid.archive.results.contradictions import (
+    contradictions,
+    is_compared,
+    keep_compared,
+)
 from nightgrid.archive.results.gold import ranks_path
 from nightgrid.archive.results.rankings import GAME as RANKED_GAME
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.attention import (
     SKIPPED,
     Item,
+    contradicting,
     in_quarantine,
     passed_over,
     quarantine_of,
@@ -171,17 +177,28 @@ def solve(
         statuses.update(summary.statuses)
     endings: dict[str, Any] = {status.value: statuses[status.value] for status in Status}
     runs = frozenset(summary.run_id for summary in summaries)
+    changed = tuple(_contradicting(night.lake, planned))
     open_jobs = unanswered(night.lake, Wanted(games=(game.game,), runs=runs), endings)
     open_jobs = (*open_jobs, *_known_poison(night.lake, planned, open_jobs))
     return replace(
         report,
         **endings,
-        attention=(*open_jobs, *report.attention),
+        attention=(*changed, *open_jobs, *report.attention),
+        contradictions=len(changed),
         planned=sum(summary.job_count for summary in summaries),
         chunks_worked=sum(s.chunks_total - s.chunks_resumed for s in summaries),
         chunks_found=sum(s.chunks_resumed for s in summaries),
         run_id=summaries[-1].run_id if summaries else None,
     )
+
+
+def _contradicting(lake: Lake, planned: list[PlannedRun]) -> Iterator[Item]:
+    """Compare answers with those of earlier versions of the solver, once for each new version."""
+    for question in {found.run.question: None for found in planned}:
+        if not is_compared(lake, question):
+            found = contradictions(lake, question)
+            yield from contradicting(found, str(question.ask), lambda name: name)
+            keep_compared(lake, question)
 
 
 def _known_poison(lake: Lake, planned: list[PlannedRun], told: Sequence[Item]) -> Iterator[Item]:

@@ -156,7 +156,7 @@ COMMANDS = (
     Command(
         "lake",
         "lake",
-        "Check every file of a lake, or repair it.",
+        "Check, repair, upgrade or rebuild a lake, or drop what is old.",
         "lake check --lake lake",
         function="care_for_lake",
     ),

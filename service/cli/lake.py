@@ -1,7 +1,8 @@
-"""`nightgrid lake check` and `nightgrid lake repair`: what is wrong with the files of a lake."""
+"""`nightgrid lake`: check, repair, upgrade and rebuild a lake, and drop what is old."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,7 @@ from nightgrid.solvers.sentences import plural
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.flows.care.check import OnFile
+    from nightgrid.flows.care.prune import Kept
 
 
 class Action(StrEnum):
@@ -23,32 +25,68 @@ class Action(StrEnum):
 
     CHECK = "check"
     REPAIR = "repair"
+    UPGRADE = "upgrade"
+    REBUILD = "rebuild"
+    PRUNE = "prune"
 
 
 def care_for_lake(
     action: Annotated[
         Action,
         typer.Argument(
-            metavar="check|repair",
-            help="check reads every file and changes nothing; repair mends what can be mended.",
+            metavar="check|repair|upgrade|rebuild|prune",
+            help="check reads every file and changes nothing; repair mends what can be mended; "
+            "upgrade writes tables of earlier versions anew; rebuild makes tables anew from the "
+            "payloads; prune drops what is old.",
         ),
     ],
     lake: LakeOption = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT=DAYS",
+            help="prune: drop revisions, runs or damaged after so many days; may be repeated.",
+        ),
+    ] = None,
+    game: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GAME",
+            help="rebuild, prune: only this game; may be repeated. Default: all games.",
+        ),
+    ] = None,
+    into: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER|URL",
+            help="rebuild: copy the payloads into another lake, and make its tables of them.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="upgrade, prune: say what would be done, change none.")
+    ] = False,
     json: Json = False,
 ) -> int:
-    """Check every file of a lake, or repair it.
+    """Check, repair, upgrade or rebuild a lake, or drop what is old.
 
     check reads everything: checksums of pages and of rows, hashes of payloads and words, and
     whether tables have what other files say that they should. repair moves damaged files to
     damaged/ and makes again what other files tell: tables from the raw payloads, results from the
-    chunk results of their runs. It may be killed anywhere and run again, and refuses while a night
-    is at work. Neither touches files that are none of the lake's. Exit code: 0 nothing is wrong (or
-    is any more), 5 something is, 1 the lake is of a later version or a night is at work on it.
+    chunk results of their runs. upgrade writes tables of earlier schema versions in the present
+    one; earlier ones are read without it, too. rebuild makes boards, editions and quarantine anew
+    from the raw payloads and keeps all answers; with --into, another lake gets the payloads alone,
+    and what is asked there is worked anew. prune drops superseded revisions with their payloads,
+    ended runs, and what a repair moved away; never results, solutions or current editions. Each may
+    be killed anywhere and run again; all but check refuse while a night is at work. None touches
+    files that are none of the lake's. Exit code: 0 nothing is wrong (or is any more), 5 something
+    is, 1 the lake is of a later version or a night is at work on it, 3 bad input.
     """
     from nightgrid.archive.lake.place import check_lake, is_missing
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.terminal.progress import MovingLine
 
+    _check_options(action, keep=keep, game=game, into=into, dry_run=dry_run)
+    kept = _read_keep(keep or []) if action is Action.PRUNE else {}
     url = read_settings(lake=lake).lake
     check_lake(url)
     if is_missing(url):
@@ -58,8 +96,63 @@ def care_for_lake(
         def on_file(done: int, total: int) -> None:
             line.show(done, total, lambda: f"{done:,} of {total:,} files")
 
-        run = _check if action is Action.CHECK else _repair
-        return run(Lake.open(url), on_file, json=json)
+        opened = Lake.open(url)
+        if action is Action.CHECK:
+            return _check(opened, on_file, json=json)
+        if action is Action.REPAIR:
+            return _repair(opened, on_file, json=json)
+        if action is Action.UPGRADE:
+            return _upgrade(opened, on_file, dry_run=dry_run, json=json)
+        if action is Action.REBUILD:
+            return _rebuild(opened, game or [], into, on_file, json=json)
+        return _prune(opened, kept, game or [], dry_run=dry_run, json=json)
+
+
+_OPTIONS = {
+    Action.CHECK: set[str](),
+    Action.REPAIR: set[str](),
+    Action.UPGRADE: {"dry_run"},
+    Action.REBUILD: {"game", "into"},
+    Action.PRUNE: {"keep", "game", "dry_run"},
+}
+"""Options that an action reads."""
+
+
+def _check_options(action: Action, **given: object) -> None:
+    from nightgrid.solvers.registry import GAMES
+
+    for name, value in given.items():
+        if value and name not in _OPTIONS[action]:
+            option = f"--{name.replace('_', '-')}"
+            others = [other for other in Action if name in _OPTIONS[other]]
+            raise PermanentError(f"{option} is not for lake {action}; expected {', '.join(others)}")
+    for name in given["game"] if isinstance(given["game"], list) else ():
+        if name not in GAMES:
+            raise PermanentError(f"unknown game {name!r:.40}; expected one of {', '.join(GAMES)}")
+
+
+def _read_keep(texts: Sequence[str]) -> dict[Kept, float]:
+    from nightgrid.flows.care.prune import Kept
+
+    if not texts:
+        raise PermanentError(
+            f"lake prune is told nothing to drop; expected --keep WHAT=DAYS with {_either(Kept)}"
+        )
+    found = {}
+    for text in texts:
+        name, _, days = text.partition("=")
+        if name not in set(Kept) or not days.isdecimal() or len(days) > 6:
+            raise PermanentError(
+                f"--keep {text!r:.40} cannot be read; expected WHAT=DAYS, {_either(Kept)} and "
+                "whole days, like revisions=90"
+            )
+        found[Kept(name)] = float(days)
+    return found
+
+
+def _either(names: type[StrEnum]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}"
 
 
 def _check(lake: Lake, on_file: OnFile, *, json: bool) -> int:
@@ -91,3 +184,71 @@ def _repair(lake: Lake, on_file: OnFile, *, json: bool) -> int:
     else:
         say(f"Nothing is wrong with {lake.url}.")
     return Exit.OK if all(one.mended for one in told) else Exit.LOOK
+
+
+def _upgrade(lake: Lake, on_file: OnFile, *, dry_run: bool, json: bool) -> int:
+    from nightgrid.archive.lake.tables import SCHEMA_VERSION
+    from nightgrid.flows.care.upgrade import upgrade_lake
+
+    told = list(upgrade_lake(lake, on_file, dry_run=dry_run))
+    left = [one for one in told if one.what]
+    if json:
+        for one in told:
+            emit(one.to_json())
+        return Exit.LOOK if left else Exit.OK
+    for one in left:
+        say(one.what)
+    files = [one for one in told if not one.what]
+    if files:
+        versions = ", ".join(map(str, sorted({one.version for one in files})))
+        rows = sum(one.rows for one in files)
+        would = "would be written" if dry_run else "are written"
+        say(
+            f"{plural(len(files), 'table file')} of schema version {versions}, {rows:,} rows, "
+            f"{would} in version {SCHEMA_VERSION}."
+        )
+    elif not left:
+        say(f"Every table of {lake.url} is of schema version {SCHEMA_VERSION}.")
+    return Exit.LOOK if left else Exit.OK
+
+
+def _rebuild(
+    lake: Lake, games: Sequence[str], into: str | None, on_file: OnFile, *, json: bool
+) -> int:
+    from nightgrid.archive.lake.place import check_lake
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.flows.care.rebuild import rebuild_lake
+
+    target = None
+    if into is not None:
+        check_lake(into)
+        target = Lake.open(into)
+        if target.url == lake.url:
+            raise PermanentError(f"--into names the lake itself, {into}; expected another one")
+    for done in rebuild_lake(lake, games, into=target, on_file=on_file):
+        if json:
+            emit(done.to_json())
+            continue
+        copied = f"{done.copied:,} files of payloads copied, " if done.copied else ""
+        say(
+            f"{done.game}: {copied}{done.editions:,} editions and {done.quarantined:,} rows of "
+            "quarantine made anew from the payloads"
+        )
+    return Exit.OK
+
+
+def _prune(
+    lake: Lake, kept: dict[Kept, float], games: Sequence[str], *, dry_run: bool, json: bool
+) -> int:
+    from nightgrid.flows.care.prune import prune_lake
+
+    nouns = {"revisions": "payload", "runs": "run", "damaged": "file"}
+    for done in prune_lake(lake, kept, games, dry_run=dry_run):
+        if json:
+            emit(done.to_json())
+            continue
+        of = f" of {done.game}" if done.game else ""
+        would = "would be dropped" if dry_run else "dropped"
+        noun = plural(done.count, nouns[done.what.value])
+        say(f"{done.what}{of}: {noun} {would}, {done.freed_bytes:,} bytes")
+    return Exit.OK

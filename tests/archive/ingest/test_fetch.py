@@ -189,10 +189,14 @@ def test_a_draft_is_asked_for_again_until_it_was_seen_on_its_date(
     assert at(11).asked == []
 
 
-def test_unchanged_after_a_body_with_a_fault_makes_no_draft_final(
+def test_unchanged_after_an_error_page_makes_the_draft_before_it_final(
     lake: Lake, endpoint: Endpoint
 ) -> None:
-    """Given a draft and then a broken body, When the server says unchanged, Then none is final."""
+    """Given a draft and then an error page, When its ETag is unchanged, Then the draft is final.
+
+    The server was asked with the validators of the draft: what it has is that body. Else the date
+    would stay one without an edition, however often it is asked for.
+    """
 
     def at(number: int) -> None:
         moment = dt.datetime(2026, 1, number, 4, 30, tzinfo=dt.UTC)
@@ -208,7 +212,11 @@ def test_unchanged_after_a_body_with_a_fault_makes_no_draft_final(
     assert [(one.is_draft, one.fault_rule) for one in seen] == [
         (True, None),
         (True, "http-status"),
+        (False, None),
     ]
+    assert seen[2].sha256 == seen[0].sha256
+    at(11)
+    assert len(RawArchive(lake, "pips").of(day(4))) == 3
 
 
 def test_unchanged_where_nothing_was_seen_is_kept_as_nothing(

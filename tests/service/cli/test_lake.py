@@ -1,8 +1,9 @@
-"""`nightgrid lake check` and `nightgrid lake repair`: what they say, and how they end."""
+"""`nightgrid lake`: what its actions say, and how they end."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,3 +56,41 @@ def test_a_lake_that_is_not_there_is_bad_input(invoke: Invoke, tmp_path: Path) -
     assert code == 3
     assert "there is no lake at" in err
     assert not (tmp_path / "none").exists()
+
+
+def test_an_upgrade_a_rebuild_and_a_prune_say_what_they_did(invoke: Invoke, tmp_path: Path) -> None:
+    fixture = Path(__file__).parents[2] / "flows" / "fixtures" / "lake-v1"
+    shutil.copytree(fixture, tmp_path / "old")
+    old = ["--lake", str(tmp_path / "old")]
+    code, out, _ = invoke("lake", "upgrade", *old, "--dry-run")
+    assert (code, "of schema version 1" in out, "would be written in" in out) == (0, True, True)
+    code, out, _ = invoke("lake", "upgrade", *old)
+    assert (code, "are written in version" in out) == (0, True)
+    code, out, _ = invoke("lake", "upgrade", *old)
+    assert (code, out.startswith("Every table of")) == (0, True)
+    code, out, _ = invoke("lake", "rebuild", *old, "--into", str(tmp_path / "new"), "--json")
+    assert code == 0
+    assert json.loads(out)["game"] == "pips"
+    code, out, _ = invoke("lake", "prune", *old, "--keep", "revisions=30", "--json")
+    assert code == 0
+    assert json.loads(out)["what"] == "revisions"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["prune"], "told nothing to drop; expected --keep WHAT=DAYS"),
+        (["prune", "--keep", "results=3"], "revisions, runs or damaged"),
+        (["prune", "--keep", "runs=-1"], "whole days"),
+        (["check", "--dry-run"], "--dry-run is not for lake check; expected upgrade, prune"),
+        (["upgrade", "--keep", "runs=1"], "--keep is not for lake upgrade; expected prune"),
+        (["rebuild", "--game", "chess"], "unknown game 'chess'"),
+    ],
+)
+def test_options_that_say_nothing_to_an_action_are_bad_input(
+    invoke: Invoke, lake: Lake, words: list[str], sentence: str
+) -> None:
+    code, out, err = invoke("lake", *words, "--lake", lake.url)
+    assert (code, out) == (3, "")
+    assert sentence in " ".join(err.split())
+    assert lake.list("leases") == []

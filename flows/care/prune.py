@@ -1,0 +1,192 @@
+"""Retention: drop what is old and of which nothing else in the lake is made.
+
+What may go, each by its age in days:
+
+- `revisions`: boards that a date showed before its current ones, with their payloads and what of
+  them stands in quarantine. The current edition, and all payloads since it began, stay.
+- `runs`: folders of runs that have ended, as nights do it; their results stay.
+- `damaged`: what a repair has moved away.
+
+Results, solutions, current editions, boards, dictionaries and word lists are never dropped: the
+promise of one row for each job, and every count, rests on them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from nightgrid.archive.games import reader
+from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.ingest.normalise import normalise, quarantine_path
+from nightgrid.archive.ingest.raw import RawArchive, Sighting, raw_folder
+from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
+from nightgrid.archive.payloads.published import Published
+from nightgrid.flows.care.repair import LEASE
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES
+from nightgrid.workers.lease import check_held, holding
+from nightgrid.workers.upkeep import ended_before, prune_runs
+
+
+class Kept(StrEnum):
+    """What has an age after which it is dropped."""
+
+    REVISIONS = "revisions"
+    RUNS = "runs"
+    DAMAGED = "damaged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruned:
+    """What was dropped of one table, or would be."""
+
+    what: Kept
+    game: str | None
+    """None: it is not of one game."""
+    count: int
+    """Payloads, runs or files."""
+    freed_bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it for programs."""
+        told = {"what": self.what.value, "game": self.game}
+        return told | {"count": self.count, "freed_bytes": self.freed_bytes}
+
+
+def prune_lake(
+    lake: Lake,
+    keep_days: Mapping[Kept, float],
+    games: Collection[str] = (),
+    *,
+    dry_run: bool = False,
+    now: dt.datetime | None = None,
+) -> Iterator[Pruned]:
+    """Drop what is older than it is to be kept; yield what was dropped, by table and game.
+
+    `games` are those whose revisions are dropped; empty: all. With `dry_run` nothing is changed.
+    Killed anywhere, the same call ends it. Raises PermanentError for a game without payloads,
+    TransientError while a night is at work on the lake.
+    """
+    now = now or dt.datetime.now(dt.UTC)
+    there = [game for game in sorted(GAMES) if lake.exists(raw_folder(game))]
+    missing = sorted(set(games) - set(there))
+    if missing:
+        raise PermanentError(
+            f"the lake {lake.url} has no payloads of {', '.join(missing)}; expected some under raw/"
+        )
+    refusal = f"a night or a repair is at work on the lake {lake.url}"
+    with nullcontext() if dry_run else holding(lake, LEASE, refusal):
+        if Kept.REVISIONS in keep_days:
+            before = now.date() - dt.timedelta(days=keep_days[Kept.REVISIONS])
+            for game in (game for game in there if not games or game in games):
+                yield _prune_revisions(lake, game, before, dry_run=dry_run)
+        if Kept.RUNS in keep_days:
+            yield _prune_runs(lake, keep_days[Kept.RUNS], now, dry_run=dry_run)
+        if Kept.DAMAGED in keep_days:
+            age = dt.timedelta(days=keep_days[Kept.DAMAGED])
+            yield _prune_damaged(lake, now - age, dry_run=dry_run)
+
+
+def _prune_revisions(lake: Lake, game: str, before: dt.date, *, dry_run: bool) -> Pruned:
+    """Drop the payloads of a game that current editions are not made of.
+
+    The index forgets them first, then their files go, and the rows of their dates are made anew
+    last: until then the tables have more than the payloads tell, which the next call notices.
+    """
+    raw, reads = RawArchive(lake, game, whole=True), reader(game)
+    dropped = {
+        date: old for date in raw.dates() if date < before and (old := superseded(raw, reads, date))
+    }
+    again = {*dropped, *_untold_dates(lake, raw)}
+    paths = [path for date, old in dropped.items() for path in _files_of(lake, raw, date, old)]
+    sizes = lake.sizes(raw_folder(game))
+    freed = sum(sizes.get(path, 0) for path in paths)
+    if not dry_run and again:
+        check_held(lake, LEASE)
+        raw.forget([sighting for old in dropped.values() for sighting in old])
+        for path in paths:
+            lake.delete(path, durable=False)
+        normalise(lake, game=game, again=again, check=lambda: check_held(lake, LEASE))
+    count = sum(map(len, dropped.values()))
+    return Pruned(what=Kept.REVISIONS, game=game, count=count, freed_bytes=freed)
+
+
+def superseded(raw: RawArchive, reads: Any, date: dt.date) -> list[Sighting]:
+    """Name the sightings of a date before those that its current editions are made of.
+
+    All of them stay from the first that shows the current board of any level on: what payloads say
+    of a board may stand in any of them. Of a date without a sound board the last one stays.
+    """
+    seen = raw.of(date)
+    begins: dict[str, tuple[str, int]] = {}
+    for number, sighting in enumerate(seen):
+        try:
+            items = [] if sighting.fault_rule else reads.read_payload(raw.body(sighting), date)
+        except PermanentError:
+            # Nothing is dropped beside a payload that came to harm.
+            return []
+        for item in items:
+            if isinstance(item, Published):
+                level, board = item.level or "", item.puzzle.puzzle_id
+                if begins.get(level, ("", 0))[0] != board:
+                    begins[level] = (board, number)
+    first = min((number for _, number in begins.values()), default=len(seen) - 1)
+    return list(seen[:first])
+
+
+def _files_of(
+    lake: Lake, raw: RawArchive, date: dt.date, dropped: Collection[Sighting]
+) -> list[str]:
+    """List the files of sightings of a date: what tells of them, then bodies nothing else needs."""
+    gone = {sighting.sequence for sighting in dropped}
+    kept = {s.sha256 for s in raw.of(date) if s.sequence not in gone}
+    told, bodies = [], []
+    for path in lake.list(f"{raw_folder(raw.game)}/date={date}"):
+        name = path.rsplit("/", 1)[-1]
+        if name.endswith(".body") and name.removesuffix(".body") not in kept:
+            bodies.append(path)
+        elif name.endswith(".json") and name != "absent.json":
+            try:
+                value = json.loads(lake.read_bytes(path))
+            except (MissingFileError, ValueError):
+                continue
+            if value.get("sequence") in gone:
+                told.append(path)
+    return told + bodies
+
+
+def _untold_dates(lake: Lake, raw: RawArchive) -> set[dt.date]:
+    """Name the dates with rows of payloads that are gone: a call that was killed left them."""
+    known = {(date, sighting.sha256) for date in raw.dates() for sighting in raw.of(date)}
+    tables = (
+        lake.read_table(editions_path(raw.game), EDITIONS, ["date", "raw_sha256"]),
+        lake.read_table(quarantine_path(raw.game), QUARANTINE, ["date", "raw_sha256"]),
+    )
+    rows = {(row["date"], row["raw_sha256"]) for table in tables for row in table.to_pylist()}
+    return {date for date, _ in rows - known if raw.of(date)}
+
+
+def _prune_runs(lake: Lake, days: float, now: dt.datetime, *, dry_run: bool) -> Pruned:
+    old = ended_before(lake, now - dt.timedelta(days=days))
+    freed = sum(sum(lake.sizes(f"runs/run={run_id}").values()) for run_id in old)
+    count = len(old) if dry_run else prune_runs(lake, days, now)
+    return Pruned(what=Kept.RUNS, game=None, count=count, freed_bytes=freed)
+
+
+def _prune_damaged(lake: Lake, before: dt.datetime, *, dry_run: bool) -> Pruned:
+    count = freed = 0
+    limit_ns = int(before.timestamp()) * 10**9
+    for path, (size, changed_ns) in lake.stamps("damaged", deep=True).items():
+        if changed_ns < limit_ns:
+            count, freed = count + 1, freed + size
+            if not dry_run:
+                lake.delete(path, durable=False)
+    return Pruned(what=Kept.DAMAGED, game=None, count=count, freed_bytes=freed)

@@ -1,0 +1,133 @@
+"""Retention drops superseded boards and their payloads, and nothing that an answer rests on."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.chaos_nights import FIRST, night_of, write_days
+from benchmarks.month_night import Killed, dying_at, raise_killed
+from nightgrid.archive.ingest.editions import current_editions, editions_path
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
+from nightgrid.archive.results.results import read_results
+from nightgrid.flows.care.check import check_lake_files
+from nightgrid.flows.care.prune import Kept, prune_lake
+from nightgrid.flows.night.night import work_night
+from nightgrid.solvers.errors import PermanentError
+
+NOW = dt.datetime(2026, 6, 1, tzinfo=dt.UTC)
+ALL = {Kept.REVISIONS: 30.0}
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """A lake with a board replaced on the first day, and a payload on the second that was none."""
+    source, night = tmp_path / "source", night_of(tmp_path / "lake", tmp_path / "source")
+    write_days(source, [0], seed=7_000)
+    (source / f"{FIRST + dt.timedelta(days=1)}.json").write_text("{")
+    work_night(night)
+    write_days(source, [0, 1])
+    work_night(night)
+    return Lake.open(str(tmp_path / "lake"))
+
+
+def current(lake: Lake) -> list[dict[str, Any]]:
+    return current_editions(lake).drop_columns(["revision"]).to_pylist()
+
+
+def counts(lake: Lake) -> tuple[int, int, int]:
+    bodies = [path for path in lake.list("raw") if path.endswith(".body")]
+    rows = lake.read_table("quarantine/pips.parquet", QUARANTINE)
+    return len(bodies), len(lake.read_table(editions_path("pips"), EDITIONS)), len(rows)
+
+
+def test_superseded_revisions_go_and_current_ones_and_answers_stay(lake: Lake) -> None:
+    before, answers = current(lake), read_results(lake)
+    bodies, editions, broken = counts(lake)
+    assert (bodies, editions) == (4, 9)
+    assert broken
+    (done,) = prune_lake(lake, ALL, now=NOW)
+    assert (done.game, done.count) == ("pips", 2)
+    assert done.freed_bytes > 0
+    assert counts(lake) == (2, 6, 0)
+    assert current(lake) == before
+    assert read_results(lake).equals(answers)
+    assert list(check_lake_files(lake)) == []
+    normalise(lake, rebuild=True)
+    assert current(lake) == before
+    assert [one.count for one in prune_lake(lake, ALL, now=NOW)] == [0]
+
+
+def test_a_dry_run_says_the_same_and_changes_nothing(lake: Lake) -> None:
+    before = {path: lake.read_bytes(path) for path in lake.list("")}
+    (would,) = prune_lake(lake, ALL, dry_run=True, now=NOW)
+    assert {path: lake.read_bytes(path) for path in lake.list("")} == before
+    (done,) = prune_lake(lake, ALL, now=NOW)
+    assert done == would
+
+
+def test_what_is_young_stays(lake: Lake) -> None:
+    days = float((NOW.date() - FIRST).days)
+    assert [one.count for one in prune_lake(lake, {Kept.REVISIONS: days}, now=NOW)] == [0]
+    assert counts(lake)[0] == 4
+
+
+@pytest.mark.parametrize("write", range(3, 8))
+def test_one_that_is_killed_is_ended_by_the_next(lake: Lake, write: int) -> None:
+    before = current(lake)
+    try:
+        with dying_at(write, raise_killed):
+            list(prune_lake(lake, ALL, now=NOW))
+    except Killed:
+        pass
+    assert current(lake) == before
+    list(prune_lake(lake, ALL, now=NOW))
+    assert counts(lake) == (2, 6, 0)
+    assert current(lake) == before
+    assert list(check_lake_files(lake)) == []
+
+
+def test_a_night_after_it_has_nothing_to_solve(lake: Lake, tmp_path: Path) -> None:
+    list(prune_lake(lake, ALL, now=NOW))
+    report = work_night(night_of(lake.url, tmp_path / "source")).games[0]
+    assert (report.planned, report.new_payloads, report.failed) == (0, 0, False)
+
+
+def test_a_body_that_comes_back_keeps_its_file(lake: Lake, tmp_path: Path) -> None:
+    """Given a board that was replaced and came back, Then its payload is not dropped."""
+    write_days(tmp_path / "source", [0], seed=7_000)
+    work_night(night_of(lake.url, tmp_path / "source"))
+    before = current(lake)
+    list(prune_lake(lake, ALL, now=NOW))
+    assert current(lake) == before
+    assert counts(lake)[:2] == (2, 6)
+    assert list(check_lake_files(lake)) == []
+    normalise(lake, rebuild=True)
+    assert current(lake) == before
+
+
+def test_runs_and_damaged_files_go_by_age(lake: Lake) -> None:
+    lake.write_bytes("damaged/results/old.parquet", b"old")
+    lake.write_bytes("damaged/results/new.parquet", b"new")
+    os.utime(Path(lake.url) / "damaged/results/old.parquet", (0, 0))
+    keep = {Kept.RUNS: 30.0, Kept.DAMAGED: 30.0}
+    late = dt.datetime.now(dt.UTC) + dt.timedelta(days=20)
+    told = {one.what: one.count for one in prune_lake(lake, keep, now=late)}
+    assert told == {Kept.RUNS: 0, Kept.DAMAGED: 1}
+    assert lake.list("damaged") == ["damaged/results/new.parquet"]
+    answers = read_results(lake)
+    told = {one.what: one.count for one in prune_lake(lake, {Kept.RUNS: 10.0}, now=late)}
+    assert told == {Kept.RUNS: 2}
+    assert not lake.folders("runs/run=")
+    assert read_results(lake).equals(answers)
+
+
+def test_a_game_without_payloads_is_refused(lake: Lake) -> None:
+    with pytest.raises(PermanentError, match="no payloads of strands"):
+        list(prune_lake(lake, ALL, ["strands"], now=NOW))

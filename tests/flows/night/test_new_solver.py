@@ -1,0 +1,95 @@
+"""A new version of a solver is asked anew about every board, and what it says otherwise is told."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+
+from benchmarks.chaos_nights import night_of, write_days
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.results import read_results
+from nightgrid.flows.attention import CONTRADICTION
+from nightgrid.flows.care.check import check_lake_files
+from nightgrid.flows.night.night import work_night
+from nightgrid.flows.night.report import GameReport
+from nightgrid.solvers.pips.game import PipsGame
+
+BOARDS = 6
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    write_days(tmp_path / "source", [0, 1])
+    assert night(tmp_path).contradictions == 0
+    return Lake.open(str(tmp_path / "lake"))
+
+
+def night(folder: Path) -> GameReport:
+    return work_night(night_of(folder / "lake", folder / "source")).games[0]
+
+
+def new_version() -> mock._patch[str]:
+    return mock.patch.object(PipsGame, "solver_version", "pips-next")
+
+
+def add_to_a_count(lake: Lake) -> str:
+    """Let the version before have counted one board wrongly; name the board."""
+    (path,) = [name for name in lake.list("results") if name.endswith(".parquet")]
+    table = read_results(lake)
+    counts = table.column("count").to_pylist()
+    counts[2] += Decimal(1)
+    at = table.column_names.index("count")
+    changed = table.set_column(at, table.field(at), pa.array(counts, table.field(at).type))
+    lake.write_table(path, changed)
+    puzzle: str = table.column("puzzle_id")[2].as_py()
+    return puzzle
+
+
+def test_every_board_is_solved_again_once_and_nothing_is_told_where_counts_agree(
+    lake: Lake, tmp_path: Path
+) -> None:
+    with new_version():
+        report, again = night(tmp_path), night(tmp_path)
+    assert (report.planned, report.solved, report.contradictions) == (BOARDS, BOARDS, 0)
+    assert (again.planned, again.already_known) == (0, BOARDS)
+    assert not report.wants_look
+    versions = read_results(lake).column("solver_version").to_pylist()
+    assert sorted(versions) == ["pips-2"] * BOARDS + ["pips-next"] * BOARDS
+    assert list(check_lake_files(lake)) == []
+
+
+def test_a_count_that_differs_is_told_once_and_ends_the_night_with_5(
+    lake: Lake, tmp_path: Path
+) -> None:
+    puzzle = add_to_a_count(lake)
+    with new_version():
+        report, again = night(tmp_path), night(tmp_path)
+    (item,) = [item for item in report.attention if item.kind == CONTRADICTION]
+    assert (report.contradictions, item.puzzle_id, item.ask) == (1, puzzle, "count")
+    assert item.why.startswith("pips-2 said ")
+    assert report.wants_look
+    ((heading, lines),) = report.looks()
+    assert heading == "pips: 1 answered otherwise than by another version of the solver"
+    assert lines == [f"{item.name}: {item.why}"]
+    assert (again.contradictions, again.wants_look) == (0, False)
+    # Both answers stay: which of them is wrong is for a person to find.
+    rows = [row for row in read_results(lake).to_pylist() if row["puzzle_id"] == puzzle]
+    assert len({row["count"] for row in rows}) == 2
+
+
+def test_a_night_that_was_killed_before_it_compared_leaves_it_to_the_next(
+    lake: Lake, tmp_path: Path
+) -> None:
+    add_to_a_count(lake)
+    with new_version():
+        with (
+            mock.patch("nightgrid.flows.night.steps.contradictions", side_effect=KeyboardInterrupt),
+            pytest.raises(KeyboardInterrupt),
+        ):
+            night(tmp_path)
+        report = night(tmp_path)
+    assert report.contradictions == 1
