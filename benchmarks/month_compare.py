@@ -20,8 +20,13 @@ import pyarrow.compute as pc
 
 from benchmarks.month_source import Served
 from nightgrid.archive.games import reader
-from nightgrid.archive.ingest.editions import current_editions, editions_path, observations_path
-from nightgrid.archive.ingest.normalise import normalise, quarantine_path
+from nightgrid.archive.ingest.editions import (
+    current_editions,
+    editions_path,
+    observations_path,
+    quarantine_path,
+)
+from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake

@@ -17,7 +17,6 @@ from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
-from nightgrid.archive.results.checked import CHECKED_FOLDER
 from nightgrid.archive.results.files import RESULT_FILES, rows_where
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
@@ -75,7 +74,7 @@ def _said(row: dict[str, Any]) -> str:
 
 def compared_path(game: str) -> str:
     """Name the note of which versions of a game's solver are compared."""
-    return f"{CHECKED_FOLDER}/{game}-compared.json"
+    return f"checked/{game}-compared.json"
 
 
 def is_compared(lake: Lake, question: Question) -> bool:

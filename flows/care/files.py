@@ -165,13 +165,8 @@ KINDS: tuple[Kind, ...] = (
         Mend.RESULTS,
     ),
     _kind(r"costs/[^/]+\.json", _json, Mend.FORGET),
-<<<<<<< HEAD
-    _kind(r"checked/[^/]+\.parquet", _table(tables.CHECKED), Mend.NIGHT),
-    _kind(r"checked/[\w-]+-(gold|normalised|observed|planned)\.json", _json, Mend.NIGHT),
-=======
     _table(r"checked/[^/]+\.parquet", tables.CHECKED, Mend.NIGHT),
-    _kind(r"checked/\w+-(gold|observed|compared)\.json", _json, Mend.NIGHT),
->>>>>>> f1f0d49b (Upgrade, rebuild and prune lakes, and compare a new solver with the one before)
+    _kind(r"checked/[\w-]+-(gold|normalised|observed|planned|compared)\.json", _json, Mend.NIGHT),
     _kind(r"gold/[^/]+\.parquet", _rows, Mend.NIGHT),
     _kind(r"gold/[^/]+\.json", _json, Mend.NIGHT),
     _kind(r"reports/nights\.json", _json, Mend.FORGET),

@@ -22,8 +22,8 @@ from enum import StrEnum
 from typing import Any
 
 from nightgrid.archive.games import reader
-from nightgrid.archive.ingest.editions import editions_path
-from nightgrid.archive.ingest.normalise import normalise, quarantine_path
+from nightgrid.archive.ingest.editions import editions_path, quarantine_path
+from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.raw import RawArchive, Sighting, raw_folder
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
