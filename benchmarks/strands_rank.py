@@ -130,7 +130,7 @@ def _try(ranker: Ranker, board: Board) -> Tried:
     except BudgetSpentError:
         covers = []
     features = (
-        cover_features(told, covers, board.clue, ranker.meanings, ranker.weights.plda)
+        cover_features(told, covers, board.clue, ranker.meanings, ranker.weights.learned)
         if covers
         else np.zeros((0, len(FEATURES)))
     )

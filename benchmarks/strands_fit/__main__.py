@@ -1,6 +1,6 @@
 """Fit the weights by which covers of Strands are ranked, and write them with their provenance.
 
-python -m benchmarks.strands_fit --name meant-2 --every 2
+python -m benchmarks.strands_fit --name meant-3
 
 Boards are divided by date (benchmarks.strands_fit.data): the last 150 are not opened. Ridges are
 chosen by cross-validation over five blocks of dates. What is fitted first is an input of what is
@@ -35,7 +35,8 @@ from benchmarks.strands_fit.lists import (
     main_directions,
     meaning_sums,
 )
-from nightgrid.archive.games.strands.ranking.features import FEATURES
+from benchmarks.strands_fit.phrases import learn_phrases
+from nightgrid.archive.games.strands.ranking.features import FEATURES, Learned
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.plda import Plda, learn_plda
 from nightgrid.archive.games.strands.ranking.ranker import LISTED, open_meanings
@@ -43,10 +44,10 @@ from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabul
 from nightgrid.archive.games.strands.ranking.weights import FOLDER, NAME, write_weights
 
 F64 = npt.NDArray[np.float64]
-SEARCH_RIDGES = (3.0, 10.0, 30.0)
-MEANING_RIDGES = (30.0, 100.0, 300.0, 1000.0)
+SEARCH_RIDGES = (30.0, 100.0)
+MEANING_RIDGES = (100.0, 300.0, 1000.0)
 """Ridges on the directions of likeness to board words."""
-COVER_RIDGES = (1.0, 3.0, 10.0, 30.0)
+COVER_RIDGES = (3.0, 10.0, 30.0)
 TEMPERATURES = (0.8, 1.0, 1.2, 1.5)
 PLDA_DIRECTIONS = 80
 BACKGROUND_WORDS = 8000
@@ -67,9 +68,9 @@ class Fit:
         rng = generator(0)
         rows = np.sort(rng.choice(60_000, BACKGROUND_WORDS, replace=False))
         vectors = meanings.vectors
-        self.background = vectors.centred(
-            vectors.values[rows].astype(np.float32) * vectors.scales[rows, None]
-        )
+        self.background = vectors.centred(vectors.of_rows(rows))
+        # Phrases come from a list of English, not from boards: one network serves all blocks.
+        self.phrases = learn_phrases(meanings)
         self.report: dict[str, Any] = {}
 
     def _without(self, block: int | None) -> list[int]:
@@ -126,14 +127,18 @@ class Fit:
             sets.append(vectors.centred(self.meanings.embed(words)))
         return learn_plda(sets, self.background, PLDA_DIRECTIONS)
 
+    def learned(self, block: int | None) -> Learned:
+        """Put together what features of covers are taken with, learned without a block."""
+        return Learned(plda=self.plda(block), phrases=self.phrases)
+
     def covers(self, folds: list[F64]) -> tuple[F64, list[Choice]]:
         """Fit the weights of covers on lists that are ordered without their own block."""
-        pldas = [self.plda(block) for block in range(BLOCKS)]
+        learned = [self.learned(block) for block in range(BLOCKS)]
         choices = []
         for i, one in enumerate(self.listed):
             block = self.block[i]
             rows, meant = features_of(
-                one, self.sums[i] @ folds[block], LISTED, self.meanings, pldas[block]
+                one, self.sums[i] @ folds[block], LISTED, self.meanings, learned[block]
             )
             choices.append(Choice(features=rows, meant=meant))
             if i % 50 == 49:
@@ -204,7 +209,7 @@ def main() -> None:
         "cover": dict(zip(FEATURES, cover.round(5).tolist(), strict=True)),
     }
     wordness = fit.directions @ whole[len(NAMES) :]
-    write_weights(options.folder, options.name, text, wordness, fit.plda(None))
+    write_weights(options.folder, options.name, text, wordness, fit.learned(None))
     say(f"wrote {options.folder / options.name}.json")
 
 

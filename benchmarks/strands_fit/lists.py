@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.strands_fit.data import Board, boards, say
-from nightgrid.archive.games.strands.ranking.features import FEATURES, cover_features
+from nightgrid.archive.games.strands.ranking.features import FEATURES, Learned, cover_features
 from nightgrid.archive.games.strands.ranking.meaning import NO_WORDNESS, Meanings
-from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.ranking.board import RankedBoard
@@ -102,9 +101,7 @@ def sums_of(board: RankedBoard, covers: Sequence[Scored]) -> F64:
 def main_directions(meanings: Meanings) -> F64:
     """Take the main directions of the commonest words, scaled: float64[DIMENSIONS, directions]."""
     vectors = meanings.vectors
-    common = vectors.centred(
-        vectors.values[:30_000].astype(np.float32) * vectors.scales[:30_000, None]
-    )
+    common = vectors.centred(vectors.of_rows(np.arange(30_000)))
     _, basis = np.linalg.eigh(np.cov(common.T.astype(np.float64)))
     main = basis[:, : -MAIN_DIRECTIONS - 1 : -1]
     directions: F64 = main / (common @ main).std(axis=0)
@@ -134,11 +131,11 @@ def rescored(listed: Listed, scores: F64, k: int) -> tuple[list[Scored], npt.NDA
 
 
 def features_of(
-    listed: Listed, scores: F64, k: int, meanings: Meanings, plda: Plda
+    listed: Listed, scores: F64, k: int, meanings: Meanings, learned: Learned
 ) -> tuple[F64, npt.NDArray[np.int64]]:
     """Take the features of the k covers of the highest scores, and which of them were meant."""
     covers, order = rescored(listed, scores, k)
     if not covers:
         return np.zeros((0, len(FEATURES))), np.zeros(0, np.int64)
-    rows = cover_features(listed.board.ranked, covers, listed.board.clue, meanings, plda)
+    rows = cover_features(listed.board.ranked, covers, listed.board.clue, meanings, learned)
     return rows.astype(np.float64), np.flatnonzero(np.isin(order, listed.meant))

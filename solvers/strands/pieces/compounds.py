@@ -24,6 +24,8 @@ from nightgrid.solvers.strands.pieces.words import STOP_STRIDE, WINDOW, Grid, sp
 
 FIRST_ROWS = 1 << 15
 TOO_MANY, TOO_WIDE, FULL = -1, -2, -3
+ANY_SCORE = -(1 << 62)
+"""The least score where every compound is written."""
 SIDES_SETS = 16
 TOUCHED, SPENT, SCORE, LENGTH, LOWEST, HIGHEST = range(6)
 
@@ -42,6 +44,8 @@ class JoinLimits(NamedTuple):
     """Rows of compounds."""
     steps_max: int
     """Components that are tried behind one another."""
+    score_min: int
+    """Compounds that score less are not written."""
 
 
 class Board(NamedTuple):
@@ -237,6 +241,7 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
         if (
             ends
             and length >= limits.min_letters
+            and value + count_scores[depth + 1] >= limits.score_min
             and not compound_tables.is_known(hi, lo, board.spelled)
         ):
             if highest - lowest >= WINDOW:
@@ -281,7 +286,8 @@ def join_components(
     is cells, blocks and the letters' 126-bit code (columns CELLS, BLOCKS, CODE_HI, CODE_LO), of
     `numbers` (int64[., 2]) lowest cell and score. Rows with equal masks and cell are one; of a
     compound on the same cells there is one row for each set of blocks. n is TOO_MANY beyond the
-    limits of rows or steps, TOO_WIDE where one spans more cells than a mask holds.
+    limit of steps, FULL beyond that of rows, which are then all in use, and TOO_WIDE where one
+    spans more cells than a mask holds.
     """
     bounds, listed = _followers(components, grid.near)
     cells = grid.rows * grid.columns
@@ -318,7 +324,7 @@ def join_components(
             if now in (TOO_WIDE, TOO_MANY):
                 return now, rows.masks, rows.numbers
             if now == FULL and 2 * len(rows.masks) > limits.rows_max:
-                return np.int64(TOO_MANY), rows.masks, rows.numbers
+                return np.int64(FULL), rows.masks, rows.numbers
             if now != FULL:
                 found = now
                 break

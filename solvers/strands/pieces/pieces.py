@@ -24,6 +24,8 @@ from nightgrid.solvers.strands.pieces import component_paths
 from nightgrid.solvers.strands.pieces import words as word_paths
 from nightgrid.solvers.strands.pieces.compound_tables import ScoreWeights, merge_rows, number_codes
 from nightgrid.solvers.strands.pieces.compounds import (
+    ANY_SCORE,
+    FULL,
     TOO_MANY,
     TOO_WIDE,
     JoinLimits,
@@ -169,12 +171,13 @@ def _compounds(
             crossing=rules.crossing,
             rows_max=COMPOUND_ROWS_MAX,
             steps_max=JOINTS_MAX,
+            score_min=ANY_SCORE,
         ),
     )
     check_stop(stop)
     if found == TOO_WIDE:
         raise TooManyPiecesError(_too_wide(grid))
-    if found == TOO_MANY:
+    if found in (TOO_MANY, FULL):
         raise TooManyPiecesError(
             f"more than {COMPOUND_ROWS_MAX:,} compound spangrams, or {JOINTS_MAX:,} ways to join "
             "their parts; expected rules with fewer parts or a lower limit on their cost"

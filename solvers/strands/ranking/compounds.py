@@ -19,7 +19,7 @@ from nightgrid.solvers.strands.pieces.compound_tables import (
     number_codes,
     phrase_of,
 )
-from nightgrid.solvers.strands.pieces.compounds import JoinLimits, join_components
+from nightgrid.solvers.strands.pieces.compounds import ANY_SCORE, FULL, JoinLimits, join_components
 from nightgrid.solvers.strands.pieces.pieces import Pieces, ragged, spelled_codes
 from nightgrid.solvers.strands.pieces.words import STEPS_MAX, Grid
 from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
@@ -28,9 +28,10 @@ from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
 KEPT = 30_000
 """Compounds of a board that are searched, those of the highest scores: the others, hundreds of
 thousands on some boards, are hardly ever meant and take most of the time."""
-ROWS_MAX = 1 << 21
+ROWS_MAX = 1 << 19
+"""Rows of compounds in memory. Beyond them those that cannot be kept are left out."""
 JOINTS_MAX = 1 << 26
-"""Rows of compounds and components that are tried: beyond them the next of LIMITS is used."""
+"""Components that are tried behind one another: beyond them the next of LIMITS is used."""
 LIMITS = ((4, 1475), (3, 1250), (2, 1000))
 """Components and centibels that a compound may have; the first of them that a board allows."""
 PART_CENTIZIPF = 300
@@ -102,12 +103,51 @@ def find_compounds(
         limits = JoinLimits(
             min_letters=rules.min_letters, components_max=min(most, COMPONENTS_MAX),
             cost_max=centibels, crossing=rules.crossing, rows_max=ROWS_MAX, steps_max=JOINTS_MAX,
+            score_min=ANY_SCORE,
         )  # fmt: skip
-        found, masks, numbers = join_components(components, weights, spelled, grid, limits)
-        if found >= 0:
-            return *_best(*merge_rows(masks, numbers, found)), tier
+        joined = _joined(components, weights, spelled, grid, limits)
+        if joined is not None:
+            return *_best(*joined), tier
     nothing = np.empty((0, 5), np.uint64)
     return *_best(*merge_rows(nothing, np.empty((0, 2), np.int64), 0)), len(LIMITS)
+
+
+def _joined(
+    components: Any, weights: ScoreWeights, spelled: U64, grid: Grid, limits: JoinLimits
+) -> Any:
+    """Join components and merge the rows: all that can be among the KEPT best; None beyond limits.
+
+    When memory for rows runs out, KEPT compounds are known that score at least so much; joining
+    begins anew and leaves out what scores less.
+    """
+    while True:
+        found, masks, numbers = join_components(components, weights, spelled, grid, limits)
+        if found >= 0:
+            return _merged(masks, numbers, found)
+        if found != FULL:
+            return None
+        scores = _merged(masks, numbers, len(masks))[3]
+        floor = int(np.partition(scores, -KEPT)[-KEPT]) if len(scores) >= KEPT else ANY_SCORE
+        if floor <= limits.score_min:
+            return None
+        limits = limits._replace(score_min=floor)
+
+
+def _merged(masks: Any, numbers: I64, found: int) -> Any:
+    """Merge the rows of the highest scores: as many as give KEPT pieces, if there are so many.
+
+    Merging takes as much memory again as the rows do, and hardly any of them are kept. Rows of one
+    score are merged together, so that what is kept is what it would be of all rows.
+    """
+    rows = 2 * KEPT
+    while rows < found:
+        floor = np.partition(numbers[:found, 1], found - rows)[found - rows]
+        kept = np.flatnonzero(numbers[:found, 1] >= floor)
+        merged = merge_rows(masks[kept], numbers[kept], len(kept))
+        if len(merged[0]) >= KEPT:
+            return merged
+        rows *= 2
+    return merge_rows(masks, numbers, found)
 
 
 def _best(

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nightgrid.archive.games.strands.ranking.fit import FIT, fit_features
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
+from nightgrid.archive.games.strands.ranking.phrases import PHRASE, Phrases, phrase_features
 from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.solvers.strands.ranking.board import RankedBoard
 from nightgrid.solvers.strands.ranking.compounds import NATS, reading
@@ -37,16 +39,26 @@ TEXT = (
     "parts_alike",
     "parts_least_alike",
 )
-FEATURES = (*ADDITIVE, *COHERENCE, *PLDA, *CLUE, *SPANGRAM, *FORM, *TEXT)
+FEATURES = (*ADDITIVE, *COHERENCE, *FIT, *PLDA, *CLUE, *SPANGRAM, *FORM, *TEXT, *PHRASE)
 """Features of a cover, in order."""
 GROUPS: dict[str, tuple[str, ...]] = {
     "coherence": COHERENCE,
+    "fit of each word": FIT,
     "PLDA": PLDA,
     "clue": CLUE,
     "spangram and theme": SPANGRAM,
     "form": FORM,
     "spangram's text": TEXT,
+    "spangram as a phrase": PHRASE,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Learned:
+    """The models that features are taken with, besides the sentence model."""
+
+    plda: Plda
+    phrases: Phrases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,10 +88,11 @@ def texts_of(board: RankedBoard, covers: Sequence[Scored], vocabulary: Vocabular
 
 
 def cover_features(
-    board: RankedBoard, covers: Sequence[Scored], clue: str | None, meanings: Meanings, plda: Plda
-) -> F32:
+    board: RankedBoard, covers: Sequence[Scored], clue: str | None, meanings: Meanings,
+    learned: Learned,
+) -> F32:  # fmt: skip
     """List the features of covers of one board: float32[covers, FEATURES]."""
-    vocabulary = meanings.vocabulary
+    vocabulary, plda = meanings.vocabulary, learned.plda
     texts = texts_of(board, covers, vocabulary)
     unique = sorted({word for words in texts.words for word in words})
     place = {word: i for i, word in enumerate(unique)}
@@ -91,7 +104,10 @@ def cover_features(
     named = {text: i for i, text in enumerate(listed)}
     about = meanings.vectors.centred(meanings.embed(listed))
     about_projected = plda.project(about)
-    alike = _parts_alike(listed, meanings)
+    parts = [phrase.split() for phrase in listed]
+    known = _part_vectors(parts, meanings)
+    alike = _parts_alike(parts, known)
+    as_phrases = phrase_features(learned.phrases, parts, known)
     theme_likeness = about @ centred.T
     if clue:
         clue_vector = meanings.vectors.centred(meanings.embed([clue.lower()]))[0]
@@ -103,31 +119,39 @@ def cover_features(
     for i, cover in enumerate(covers):
         at = np.array([place[word] for word in texts.words[i]], np.int64)
         phrase = named[phrases[i]]
+        joins = plda.joins(projected[at])
         rows[i] = [
             cover.score / NATS,
             *_pairwise(raw_likeness, at),
             *_pairwise(centred_likeness, at),
             _loneliest(centred_likeness, at),
-            *_plda(plda, projected[at], about_projected[phrase]),
+            *fit_features(centred[at], centred_likeness[at][:, at], about[phrase], joins),
+            *_plda(plda, projected[at], about_projected[phrase], joins),
             *_ends(to_clue[at]),
             spangram_to_clue[phrase],
             *_three(theme_likeness[phrase, at]),
             *_form(vocabulary, texts.words[i]),
             *_text(vocabulary, texts, i),
             *alike[phrase],
+            *as_phrases[phrase],
         ]
     return rows
 
 
-def _parts_alike(phrases: Sequence[str], meanings: Meanings) -> list[tuple[float, float]]:
-    """Take the likeness of each two words in a row of phrases: mean and least, 0 for one word."""
-    words = list(dict.fromkeys(word for phrase in phrases for word in phrase.split()))
-    place = {word: i for i, word in enumerate(words)}
+def _part_vectors(parts: Sequence[Sequence[str]], meanings: Meanings) -> dict[str, F32]:
+    """Embed the words of phrases: centred vectors by word."""
+    words = list(dict.fromkeys(word for own in parts for word in own))
     vectors = meanings.vectors.centred(meanings.embed(words))
+    return dict(zip(words, vectors, strict=True))
+
+
+def _parts_alike(
+    parts: Sequence[Sequence[str]], known: dict[str, F32]
+) -> list[tuple[float, float]]:
+    """Take the likeness of each two words in a row of phrases: mean and least, 0 for one word."""
     rows = []
-    for phrase in phrases:
-        at = [place[word] for word in phrase.split()]
-        pairs = [float(vectors[a] @ vectors[b]) for a, b in pairwise(at)]
+    for words in parts:
+        pairs = [float(known[a] @ known[b]) for a, b in pairwise(words)]
         rows.append((sum(pairs) / len(pairs), min(pairs)) if pairs else (0.0, 0.0))
     return rows
 
@@ -154,12 +178,12 @@ def _loneliest(likeness: F32, at: npt.NDArray[np.int64]) -> float:
     return float(((own.sum(axis=1) - np.diag(own)) / (len(at) - 1)).min())
 
 
-def _plda(plda: Plda, projected: Any, spangram: Any) -> tuple[float, float, float]:
+def _plda(plda: Plda, projected: Any, spangram: Any, joins: Any) -> tuple[float, float, float]:
     with_spangram = np.vstack([projected, spangram])
     together = plda.together(projected)
     return (
         together,
-        float(plda.joins(projected).min()),
+        float(joins.min()),
         plda.together(with_spangram) - together,
     )
 

@@ -40,8 +40,7 @@ class Meanings:
         rows = self._row[words]
         known = rows >= 0
         vectors = np.zeros((len(words), DIMENSIONS), np.float32)
-        values = self.vectors.values[rows[known]].astype(np.float32)
-        vectors[known] = self.vectors.centred(values * self.vectors.scales[rows[known], None])
+        vectors[known] = self.vectors.centred(self.vectors.of_rows(rows[known]))
         return vectors
 
     def word_terms(self, words: npt.NDArray[np.int64], clue: str | None, wordness: F32) -> F32:

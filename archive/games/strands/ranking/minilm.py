@@ -87,20 +87,19 @@ class SentenceModel:
         self._layers = [self._layer(i) for i in range(LAYERS)]
 
     def _layer(self, number: int) -> dict[str, F32]:
-        """Copy a layer's matrices, transposed, with queries, keys and values side by side."""
+        """Name a layer's matrices, transposed: views of the mapped file, so nothing is copied."""
         at = f"encoder.layer.{number}."
         named = {n.removeprefix(at): v for n, v in self.weights.items() if n.startswith(at)}
-        parts = [f"attention.self.{part}" for part in ("query", "key", "value")]
-        layer = {
-            "qkv": np.concatenate([named[f"{p}.weight"] for p in parts]).T.copy(),
-            "qkv_bias": np.concatenate([named[f"{p}.bias"] for p in parts]),
-        }
+        layer: dict[str, F32] = {}
         for short, name in (
+            ("query", "attention.self.query"),
+            ("key", "attention.self.key"),
+            ("value", "attention.self.value"),
             ("out", "attention.output.dense"),
             ("up", "intermediate.dense"),
             ("down", "output.dense"),
         ):
-            layer[short] = named[f"{name}.weight"].T.copy()
+            layer[short] = named[f"{name}.weight"].T
             layer[f"{short}_bias"] = named[f"{name}.bias"]
         for short, name in (("norm1", "attention.output"), ("norm2", "output")):
             layer[short] = named[f"{name}.LayerNorm.weight"]
@@ -139,8 +138,12 @@ class SentenceModel:
         )
         depth = DIMENSIONS // HEADS
         for layer in self._layers:
-            qkv = x @ layer["qkv"] + layer["qkv_bias"]
-            heads = qkv.reshape(texts, tokens, 3, HEADS, depth).transpose(2, 0, 3, 1, 4)
+            heads: list[F32] = [
+                (x @ layer[part] + layer[f"{part}_bias"])
+                .reshape(texts, tokens, HEADS, depth)
+                .transpose(0, 2, 1, 3)
+                for part in ("query", "key", "value")
+            ]
             queries, keys, values = heads
             scores = queries @ keys.transpose(0, 1, 3, 2) / np.float32(np.sqrt(depth))
             scores -= scores.max(axis=-1, keepdims=True)

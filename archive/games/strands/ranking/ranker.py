@@ -150,7 +150,7 @@ class Ranker:
             values = np.array([cover.score for cover in listed], np.float64) / NATS
             scores = values / self.weights.alone_temperature
             return scores, [{"words and geometry": float(s - scores.mean())} for s in scores]
-        rows = cover_features(board, listed, clue, self.meanings, self.weights.plda)
+        rows = cover_features(board, listed, clue, self.meanings, self.weights.learned)
         shares = (rows - rows.mean(axis=0)) * self.weights.cover
         groups = {"words and geometry": ("additive",), **GROUPS}
         signals = [

@@ -34,13 +34,36 @@ LEVELS = 127
 Progress = Callable[[int, int], None]
 
 
+KNOWN_MAX = 20_000
+"""Texts whose vectors are kept in memory (31 MB); beyond them all are forgotten."""
+
+
+class OnDisk:
+    """An array in a file: what is asked for is read, and no page of it stays in memory."""
+
+    def __init__(self, path: Path) -> None:
+        """Raise OSError or ValueError where the file is not an array."""
+        self._path = path
+        self._open()
+
+    def _open(self) -> npt.NDArray[np.int8]:
+        values: npt.NDArray[np.int8] = np.load(self._path, mmap_mode="r", allow_pickle=False)
+        return values
+
+    def __getitem__(self, rows: Any) -> npt.NDArray[np.int8]:
+        return np.array(self._open()[rows])
+
+    def __len__(self) -> int:
+        return len(self._open())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Vectors:
     """Vectors of words, and what is common to all of them."""
 
     words: dict[str, int]
     """Row of each word, in upper case."""
-    values: npt.NDArray[np.int8]
+    values: npt.NDArray[np.int8] | OnDisk
     """int8[words, DIMENSIONS]: row times its scale is the word's vector, of length about 1."""
     scales: F32
     mean: F32
@@ -64,21 +87,23 @@ class Vectors:
 
     def embed(self, model: SentenceModel, texts: Sequence[str]) -> F32:
         """Look texts up, written in lower case with spaces, and embed those that are not known."""
-        missing = [t for t in dict.fromkeys(texts) if t not in self.known and not self._has(t)]
+        on_disk = self.rows([text.upper() for text in texts])
+        others = list(dict.fromkeys(t for t, row in zip(texts, on_disk, strict=True) if row < 0))
+        if len(self.known) + len(others) > KNOWN_MAX:
+            self.known.clear()
+        missing = [text for text in others if text not in self.known]
         if missing:
             self.known.update(zip(missing, model.embed(missing), strict=True))
-        rows = [self._of(text) for text in texts]
-        return np.array(rows, np.float32).reshape(len(texts), DIMENSIONS)
+        vectors = np.empty((len(texts), DIMENSIONS), np.float32)
+        vectors[on_disk >= 0] = self.of_rows(on_disk[on_disk >= 0])
+        for at in np.flatnonzero(on_disk < 0).tolist():
+            vectors[at] = self.known[texts[at]]
+        return vectors
 
-    def _has(self, text: str) -> bool:
-        return text.upper() in self.words
-
-    def _of(self, text: str) -> F32:
-        row = self.words.get(text.upper())
-        if row is None:
-            return self.known[text]
-        vector: F32 = self.values[row] * self.scales[row]
-        return vector
+    def of_rows(self, rows: npt.NDArray[np.int64]) -> F32:
+        """Read the vectors of rows: float32[rows, DIMENSIONS]."""
+        vectors: F32 = self.values[rows] * self.scales[rows, None]
+        return vectors
 
 
 def cached_vectors(
@@ -139,9 +164,9 @@ def _mapped(folder: Path) -> Vectors | None:
     try:
         words = json.loads((folder / "words.json").read_bytes())
         arrays: dict[str, Any] = {
-            name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
-            for name in _ARRAYS
+            name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in _ARRAYS[1:]
         }
+        arrays[_ARRAYS[0]] = OnDisk(folder / f"{_ARRAYS[0]}.npy")
     except (OSError, ValueError):
         return None
     return Vectors(words={word: row for row, word in enumerate(words)}, **arrays)

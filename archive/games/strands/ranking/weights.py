@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.games.strands.ranking.features import FEATURES
+from nightgrid.archive.games.strands.ranking.features import FEATURES, Learned
+from nightgrid.archive.games.strands.ranking.phrases import Phrases
 from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.ranking.score import WeighedTerms
 
 FOLDER = Path(__file__).parent / "fitted"
-NAME = "meant-2"
+NAME = "meant-3"
 """The weights that are used unless others are named. A refit that changes them takes a new name:
 stored ranks say which weights they come from."""
 
@@ -40,7 +41,7 @@ class Weights:
     """What scores of `search_alone` are divided by before they are probabilities."""
     wordness: npt.NDArray[np.float32]
     """float32[DIMENSIONS]: likeness to words that boards use."""
-    plda: Plda
+    learned: Learned
 
 
 @lru_cache(maxsize=4)
@@ -60,22 +61,31 @@ def fitted_weights(name: str = NAME) -> Weights:
         cover=np.array([float(text["cover"].get(feature, 0)) for feature in FEATURES]),
         alone_temperature=float(text["alone_temperature"]),
         wordness=arrays["wordness"].astype(np.float32),
-        plda=Plda(
-            basis=arrays["basis"].astype(np.float64), spread=arrays["spread"].astype(np.float64)
+        learned=Learned(
+            plda=Plda(
+                basis=arrays["basis"].astype(np.float64),
+                spread=arrays["spread"].astype(np.float64),
+            ),
+            phrases=Phrases.of(arrays),
         ),
     )
 
 
 def write_weights(
-    folder: Path, name: str, text: Mapping[str, Any], wordness: npt.NDArray[Any], plda: Plda
-) -> None:
+    folder: Path, name: str, text: Mapping[str, Any], wordness: npt.NDArray[Any],
+    learned: Learned,
+) -> None:  # fmt: skip
     """Write fitted weights as two files."""
     folder.mkdir(parents=True, exist_ok=True)
     body = json.dumps({"name": name, **text}, indent=2, ensure_ascii=False)
     (folder / f"{name}.json").write_text(f"{body}\n")
+    phrases: dict[str, Any] = {
+        key: array.astype(np.float16) for key, array in learned.phrases.arrays().items()
+    }
     np.savez_compressed(
         folder / f"{name}.npz",
         wordness=wordness.astype(np.float16),
-        basis=plda.basis.astype(np.float16),
-        spread=plda.spread.astype(np.float32),
+        basis=learned.plda.basis.astype(np.float16),
+        spread=learned.plda.spread.astype(np.float32),
+        **phrases,
     )

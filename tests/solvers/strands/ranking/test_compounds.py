@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from unittest import mock
 
+import numpy as np
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.pieces.pieces import find_pieces, grid_of
@@ -42,6 +44,27 @@ def test_of_many_compounds_the_best_scored_are_kept():
     assert sorted(kept.score.tolist()) == sorted(all_pieces.score.tolist())[-3:]
     assert kept.low.tolist() == sorted(kept.low.tolist())
     assert len(codes) == len(kept) == len(kept.block_offsets) - 1
+
+
+@given(small=small_boards(), rows=st.sampled_from([8, 16, 64]), kept=st.integers(1, 6))
+@settings(max_examples=15, deadline=None)
+def test_the_best_are_kept_whole_when_memory_for_the_others_runs_out(
+    small: Small, rows: int, kept: int
+):
+    ranked, vocabulary = open_board(small)
+    words = ranked.found.words
+    grid = grid_of(ranked.puzzle, RULES, vocabulary.lexicon)
+    with mock.patch.object(compounds, "KEPT", kept):
+        pieces, codes, tier = find_compounds(vocabulary, grid, RULES, words)
+        with mock.patch.object(compounds, "ROWS_MAX", rows):
+            again, same_codes, same_tier = find_compounds(vocabulary, grid, RULES, words)
+    if same_tier == tier:
+        assert np.array_equal(same_codes, codes)
+        for name in ("low", "cells", "score", "block_offsets", "blocks"):
+            assert np.array_equal(getattr(again, name), getattr(pieces, name))
+    else:
+        # Too many compounds of one score: no floor leaves room.
+        assert same_tier > tier
 
 
 def test_a_board_with_too_many_ways_to_join_falls_back_to_fewer_components():

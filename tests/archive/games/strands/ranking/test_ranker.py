@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nightgrid.archive.games.strands.ranking.features import FEATURES, GROUPS
+from nightgrid.archive.games.strands.ranking.features import FEATURES, GROUPS, Learned
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, SentenceModel
+from nightgrid.archive.games.strands.ranking.phrases import Phrases
 from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.vectors import Vectors
@@ -111,12 +112,21 @@ def test_fitted_weights_say_where_they_come_from(weights: Weights):
 def test_weights_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("nightgrid.archive.games.strands.ranking.weights.FOLDER", tmp_path)
     plda = Plda(basis=np.eye(3), spread=np.array([1.0, 2.0, 3.0]))
+    phrases = Phrases(
+        main=np.eye(3, dtype=np.float32), first=np.ones((3, 2), np.float32),
+        second=np.zeros((3, 2), np.float32), bias=np.zeros(2, np.float32),
+        out=np.array([1.0, -2.0], np.float32), product=np.zeros((3, 3), np.float32),
+        shift=np.full(1, 0.5, np.float32),
+    )  # fmt: skip
     text = {"provenance": {"boards": 2}, "search": {"zipf": 1.5}, "search_alone": {"zipf": 1.0},
             "cover": {"additive": 1.0}, "alone_temperature": 1.2}  # fmt: skip
-    write_weights(tmp_path, "odd-1", text, np.ones(4), plda)
+    write_weights(tmp_path, "odd-1", text, np.ones(4), Learned(plda=plda, phrases=phrases))
     read = fitted_weights("odd-1")
     assert (read.name, read.alone_temperature, read.provenance["boards"]) == ("odd-1", 1.2, 2)
     assert read.search.weights()["zipf"] == 1.5
-    assert read.plda.spread.tolist() == [1.0, 2.0, 3.0]
+    assert read.learned.plda.spread.tolist() == [1.0, 2.0, 3.0]
+    assert {n: v.tolist() for n, v in read.learned.phrases.arrays().items()} == {
+        n: v.tolist() for n, v in phrases.arrays().items()
+    }
     with pytest.raises(PermanentError, match="no fitted weights 'odd-2'; expected one of odd-1"):
         fitted_weights("odd-2")
