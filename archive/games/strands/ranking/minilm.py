@@ -138,7 +138,7 @@ class SentenceModel:
         )
         depth = DIMENSIONS // HEADS
         for layer in self._layers:
-            heads: list[F32] = [
+            heads: list[Any] = [
                 (x @ layer[part] + layer[f"{part}_bias"])
                 .reshape(texts, tokens, HEADS, depth)
                 .transpose(0, 2, 1, 3)
