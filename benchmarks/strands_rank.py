@@ -11,8 +11,12 @@ score of the listed covers. Intervals are bootstraps over boards.
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import itertools
 import pickle
+import resource
+import subprocess
+import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -27,11 +31,18 @@ from benchmarks.report import Section, add_write, command_line, finish
 from benchmarks.strands_fit.data import Board, boards, dates, kept_choices, say
 from benchmarks.strands_fit.learn import Choice, learn
 from benchmarks.strands_fit.lists import NAMES, sums_of
+from nightgrid.archive.games.strands.payload import read_payload
 from nightgrid.archive.games.strands.ranking.features import FEATURES, GROUPS, cover_features
 from nightgrid.archive.games.strands.ranking.play import Answer, Possible, play_in_order, play_out
-from nightgrid.archive.games.strands.ranking.ranker import LISTED, Ranker, open_meanings
+from nightgrid.archive.games.strands.ranking.ranker import (
+    LISTED,
+    Ranker,
+    default_ranker,
+    open_meanings,
+)
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
+from nightgrid.archive.payloads.published import Published
 from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.paths import spell
@@ -44,6 +55,8 @@ from nightgrid.solvers.strands.score import COMMON_CENTIZIPF, COMMON_DIVISOR
 
 DRAWS = 5000
 """Bootstrap draws."""
+PEAK_BOARDS = 15
+"""Boards that are ranked in one process to see what memory it takes."""
 PLACES = (1, 5, 10, LISTED)
 CONFIDENCES = (0.0, 0.3, 0.5, 0.7, 0.9, 1.0)
 SIGNALS: dict[str, tuple[str, ...]] = {
@@ -96,13 +109,27 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--name", default=NAME)
+    parser.add_argument("--peak", action="store_true", help="print the memory of a process alone")
     add_write(parser)
     options = parser.parse_args()
+    if options.peak:
+        print(_peak(dates()[1][:: len(dates()[1]) // PEAK_BOARDS]))
+        return
     weights = fitted_weights(options.name)
     vocabulary = ranking_vocabulary()
     ranker = Ranker(weights, vocabulary, open_meanings(vocabulary))
     tried = _tried(ranker, dates()[1])
     finish(_section(tried, ranker, options.name), to_results=options.write)
+
+
+def _peak(files: list[Path]) -> int:
+    """Rank boards in this process and tell the most memory that it has taken, in MB."""
+    ranker = default_ranker()
+    for path in files:
+        (published,) = read_payload(path.read_bytes(), dt.date.fromisoformat(path.stem))
+        if isinstance(published, Published):
+            ranker.rank(published.puzzle, published.clue)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
 
 
 def _tried(ranker: Ranker, files: list[Path]) -> list[Tried]:
@@ -246,9 +273,15 @@ def _section(tried: list[Tried], ranker: Ranker, name: str) -> Section:
     section.say(
         f"Processor time a board, everything with vectors on disk: median "
         f"{np.median(seconds):.2f} s, nine in ten within {np.quantile(seconds, 0.9):.2f} s, "
-        f"worst {seconds.max():.2f} s."
+        f"worst {seconds.max():.2f} s. A process that ranks {PEAK_BOARDS} of them takes at most "
+        f"{_measured_peak()} MB."
     )
     return section
+
+
+def _measured_peak() -> int:
+    command = [sys.executable, "-m", "benchmarks.strands_rank", "--peak"]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def _row(what: str, tried: list[Tried], scores: list[Any]) -> list[object]:
