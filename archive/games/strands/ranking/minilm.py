@@ -62,8 +62,16 @@ def sentence_model() -> SentenceModel:
 
 def read_safetensors(path: Path) -> dict[str, npt.NDArray[Any]]:
     """Map the tensors of a safetensors file: a length, a JSON header, and the raw values."""
+    return _tensors(_mapped(path))
+
+
+def _mapped(path: Path) -> mmap.mmap:
     with path.open("rb") as file:
-        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _tensors(file: mmap.mmap) -> dict[str, npt.NDArray[Any]]:
+    data = memoryview(file)
     size = int.from_bytes(data[:8], "little")
     header: dict[str, Any] = json.loads(bytes(data[8 : 8 + size]))
     tensors: dict[str, npt.NDArray[Any]] = {}
@@ -81,10 +89,16 @@ class SentenceModel:
 
     def __init__(self, folder: Path) -> None:
         """Map the weights and read the tokenizer of a folder as sentence-transformers lays it."""
-        tensors = read_safetensors(folder / "model.safetensors")
+        self._file = _mapped(folder / "model.safetensors")
+        tensors = _tensors(self._file)
         self.weights = {name.removeprefix("bert."): value for name, value in tensors.items()}
         self._pieces = WordPieces(folder / "vocab.txt")
         self._layers = [self._layer(i) for i in range(LAYERS)]
+
+    def rest(self) -> None:
+        """Give back the memory of the weights; the next text maps them again, in milliseconds."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._file.madvise(mmap.MADV_DONTNEED)
 
     def _layer(self, number: int) -> dict[str, F32]:
         """Name a layer's matrices, transposed: views of the mapped file, so nothing is copied."""

@@ -151,6 +151,8 @@ class Ranker:
             scores = values / self.weights.alone_temperature
             return scores, [{"words and geometry": float(s - scores.mean())} for s in scores]
         rows = cover_features(board, listed, clue, self.meanings, self.weights.learned)
+        # The next board's compounds want the memory, before any text of it is embedded.
+        self.meanings.model.rest()
         shares = (rows - rows.mean(axis=0)) * self.weights.cover
         groups = {"words and geometry": ("additive",), **GROUPS}
         signals = [

