@@ -26,6 +26,8 @@ from nightgrid.solvers.strands.columns import from_arrays
 from nightgrid.solvers.strands.solution import Cover, cover_from_json
 
 PATH = "gold/strands_rankings.parquet"
+COLUMNS = STRANDS_RANKINGS
+"""Columns of this table."""
 NOT_LISTED = "not in the list"
 ANAGRAM = "other words on the same cells"
 SPANGRAM_ALONE = "another spangram, the same theme words"

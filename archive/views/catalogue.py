@@ -18,10 +18,10 @@ from nightgrid.archive.lake.tables import (
     RESULTS,
     RUNTIMES,
     SOLUTIONS,
-    STRANDS_RANKINGS,
     ranks_schema,
 )
 from nightgrid.archive.lookup.listing import QUARANTINE_ROWS
+from nightgrid.archive.results.rank_accuracy import COLUMNS as RANKINGS
 from nightgrid.archive.views.rows import (
     Held,
     Rows,
@@ -29,6 +29,7 @@ from nightgrid.archive.views.rows import (
     draft_rows,
     edition_rows,
     games_kept,
+    games_ranked,
     observation_rows,
     puzzle_rows,
     quarantine_rows,
@@ -84,7 +85,7 @@ class View:
 @cache
 def views() -> dict[str, View]:
     """Name the views, in the order in which they are listed."""
-    ranks = select(ranks_schema("strands"), ranks_schema("strands").names)
+    ranks = ranks_schema(games_ranked()[0])
     found = [
         _view(
             "counts",
@@ -115,7 +116,7 @@ def views() -> dict[str, View]:
         _view(
             "rankings",
             "which place the published solution takes when covers are ranked, by ranker",
-            STRANDS_RANKINGS,
+            RANKINGS,
             ranking_rows,
         ),
         _view(
@@ -145,7 +146,7 @@ def views() -> dict[str, View]:
         _view(
             "puzzles",
             "every different board that nights have brought",
-            select(archive_plug("pips").puzzles(), _DRAWN_FROM),
+            select(archive_plug(games_kept()[0]).puzzles(), _DRAWN_FROM),
             puzzle_rows(*games_kept()),
         ),
         *(
@@ -216,10 +217,10 @@ _SQL_TYPES = {
 _LINES = {
     "game": f"one of {', '.join(games_kept())}",
     "date": "the day that the board is for",
-    "level": "easy, medium or hard for Pips; daily for games with one board a day",
+    "level": "easy, medium or hard, or daily where a day has one board",
     "revision": "1 for the first board of a date and level, one more for each that replaced it",
     "puzzle_id": "hash of the board: the same board on two dates has one id",
-    "size": "grows with the board: dominoes, cells, letters or tiles",
+    "size": "grows with the board: how many pieces, cells or letters it has",
     "status": "solved, unsolvable, over_budget, invalid or poison",
     "counts.status": "as in results, or pending where there is no result yet",
     "ranks.status": "as in results, or pending where there is no result yet",
@@ -298,8 +299,8 @@ _LINES = {
     "theme_word_count": "theme words beside the spangram, -1 where not known",
     "side_size": "letters of each side",
     "dictionary_id": "hash of the words that the board brings; empty for a board without",
-    "feature": "features of the tiles, one tile after the other",
-    "tile_size": "how many features each tile has",
+    "feature": "features of the pieces, one piece after the other",
+    "tile_size": "how many features each piece has",
     "name_letter": "names of the features, as code points",
     "name_size": "letters of each name",
 }

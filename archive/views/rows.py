@@ -24,7 +24,6 @@ from nightgrid.archive.lake.tables import (
     OBSERVATIONS,
     RUNTIMES,
     SOLUTIONS,
-    STRANDS_RANKINGS,
     ranks_schema,
 )
 from nightgrid.archive.lookup.listing import Wanted, list_quarantine
@@ -32,6 +31,7 @@ from nightgrid.archive.merging.files import read_each
 from nightgrid.archive.merging.merge import without_repeats
 from nightgrid.archive.results.files import SOLUTION_FILES
 from nightgrid.archive.results.gold import COUNTS_PATH, RUNTIMES_PATH, ranks_path
+from nightgrid.archive.results.rank_accuracy import COLUMNS as RANKINGS
 from nightgrid.archive.results.rank_accuracy import PATH as RANKINGS_PATH
 from nightgrid.archive.results.results import one_per_job, scan_results
 from nightgrid.solvers.registry import GAMES
@@ -160,7 +160,7 @@ def rank_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Tab
 
 def ranking_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
     """Read which places official solutions take among ranked covers."""
-    yield _told(lake.read_table(RANKINGS_PATH, STRANDS_RANKINGS, columns), held)
+    yield _told(lake.read_table(RANKINGS_PATH, RANKINGS, columns), held)
 
 
 def quarantine_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
