@@ -98,7 +98,7 @@ def metrics() -> str:
     """List every figure of /metrics with its type and labels."""
     lines = []
     for title, figures in GROUPS.items():
-        lines += [f"### {title}", ""]
+        lines += [f"## {title}", ""]
         lines += ["| metric | type | labels | what it says |", "|---|---|---|---|"]
         for figure in figures:
             labels = ", ".join(f"`{label}`" for label in figure.labels)
