@@ -1,0 +1,32 @@
+"""The workers' Celery app with a small ranker, whose process dies at a board until it may live."""
+
+import os
+import signal
+from pathlib import Path
+
+from nightgrid.archive.games.strands.ranking.ranker import Ranker
+from nightgrid.archive.games.strands.ranking.weights import fitted_weights
+from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
+from nightgrid.workers.app import app
+from nightgrid.workers.ranking import work
+
+WORDS = {"HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400, "CAST": 500}
+RANKER = Ranker(fitted_weights(), vocabulary_of(WORDS, set(WORDS), []), None)
+FATAL = "fatal"
+"""The clue of boards at which the process dies."""
+ONCE = "once"
+"""The clue of boards at which it dies the first time."""
+_rank = work.rank
+
+
+def _dying(ranker, wanted, budget):
+    marker = Path(os.environ["SMALL_RANKING_FOLDER"]) / "died-once"
+    if wanted.clue == FATAL or (wanted.clue == ONCE and not marker.exists()):
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _rank(ranker, wanted, budget)
+
+
+work.open_ranker = lambda: RANKER
+work.rank = _dying
+__all__ = ["app"]
