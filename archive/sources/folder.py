@@ -79,7 +79,7 @@ class FolderSource:
         facts[:, 0] = np.fromiter(map(dt.date.toordinal, days), np.int64, len(days))
         facts[:, 0] -= _EPOCH_DAY
         numbers = chain.from_iterable(map(_NUMBERS, found))
-        facts[:, 1:-1] = np.fromiter(numbers, np.int64).reshape(len(found), -1)
+        facts[:, 1:-1] = np.fromiter(numbers, np.int64).reshape(len(found), len(FILE_FACTS) - 1)
         # An inode may need all 64 bits.
         inodes = np.fromiter((told.st_ino for told in found), np.uint64, len(found))
         facts[:, -1] = inodes.view(np.int64)
