@@ -23,7 +23,7 @@ from benchmarks.strands_night import MB, _Watch
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import STRANDS_RANKINGS
+from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.archive.results.rank_accuracy import PATH
 from nightgrid.archive.results.rankings import known_rankings
 from nightgrid.archive.sources.folder import FolderSource
@@ -82,7 +82,7 @@ def _section(
         title=f"{report.boards} published Strands boards, ranked through Celery",
         command=f"python -m benchmarks.strands_rank_lake{every} --workers {options.workers}",
     )
-    rows = lake.read_table(PATH, STRANDS_RANKINGS)
+    rows = lake.read_table(PATH, RANK_ACCURACY)
     spent = np.array(rows.column("processor_s").to_pylist())
     section.table(
         ["workers", "minutes", "boards a minute", "CPU s a board, median", "worst", "worker, MB"],

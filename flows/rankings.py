@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.results.rank_accuracy import (
     Month,
     accuracy_by_month,
@@ -14,10 +15,11 @@ from nightgrid.archive.results.rank_accuracy import (
     whole,
     write_accuracy,
 )
-from nightgrid.archive.results.rankings import Wanted, known_rankings, ranker_name
+from nightgrid.archive.results.rankings import Wanted, known_rankings
 from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.runs import RunSettings, ignore
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.lease import holding
 from nightgrid.workers.processes import alone
 
@@ -73,7 +75,7 @@ def rank_lake(
     on_progress: Callable[[int, int], object] = ignore,
     workers: OwnWorkers | None = None,
 ) -> RankReport:
-    """Rank every board of the current editions, and write gold/strands_rankings.parquet.
+    """Rank every board of the current editions, and write gold/rank_accuracy.parquet.
 
     What was ranked by the same ranker before is not ranked again; a killed call is ended by the
     next one. Works in this process, by workers that are there, or by workers of its own. Raises
@@ -87,11 +89,12 @@ def rank_lake(
     with alone(settings.workers.side_dir, LEASE, refusal), holding(lake, LEASE, refusal):
         wanted = _once(edition.wanted for edition in editions(lake))
         if not wanted:
+            title = game_plug(ranking_plug().GAME).title
             raise PermanentError(
-                f"{settings.workers.lake} has no board of Strands; nightgrid nightly brings some"
+                f"{settings.workers.lake} has no board of {title}; nightgrid nightly brings some"
             )
         # It makes the vectors of the vocabulary too, which workers then find on this machine.
-        ranker = ranker_name(open_ranker())
+        ranker = open_ranker().name
         known = known_rankings(lake)
         left = [one for one in wanted if one.ranking_id(ranker) not in known]
         if left and settings.executor == "inline":

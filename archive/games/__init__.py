@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nightgrid.archive.games.plug import ArchivePlug, PayloadReader
+from nightgrid.archive.games.plug import ArchivePlug, PayloadReader, RankingPlug
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.solvers.algebra import Game
@@ -37,6 +37,19 @@ def archive_plug(game: str) -> ArchivePlug:
 def reader(game: str) -> PayloadReader:
     """Look up what reads a game's payloads. Raises PermanentError for a game without a plug."""
     return archive_plug(game).reader()
+
+
+def ranking_game() -> str | None:
+    """Name the game whose covers are ranked by how likely each was meant; None without one."""
+    return next((game for game in GAMES if has_plug(game) and archive_plug(game).rankings), None)
+
+
+def ranking_plug() -> RankingPlug:
+    """Look up what ranks covers. Raises PermanentError where no game has it."""
+    game = ranking_game()
+    if game is None:
+        raise PermanentError("no game here has ranked covers")
+    return archive_plug(game).ranking()
 
 
 def missing_words_hint(game: Game[Any, Any], official: Any) -> str:

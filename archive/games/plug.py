@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nightgrid.archive.payloads.published import Fault, Published
-from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.algebra import Arrays, Budget, Game, Status
 from nightgrid.solvers.plug import beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from nightgrid.archive.games.generator_spec import Generated, Make
+    from nightgrid.solvers.reasons import ReasonCode
 
 
 Edition = Mapping[str, Any]
 """A row of the table of editions."""
 Remark = tuple[Edition, str, str, str]
 """An edition, the rule that it breaks, the place in its payload, a message."""
+ALONE_SUFFIX = "-alone"
+"""Ends the name of a ranker without the sentence model."""
 
 
 class PayloadReader(Protocol):
@@ -37,6 +41,71 @@ class PayloadReader(Protocol):
 
     def read_puzzles(self, data: bytes, name: str) -> list[Published | Fault]:
         """Read a payload, or a puzzle by itself; `name` is what the input is called."""
+
+
+class Ranker(Protocol):
+    """What ranks the covers of boards, opened once a process."""
+
+    @property
+    def name(self) -> str:
+        """Name its weights; ends in ALONE_SUFFIX where the sentence model takes no part."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """What ranking the covers of a board came to."""
+
+    status: Status
+    covers: Sequence[Mapping[str, Any]] = ()
+    """As JSON, the likeliest first: spangram, components, theme_words, confidence, signals, cover
+    (as any solution, with paths) and words: by word what each term of the search adds, in nats."""
+    tier: int = 0
+    """Which limits on compounds the board allowed: 0 for the widest."""
+    reason_code: ReasonCode | None = None
+    reason: str = ""
+    """Why there are no covers."""
+
+
+class RankingPlug(Protocol):
+    """A module that ranks the covers of one game's boards by how likely each was meant."""
+
+    GAME: str
+    ALONE: str
+    """Says that the sentence model took no part, as a clause."""
+    NOT_RANKED: str
+    """Says which boards are ranked, to a person with another one."""
+    MISSES: tuple[str, ...]
+    """Classes of boards whose first cover is not the official one, in the order in which they are
+    looked for."""
+
+    def read_board(self, value: Any) -> Any:
+        """Read a board from JSON. Raises PermanentError and InvalidPuzzleError."""
+
+    def board_at(self, arrays: Arrays, row: int) -> Any:
+        """Read a board from a row of the puzzles table. Raises InvalidPuzzleError."""
+
+    def can_rank(self, puzzle: Any) -> bool:
+        """Tell whether the covers of a board can be ranked."""
+
+    def ranker_here(self) -> str:
+        """Name what ranks on this machine; opens neither vocabulary nor model."""
+
+    def open_ranker(self) -> Ranker:
+        """Open what ranks on this machine."""
+
+    def warm(self, ranker: Any) -> None:
+        """Load the kernels that a ranker needs, by ranking a small board."""
+
+    def rank(self, ranker: Any, puzzle: Any, clue: str | None, budget: Budget | None) -> Ranked:
+        """Rank the covers of a board that can be ranked, whatever it comes to."""
+
+    def measure(
+        self, official: Any, covers: Sequence[Mapping[str, Any]]
+    ) -> tuple[int | None, str | None]:
+        """Find the place, from 1 on, of an official solution (JSON) among covers, and the miss.
+
+        The place is None where it is not listed, the miss None where it is first.
+        """
 
 
 class ArchivePlug:
@@ -57,6 +126,8 @@ class ArchivePlug:
     """Where such a host has the game's page, if the page holds the payload of the day."""
     ranked: bool = False
     """Whether official solutions are looked up among those of `best(k)`."""
+    rankings: bool = False
+    """Whether covers are ranked by how likely each was meant: see `ranking`."""
     observed: bool = False
     """Whether payloads say something about other days, which is compared with what these say."""
     other_words: str = "--lexicon FILE names another one"
@@ -121,6 +192,11 @@ class ArchivePlug:
         editions of its own date and earlier ones alone.
         """
         return iter(())
+
+    def ranking(self) -> RankingPlug:
+        """Return what ranks covers, in a game that has it: `ranking.plugged` beside the plug."""
+        ranks: RankingPlug = beside(self, "ranking.plugged")
+        return ranks
 
     def corpus_maker(self, spec: Generated) -> Make:
         """Check the options of a generator spec, and return what makes its boards.

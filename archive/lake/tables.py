@@ -285,8 +285,8 @@ RANKINGS = _schema(
 """One row per ranking: a board, its clue and a ranker. `covers` is a JSON list of ranked covers,
 the likeliest first, each with confidence, signals and what speaks for its words."""
 
-STRANDS_RANKINGS = _schema(
-    "gold.strands_rankings",
+RANK_ACCURACY = _schema(
+    "gold.rank_accuracy",
     """
     game string, date date32, level string, revision int32, puzzle_id string, ranking_id string,
     ranker string, status string, official_place int64?, cover_count int64, confidence double?,

@@ -8,34 +8,30 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
+from nightgrid.archive.games import ranking_plug
+from nightgrid.archive.games.plug import ALONE_SUFFIX, Ranked, Ranker
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANKINGS
 from nightgrid.solvers.algebra import Budget, Status, digest
-from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
-from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
-from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reasons import ReasonCode
 
-if TYPE_CHECKING:
-    from nightgrid.archive.games.strands.ranking.ranker import Ranker
-
-GAME = "strands"
 FOLDER = "rankings"
 SUFFIX = ".parquet"
-ALONE_SUFFIX = "-alone"
-"""Ends the name of a ranker without the sentence model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """A board that is to be ranked, with what the player is told of it."""
 
-    puzzle: Puzzle
+    puzzle: Any
+    """A board of the game whose covers are ranked."""
     clue: str | None
 
     def ranking_id(self, ranker: str) -> str:
@@ -54,20 +50,7 @@ class Wanted:
             raise PermanentError("a board to rank has other keys; expected puzzle and clue")
         if not (value["clue"] is None or isinstance(value["clue"], str)):
             raise PermanentError(f"clue is {value['clue']!r:.60}; expected a text or null")
-        return cls(puzzle=Puzzle.from_json(value["puzzle"]), clue=value["clue"])
-
-
-def ranker_name(ranker: Ranker) -> str:
-    """Name what ranks: its weights, and whether the sentence model takes part."""
-    return ranker.weights.name + ("" if ranker.meanings is not None else ALONE_SUFFIX)
-
-
-def ranker_here() -> str:
-    """Name what ranks on this machine; opens neither vocabulary nor model."""
-    from nightgrid.archive.games.strands.ranking.minilm import is_installed
-    from nightgrid.archive.games.strands.ranking.weights import NAME
-
-    return NAME + ("" if is_installed() else ALONE_SUFFIX)
+        return cls(puzzle=ranking_plug().read_board(value["puzzle"]), clue=value["clue"])
 
 
 def ranking_path(ranking_id: str) -> str:
@@ -100,31 +83,14 @@ def keep_ranking(lake: Lake, row: Mapping[str, Any]) -> bool:
 def rank(ranker: Ranker, wanted: Wanted, budget: Budget | None = None) -> dict[str, Any]:
     """Rank the covers of a board; whatever it comes to is a row, its `covers` JSON values.
 
-    A row of covers has spangram, components, theme_words, confidence, signals, cover (as any
-    solution, with paths) and words: by word what each term of the search adds, in nats.
+    See nightgrid.archive.games.plug.Ranked for a row of covers.
     """
-    from nightgrid.archive.games.strands.ranking.ranker import NOT_RANKED
-    from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
-    from nightgrid.solvers.strands.ranking.search import can_rank
-    from nightgrid.solvers.strands.states.engine import reason_of
-
-    if not can_rank(wanted.puzzle):
-        return failed_row(ranker_name(ranker), wanted, Status.INVALID, NOT_RANKED)
+    ranks = ranking_plug()
+    if not ranks.can_rank(wanted.puzzle):
+        return failed_row(ranker.name, wanted, Status.INVALID, ranks.NOT_RANKED)
     begun, spent = time.perf_counter(), time.process_time()
-    try:
-        board = ranker.board(wanted.puzzle, wanted.clue)
-        ranking = ranker.rank_pieces(board, wanted.clue, budget=budget)
-        covers = [_cover_json(ranker, board, one) for one in ranking.covers]
-    except TooManyPiecesError as error:
-        found = _failed(ranker, wanted, Status.OVER_BUDGET, str(error), ReasonCode.CAPACITY)
-    except BudgetSpentError as error:
-        why = reason_of(error)
-        found = _failed(ranker, wanted, Status.OVER_BUDGET, why.sentence, why.code)
-    except (InvalidPuzzleError, PermanentError) as error:
-        found = _failed(ranker, wanted, Status.INVALID, str(error), ReasonCode.INVALID_PUZZLE)
-    else:
-        found = _row(ranker_name(ranker), wanted, covers) | {"tier": ranking.tier}
-    return found | {
+    found = ranks.rank(ranker, wanted.puzzle, wanted.clue, budget)
+    return _row(ranker.name, wanted, found) | {
         "seconds": time.perf_counter() - begun,
         "processor_s": time.process_time() - spent,
     }
@@ -135,48 +101,23 @@ def failed_row(
     code: ReasonCode = ReasonCode.INVALID_PUZZLE,
 ) -> dict[str, Any]:  # fmt: skip
     """Write a ranking that has no covers, with the reason."""
-    about = {"status": str(status), "reason_code": str(code), "reason": reason}
-    return _row(ranker, wanted, []) | about
+    return _row(ranker, wanted, Ranked(status=status, reason_code=code, reason=reason))
 
 
-def _failed(
-    ranker: Ranker, wanted: Wanted, status: Status, reason: str, code: ReasonCode
-) -> dict[str, Any]:
-    return failed_row(ranker_name(ranker), wanted, status, reason, code)
-
-
-def _row(ranker: str, wanted: Wanted, covers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _row(ranker: str, wanted: Wanted, found: Ranked) -> dict[str, Any]:
     return {
         "ranking_id": wanted.ranking_id(ranker),
         "puzzle_id": wanted.puzzle.puzzle_id,
-        "game": GAME,
+        "game": ranking_plug().GAME,
         "clue": wanted.clue,
         "ranker": ranker,
         "with_model": not ranker.endswith(ALONE_SUFFIX),
-        "status": str(Status.SOLVED if covers else Status.UNSOLVABLE),
-        "reason_code": None,
-        "reason": "",
-        "cover_count": len(covers),
-        "tier": 0,
+        "status": str(found.status),
+        "reason_code": None if found.reason_code is None else str(found.reason_code),
+        "reason": found.reason,
+        "cover_count": len(found.covers),
+        "tier": found.tier,
         "seconds": 0.0,
         "processor_s": 0.0,
-        "covers": covers,
-    }
-
-
-def _cover_json(ranker: Ranker, board: Any, one: Any) -> dict[str, Any]:
-    from nightgrid.solvers.strands.ranking.covers import cover_of
-    from nightgrid.solvers.strands.solution import cover_to_json
-
-    return {
-        "spangram": one.spangram,
-        "components": list(one.components),
-        "theme_words": list(one.theme_words),
-        "confidence": round(one.confidence, 6),
-        "signals": {name: round(nats, 3) for name, nats in one.signals.items()},
-        "words": {
-            word: {term: round(nats, 3) for term, nats in terms.items()}
-            for word, terms in ranker.explain_words(board, one).items()
-        },
-        "cover": cover_to_json(cover_of(board, one.scored, ranker.vocabulary)),
+        "covers": list(found.covers),
     }

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from nightgrid.archive.games import ranking_game
 from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
 from nightgrid.archive.ingest.editions import editions_path, observations_path, quarantine_path
@@ -24,7 +25,6 @@ from nightgrid.archive.results.contradictions import (
     keep_compared,
 )
 from nightgrid.archive.results.gold import ranks_path
-from nightgrid.archive.results.rankings import GAME as RANKED_GAME
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.attention import (
     SKIPPED,
@@ -246,7 +246,7 @@ def rank(
 
 def ranks(night: NightSettings, game: NightGame, report: GameReport) -> bool:
     """Tell whether a night ranks the boards of a game: it is set to, and there are boards."""
-    return night.workers.rank and game.game == RANKED_GAME and report.editions > 0
+    return night.workers.rank and game.game == ranking_game() and report.editions > 0
 
 
 def file_report(night: NightSettings, game: NightGame, report: GameReport) -> None:

@@ -111,12 +111,14 @@ def submit(
         text=ask, first=first, count=count, best=best, search=["--rank"] if rank else []
     )
     if rank:
+        from nightgrid.archive.games import ranking_plug
         from nightgrid.service.cli.ranking.ondemand import submit_rankings
 
-        if rules.said or typed or split or level or game not in (None, "strands"):
+        ranked = ranking_plug().GAME
+        if rules.said or typed or split or level or game not in (None, ranked):
             raise PermanentError(
                 "--rank is given with an option of rules, of a typed board, --split, --level or "
-                "another game; expected files or references of Strands alone"
+                f"another game; expected files or references of {game_plug(ranked).title} alone"
             )
         return submit_rankings(files or [], lake, url, wait, json=json)
     rules.check()

@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 import redis
 
+from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.rankings import (
     Wanted,
     find_ranking,
-    ranker_here,
     ranking_path,
 )
 from nightgrid.workers.app import RANK_BOARDS, client_app
@@ -58,7 +58,7 @@ def submit_ranking(lake: Lake, wanted: Wanted, settings: Settings) -> str:
     Costs no task when the lake has the ranking, or it is wanted already. Raises TransientError when
     the broker is dead: the ranking is wanted all the same, and the keeper sends it.
     """
-    ranker = ranker_here()
+    ranker = ranking_plug().ranker_here()
     ranking_id = wanted.ranking_id(ranker)
     if ranking_status(lake, ranking_id).state in ("done", "queued"):
         return ranking_id

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nightgrid.archive.games import ranking_plug
+from nightgrid.archive.games.plug import Ranker
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.rankings import (
@@ -18,17 +20,12 @@ from nightgrid.archive.results.rankings import (
     failed_row,
     keep_ranking,
     rank,
-    ranker_name,
     ranking_path,
 )
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.workers.settings import Settings
-
-if TYPE_CHECKING:
-    from nightgrid.archive.games.strands.ranking.ranker import Ranker
 
 FOLDER = "runs/rankings"
 INLINE_WORKER = "inline"
@@ -51,14 +48,12 @@ def read_message(message: Mapping[str, Any]) -> tuple[str, list[Wanted]]:
 @lru_cache(maxsize=1)
 def open_ranker() -> Ranker:
     """Open what ranks on this machine, once a process."""
-    from nightgrid.archive.games.strands.ranking.ranker import default_ranker
-
-    return default_ranker()
+    return ranking_plug().open_ranker()
 
 
 def warm() -> None:
     """Open what ranks, and load the kernels that it needs, by ranking a small board."""
-    open_ranker().rank(Puzzle(board=("HOTD", "GOGO", "CATS", "SCAT"), theme_words=2), "pets")
+    ranking_plug().warm(open_ranker())
 
 
 def attempts_path(ranking_id: str) -> str:
@@ -83,7 +78,7 @@ def rank_message(
         ranker = open_ranker()
     except PermanentError as error:
         raise RefusalError(str(error)) from error
-    name = ranker_name(ranker)
+    name = ranker.name
     if name != wanted_ranker:
         raise RefusalError(
             f"boards are to be ranked by {wanted_ranker!r:.60}, and this worker has {name}"
@@ -106,7 +101,7 @@ def rank_board(
     worker: str = INLINE_WORKER,
 ) -> bool:
     """Rank a board and file what it comes to, unless the lake has it; tell whether it did not."""
-    ranking_id = wanted.ranking_id(ranker_name(ranker))
+    ranking_id = wanted.ranking_id(ranker.name)
     if lake.exists(ranking_path(ranking_id)):
         _tidy(lake, ranking_id)
         return False
@@ -114,9 +109,7 @@ def rank_board(
     attempts = read_attempts(lake, ranking_id)[0]
     if attempts >= settings.attempts_max:
         reason = f"{attempts} attempts ended without an answer"
-        row = failed_row(
-            ranker_name(ranker), wanted, Status.POISON, reason, ReasonCode.PROCESS_LOST
-        )
+        row = failed_row(ranker.name, wanted, Status.POISON, reason, ReasonCode.PROCESS_LOST)
     else:
         write_json(lake, note, {"attempts": attempts + 1, "worker": worker}, durable=False)
         row = rank(ranker, wanted, budget)

@@ -17,6 +17,7 @@ class StrandsInArchive(ArchivePlug):
     number of words beside the spangram is not known; `size` is the number of cells."""
     endpoint = "/svc/strands/v2"
     ranked = True
+    rankings = True
     other_words = (
         "--lexicon FILE names another one, and --words any takes any number of words from this one"
     )

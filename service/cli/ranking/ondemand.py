@@ -12,6 +12,7 @@ from nightgrid.service.cli.job_sources import remote_jobs
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import Exit, complain, duration, emit, say
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import game_plug
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
@@ -45,13 +46,13 @@ class LakeRankings:
 
     def submit(self, puzzle: Any, clue: str | None) -> str:
         """See Rankings. Raises PermanentError for a board that cannot be ranked."""
-        from nightgrid.archive.games.strands.ranking.ranker import NOT_RANKED
+        from nightgrid.archive.games import ranking_plug
         from nightgrid.archive.results.rankings import Wanted
-        from nightgrid.solvers.strands.ranking.search import can_rank
         from nightgrid.workers.ranking.ondemand import submit_ranking
 
-        if not can_rank(puzzle):
-            raise PermanentError(NOT_RANKED)
+        ranks = ranking_plug()
+        if not ranks.can_rank(puzzle):
+            raise PermanentError(ranks.NOT_RANKED)
         return submit_ranking(self.lake, Wanted(puzzle=puzzle, clue=clue), self.settings)
 
     def look(self, ranking_id: str, timeout_s: float) -> RankingStatus:
@@ -98,15 +99,18 @@ def submit_rankings(
     files: Sequence[str], lake: str | None, url: str | None, wait: float | None, *, json: bool
 ) -> int:
     """Have boards ranked soon, and print the rankings' ids, or what became of them."""
+    from nightgrid.archive.games import ranking_plug
     from nightgrid.service.cli.ondemand import name_of
     from nightgrid.service.options.reading import read_sources
 
+    ranked = ranking_plug().GAME
     named: dict[str, str] = {}
     with rankings_at(url, lake) as source:
 
         def submit_one(found: Found, published: Published) -> Exit:
-            if found.game != "strands":
-                raise PermanentError(f"--rank is for Strands; this board is of {found.game}")
+            if found.game != ranked:
+                title = game_plug(ranked).title
+                raise PermanentError(f"--rank is for {title}; this board is of {found.game}")
             ranking_id = source.submit(published.puzzle, published.clue)
             named[ranking_id] = name_of(found, published)
             if wait is None and json:
@@ -182,7 +186,7 @@ def _json(found: RankingStatus) -> dict[str, Any]:
 
 def say_ranking(ranking: Mapping[str, Any]) -> None:
     """Write the likeliest covers, and what spoke for each word of the first."""
-    from nightgrid.archive.games.strands.ranking.ranker import ALONE
+    from nightgrid.archive.games import ranking_plug
 
     covers = ranking["covers"]
     if not covers:
@@ -198,7 +202,8 @@ def say_ranking(ranking: Mapping[str, Any]) -> None:
         say(f"  {word}: {spoken(terms)}")
     say(f"Against the mean of the list, in nats, for the first: {spoken(covers[0]['signals'])}.")
     if ranking["with_model"] is False:
-        say(f"{ALONE[0].upper()}{ALONE[1:]}.")
+        alone = ranking_plug().ALONE
+        say(f"{alone[0].upper()}{alone[1:]}.")
 
 
 def spoken(terms: Mapping[str, float]) -> str:

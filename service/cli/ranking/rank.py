@@ -51,7 +51,7 @@ def rank(
     """Rank the covers of every Strands board of a lake, and write how they fared.
 
     Boards that were ranked before by the same weights are not ranked again, and a call that was
-    killed is ended by the same command. The table is gold/strands_rankings.parquet: per board the
+    killed is ended by the same command. The table is gold/rank_accuracy.parquet: per board the
     place of the official cover, the confidence, the time and the class of a miss. The official
     answer is no input of a ranking. Without the sentence model boards are ranked by words and
     geometry alone, under a name of their own. Exit code: 0 done, 1 something outside failed, 3 bad

@@ -9,12 +9,8 @@ from typing import Any
 
 from nightgrid.archive.games.strands.playing.conditioned import open_play
 from nightgrid.archive.games.strands.ranking.play import Play
-from nightgrid.archive.games.strands.ranking.ranker import (
-    ALONE,
-    Ranker,
-    Ranking,
-    default_ranker,
-)
+from nightgrid.archive.games.strands.ranking.plugged import ALONE
+from nightgrid.archive.games.strands.ranking.ranker import Ranker, Ranking, default_ranker
 from nightgrid.service.terminal.console import duration, note
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError

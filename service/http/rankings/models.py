@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from nightgrid.archive.games import ranking_game
 from nightgrid.service.http.guard.board_body import Puzzle
 
 CLUE_CHARS = 500
@@ -20,7 +21,8 @@ class RankingBody(BaseModel):
         default=None, description="A published payload, or a board in the project's own form."
     )
     id: str | None = Field(
-        default=None, description="Instead of a puzzle: strands/DATE, a puzzle id or its beginning."
+        default=None,
+        description=f"Instead of a puzzle: {ranking_game()}/DATE, a puzzle id or its beginning.",
     )
     clue: str | None = Field(
         default=None,

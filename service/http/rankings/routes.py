@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from nightgrid.archive.results.rankings import GAME, Wanted, ranker_here
+from nightgrid.archive.games import ranking_plug
+from nightgrid.archive.results.rankings import Wanted
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.posted import posted_board, wrong
 from nightgrid.service.http.problems import Problem
@@ -67,16 +68,14 @@ def get_ranking(ranking_id: str, service: Here, limit: Limit = SHOWN) -> Respons
 
 def _begin(service: Service, body: RankingBody, client: Client) -> str:
     """Submit a ranking that the lake does not have. Raises Problem for what is no such board."""
-    from nightgrid.archive.games.strands.ranking.ranker import NOT_RANKED
-    from nightgrid.solvers.strands.ranking.search import can_rank
-
-    given = {"puzzle": body.puzzle, "id": body.id, "game": GAME}
+    ranks = ranking_plug()
+    given = {"puzzle": body.puzzle, "id": body.id, "game": ranks.GAME}
     posted = posted_board(service.lake, given, service.settings.limits)
-    if not can_rank(posted.published.puzzle):
-        raise wrong("/id" if body.puzzle is None else "/puzzle", NOT_RANKED)
+    if not ranks.can_rank(posted.published.puzzle):
+        raise wrong("/id" if body.puzzle is None else "/puzzle", ranks.NOT_RANKED)
     clue = posted.published.clue if body.clue is None else body.clue
     wanted = Wanted(puzzle=posted.published.puzzle, clue=clue)
-    ranking_id = wanted.ranking_id(ranker_here())
+    ranking_id = wanted.ranking_id(ranks.ranker_here())
     if ranking_status(service.lake, ranking_id).state not in ("done", "queued"):
         service.admission.check()
         service.open_jobs.add(client, ranking_id)
@@ -85,8 +84,6 @@ def _begin(service: Service, body: RankingBody, client: Client) -> str:
 
 
 def _shown(service: Service, found: RankingStatus, limit: int) -> dict[str, Any]:
-    from nightgrid.archive.games.strands.ranking.ranker import ALONE
-
     row = found.ranking or {}
     if found.state != "queued":
         service.open_jobs.ended(found.ranking_id)
@@ -99,7 +96,7 @@ def _shown(service: Service, found: RankingStatus, limit: int) -> dict[str, Any]
         "clue": row.get("clue"),
         "ranker": row.get("ranker"),
         "with_model": with_model,
-        "note": ALONE if with_model is False else "",
+        "note": ranking_plug().ALONE if with_model is False else "",
         "status": row.get("status"),
         "reason": found.reason or row.get("reason", ""),
         "seconds": row.get("seconds"),

@@ -14,25 +14,18 @@ from unittest import mock
 import pytest
 
 from nightgrid.archive.games.strands.ranking import ranker as rankers
+from nightgrid.archive.games.strands.ranking.misses import NOT_LISTED
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import STRANDS_RANKINGS
+from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.archive.results import rank_accuracy
 from nightgrid.archive.results.rank_accuracy import (
-    ANAGRAM,
-    NOT_LISTED,
-    ONE_WORD,
     PATH,
-    SEVERAL_WORDS,
-    SPANGRAM_ALONE,
-    SWAP,
     accuracy_by_month,
     editions,
-    miss_of,
-    place_of,
     whole,
     write_accuracy,
 )
@@ -42,7 +35,6 @@ from nightgrid.archive.results.rankings import (
     keep_ranking,
     known_rankings,
     rank,
-    ranker_name,
 )
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.errors import PermanentError
@@ -51,6 +43,7 @@ from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 from nightgrid.solvers.strands.solution import cover_from_json
+from tests.archive.games.strands.ranking.test_misses import ranked
 from tests.solvers.strands.boards import board
 
 SAMPLE = Path(__file__).parents[3] / "service" / "sample" / "strands"
@@ -62,7 +55,7 @@ ALONE = f"{NAME}-alone"
 
 
 def test_a_ranking_is_named_by_board_clue_and_ranker():
-    assert ranker_name(RANKER) == ALONE
+    assert RANKER.name == ALONE
     others = {
         WANTED.ranking_id(ALONE),
         WANTED.ranking_id(NAME),
@@ -123,35 +116,6 @@ def test_a_spent_budget_is_a_row(monkeypatch: pytest.MonkeyPatch):
     assert (row["status"], row["reason_code"]) == ("over_budget", "nodes")
 
 
-def ranked(spangram: str, *theme: str, cells: str = "ab") -> dict[str, Any]:
-    """Write a ranked cover whose words lie where `cells` says: a letter for each."""
-    entries = [
-        {"word": word, "path": [[ord(cells[i % len(cells)]), i]], "components": [word]}
-        for i, word in enumerate((spangram, *theme))
-    ]
-    cover = {"spangram": entries[0], "theme_words": entries[1:], "score": 0}
-    return {"spangram": spangram, "theme_words": list(theme), "confidence": 0.5, "cover": cover}
-
-
-@pytest.mark.parametrize(
-    ("first", "miss"),
-    [
-        (ranked("SPAN", "APES", "LUNA"), None),
-        (ranked("SPAN", "PEAS", "LUNA"), ANAGRAM),
-        (ranked("PANS", "APES", "LUNA", cells="xyz"), SPANGRAM_ALONE),
-        (ranked("PANSA", "PES", "LUNA", cells="xyz"), SWAP),
-        (ranked("SPAN", "PEAS", "LUNA", cells="xyz"), ONE_WORD),
-        (ranked("SPAN", "PEAS", "ULNA", cells="xyz"), SEVERAL_WORDS),
-    ],
-)
-def test_a_miss_has_a_class(first: dict[str, Any], miss: str | None):
-    official = ranked("SPAN", "APES", "LUNA")
-    cover = cover_from_json(official["cover"])
-    covers = [first] if miss is None else [first, official]
-    assert miss_of(cover, covers, place_of(cover, covers)) == miss
-    assert miss_of(cover, [ranked("OTHER", "WORDS")], None) == NOT_LISTED
-
-
 @pytest.fixture
 def filled(lake: Lake, now: Callable[[], dt.datetime], tmp_path: Path) -> Lake:
     """Fill a lake with two boards of the sample."""
@@ -183,18 +147,18 @@ def test_official_answers_are_measured_once_and_ranking_never_sees_them(filled: 
         kept(filled, first, ranked("OTHER", "WORDS"), right)
     known = known_rankings(filled)
     write_accuracy(filled, ALONE, known)
-    (row,) = filled.read_table(PATH, STRANDS_RANKINGS).to_pylist()
+    (row,) = filled.read_table(PATH, RANK_ACCURACY).to_pylist()
     assert (row["official_place"], row["official_confidence"]) == (2, 0.9)
     assert row["miss"] is not None
     kept(filled, second)
     with mock.patch.object(rank_accuracy, "find_ranking", wraps=find_ranking) as looked:
         write_accuracy(filled, ALONE, known_rankings(filled))
         assert looked.call_count == 1
-    rows = filled.read_table(PATH, STRANDS_RANKINGS).to_pylist()
+    rows = filled.read_table(PATH, RANK_ACCURACY).to_pylist()
     assert [row["official_place"] for row in rows] == [2, None]
     assert rows[1]["miss"] == NOT_LISTED
     (month,) = accuracy_by_month(filled, ALONE)
     assert (month.month, month.boards, month.first, month.in_five) == ("2026-01", 2, 0, 1)
     assert whole([month, month]).boards == 4
     write_accuracy(filled, NAME, known_rankings(filled))
-    assert len(filled.read_table(PATH, STRANDS_RANKINGS)) == 2
+    assert len(filled.read_table(PATH, RANK_ACCURACY)) == 2

@@ -27,6 +27,8 @@ def _dying(ranker, wanted, budget):
     return _rank(ranker, wanted, budget)
 
 
-work.open_ranker = lambda: RANKER
-work.rank = _dying
+if "SMALL_RANKING_FOLDER" in os.environ:
+    # A worker: the test that imports this for its names ranks as usual.
+    work.open_ranker = lambda: RANKER
+    work.rank = _dying
 __all__ = ["app"]

@@ -29,7 +29,7 @@ def test_a_killed_process_loses_no_board(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(HERE))
     monkeypatch.setenv("SMALL_RANKING_FOLDER", str(tmp_path))
     settings = quick_settings(tmp_path, celery_app="small_ranking_app", games="")
-    ranker = small.work.ranker_name(small.RANKER)
+    ranker = small.RANKER.name
     lake = Lake.open(settings.lake)
     wanted = [*BOARDS, ONCE, FATAL]
     told = []

@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.ranking.features import (
     FEATURES,
     GROUPS,
@@ -20,6 +21,7 @@ from nightgrid.archive.games.strands.ranking.features import (
 )
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.minilm import is_installed, sentence_model
+from nightgrid.archive.games.strands.ranking.plugged import NOT_RANKED
 from nightgrid.archive.games.strands.ranking.vectors import Progress, Vectors, cached_vectors
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
 from nightgrid.archive.games.strands.ranking.weights import Weights, fitted_weights
@@ -38,13 +40,6 @@ LISTED = 100
 VECTOR_CENTIZIPF = 150
 """Words of at least this frequency have a vector on disk."""
 VECTOR_LETTERS = (3, 17)
-ALONE = (
-    "ranked by letters and geometry alone: the sentence model is not installed "
-    "(docs/how-to/rank-covers.md)"
-)
-NOT_RANKED = (
-    "only boards of up to 63 cells with a known number of theme words are ranked; give theme_words"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +82,11 @@ class Ranker:
         self.weights = weights
         self.vocabulary = vocabulary
         self.meanings = meanings
+
+    @property
+    def name(self) -> str:
+        """Name what ranks: its weights, and whether the sentence model takes part."""
+        return self.weights.name + ("" if self.meanings is not None else ALONE_SUFFIX)
 
     def board(self, puzzle: Puzzle, clue: str | None) -> RankedBoard:
         """Find the pieces of a board, with what the model knows of its words.

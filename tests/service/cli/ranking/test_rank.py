@@ -12,7 +12,7 @@ import pytest
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import STRANDS_RANKINGS
+from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 from nightgrid.workers.ranking import driving, work
 
@@ -53,14 +53,14 @@ def test_a_night_ranks_and_the_command_has_nothing_left(
     assert code == 0, err
     night = json.loads(out)
     assert night["ranked"] == 2
-    assert night["paths"]["rankings"].endswith("gold/strands_rankings.parquet")
+    assert night["paths"]["rankings"].endswith("gold/rank_accuracy.parquet")
     code, out, _ = invoke("rank", "--json", *common)
     assert code == 0
     report = json.loads(out)
     assert (report["boards"], report["ranked"], report["known"]) == (2, 0, 2)
     assert report["ranker"] == f"{NAME}-alone"
     assert report["all"]["first"] == 2
-    rows = Lake.open(lake).read_table("gold/strands_rankings.parquet", STRANDS_RANKINGS)
+    rows = Lake.open(lake).read_table("gold/rank_accuracy.parquet", RANK_ACCURACY)
     assert rows.column("official_place").to_pylist() == [1, 1]
     assert rows.column("miss").to_pylist() == [None, None]
     code, out, _ = invoke("rank", *common)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from nightgrid.archive.games.strands.ranking import ranker
-from nightgrid.archive.games.strands.ranking.ranker import ALONE, Ranker
+from nightgrid.archive.games.strands.ranking.plugged import ALONE
+from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.service.games.strands import ranking
 from nightgrid.solvers.algebra import Budget, Status

@@ -1,0 +1,47 @@
+"""One plug offers what ranks covers, and all that is asked of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from nightgrid.archive import games
+from nightgrid.archive.games import archive_plug, ranking_game, ranking_plug
+from nightgrid.archive.games.plug import RankingPlug
+from nightgrid.archive.games.strands.ranking import plugged
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES
+from tests.service.scenes import environment
+
+
+def test_one_game_has_ranked_covers():
+    assert [game for game in GAMES if archive_plug(game).rankings] == [ranking_game()]
+    assert ranking_plug() is plugged
+    assert ranking_plug().GAME == ranking_game() == "strands"
+
+
+def test_the_plug_offers_what_the_protocol_names():
+    wanted = {*RankingPlug.__annotations__, *(n for n in vars(RankingPlug) if n[0] != "_")}
+    assert wanted == set(plugged.__all__)
+    typed: RankingPlug = plugged
+    assert all(hasattr(typed, name) for name in wanted)
+
+
+def test_without_such_a_game_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(games, "GAMES", ("pips",))
+    assert ranking_game() is None
+    with pytest.raises(PermanentError, match="no game here has ranked covers"):
+        ranking_plug()
+
+
+def test_asking_the_plug_for_texts_loads_no_kernel():
+    code = (
+        "import sys; from nightgrid.archive.games import ranking_plug;"
+        "print(ranking_plug().GAME, ranking_plug().ALONE != '', 'numba' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["strands", "True", "False"]
