@@ -94,32 +94,32 @@ notes: $(DEV) ## print the release notes that changelog.d/ gives; VERSION=1.2.3 
 	$(BIN)/towncrier build $(if $(VERSION),--yes --version $(VERSION),--draft --version next)
 
 bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
-	$(BIN)/python -m benchmarks.published --write
-	$(BIN)/python -m benchmarks.loose_layers --write
-	$(BIN)/python -m benchmarks.night --write
-	$(BIN)/python -m benchmarks.whole_process $(if $(AGAINST),--against $(AGAINST)) --write
+	$(BIN)/python -m benchmarks.kernels.published --write
+	$(BIN)/python -m benchmarks.kernels.loose_layers --write
+	$(BIN)/python -m benchmarks.nights.night --write
+	$(BIN)/python -m benchmarks.runs.whole_process $(if $(AGAINST),--against $(AGAINST)) --write
 	$(BIN)/python -m benchmarks.chaos --write
-	$(BIN)/python -m benchmarks.chaos_ondemand --write
-	$(BIN)/python -m benchmarks.chaos_lakes --write
-	$(BIN)/python -m benchmarks.fair_queues --seconds 240 --write
-	$(BIN)/python -m benchmarks.chaos_bugs --write
-	$(BIN)/python -m benchmarks.soak --write
-	$(BIN)/python -m benchmarks.month --write
+	$(BIN)/python -m benchmarks.chaos.ondemand --write
+	$(BIN)/python -m benchmarks.chaos.lakes --write
+	$(BIN)/python -m benchmarks.runs.fair_queues --seconds 240 --write
+	$(BIN)/python -m benchmarks.chaos.bugs --write
+	$(BIN)/python -m benchmarks.runs.soak --write
+	$(BIN)/python -m benchmarks.nights.month --write
 	$(BIN)/python -m benchmarks.capacity --measure --write
-	$(BIN)/python -m benchmarks.strands_archive --words $(WORDS) --write
-	$(BIN)/python -m benchmarks.strands_archive --best 10 --write
-	$(BIN)/python -m benchmarks.strands_official --write
-	$(BIN)/python -m benchmarks.strands_night --write
-	$(BIN)/python -m benchmarks.hard --write
-	$(BIN)/python -m benchmarks.hard --exhaustive --write
+	$(BIN)/python -m benchmarks.kernels.strands_archive --words $(WORDS) --write
+	$(BIN)/python -m benchmarks.kernels.strands_archive --best 10 --write
+	$(BIN)/python -m benchmarks.kernels.strands_official --write
+	$(BIN)/python -m benchmarks.runs.strands_night --write
+	$(BIN)/python -m benchmarks.kernels.hard --write
+	$(BIN)/python -m benchmarks.kernels.hard --exhaustive --write
 
 chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats the random part
 	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
-	$(BIN)/python -m benchmarks.chaos_ondemand
-	$(BIN)/python -m benchmarks.chaos_lakes
-	$(BIN)/python -m benchmarks.create_race --rounds 1000
-	$(BIN)/python -m benchmarks.fair_queues
-	$(BIN)/python -m benchmarks.listing
+	$(BIN)/python -m benchmarks.chaos.ondemand
+	$(BIN)/python -m benchmarks.chaos.lakes
+	$(BIN)/python -m benchmarks.runs.create_race --rounds 1000
+	$(BIN)/python -m benchmarks.runs.fair_queues
+	$(BIN)/python -m benchmarks.runs.listing
 
 mutants: $(DEV) ## put bugs into plain modules and see which the tests notice; SEED=… repeats the draw
 	$(call install,.[mutants])

@@ -13,7 +13,7 @@ import argparse
 
 import numpy as np
 
-from benchmarks.report import Section, add_write, command_line, finish
+from benchmarks.instruments.report import Section, add_write, command_line, finish
 from benchmarks.strands_fit.data import boards, dates, say
 from nightgrid.archive.games.strands.masked.formula import formula_scores
 from nightgrid.archive.games.strands.masked.masked_model import MaskedModel, is_named, masked_model

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.report import Section, add_write, command_line, finish
+from benchmarks.instruments.report import Section, add_write, command_line, finish
 from benchmarks.strands_fit.data import Board, boards, dates, say
 from nightgrid.archive.games.strands.payload import read_payload
 from nightgrid.archive.games.strands.playing.conditioned import conditioned, possible_of

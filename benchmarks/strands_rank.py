@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from wordfreq import zipf_frequency
 
-from benchmarks.report import Section, add_write, command_line, finish
+from benchmarks.instruments.report import Section, add_write, command_line, finish
 from benchmarks.strands_fit.data import Board, boards, dates, kept_choices, say
 from benchmarks.strands_fit.learn import Choice, learn
 from benchmarks.strands_fit.lists import NAMES, sums_of

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.boards import published_files
-from benchmarks.report import Section, add_write, finish
-from benchmarks.strands_night import MB, _Watch
+from benchmarks.instruments.boards import published_files
+from benchmarks.instruments.report import Section, add_write, finish
+from benchmarks.runs.strands_night import MB, _Watch
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake

@@ -71,7 +71,7 @@ def write(lake: nightgrid.Lake, text: str) -> str:
 def plot(rows: list[dict[str, Any]]) -> None:
     """Draw how many solutions boards have, and what their size has to do with their states."""
     sys.path.insert(0, str(ROOT))
-    from benchmarks.plots import picture
+    from benchmarks.instruments.plots import picture
 
     levels = [
         level for level in ("easy", "medium", "hard") if any(r["level"] == level for r in rows)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from benchmarks.s3_server import s3_thread
+from benchmarks.instruments.s3_server import s3_thread
 
 
 @contextmanager

@@ -213,7 +213,7 @@ def test_no_docstring_begins_in_the_middle_of_a_sentence():
     """Given a text that begins with "Of", Then its reader looks for what it is of."""
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
-        for path in (*modules(), *(ROOT / "benchmarks").glob("*.py"))
+        for path in (*modules(), *(ROOT / "benchmarks").rglob("*.py"))
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if line.lstrip().startswith('"""Of ')
     ]

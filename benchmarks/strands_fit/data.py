@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.boards import published_files
+from benchmarks.instruments.boards import published_files
 from benchmarks.strands_fit.learn import Choice
 from nightgrid.archive.games.strands.payload import read_payload
 from nightgrid.archive.payloads.published import Published

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.chaos_nights import night_of, write_days
-from benchmarks.harm import change_count
+from benchmarks.chaos.harm import change_count
+from benchmarks.chaos.lakes.nights import night_of, write_days
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, SCHEMA_VERSION
 from nightgrid.archive.passed_over import passed_over

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.processes import children_of, wait_for
+from benchmarks.instruments.processes import children_of, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 USER = 10001

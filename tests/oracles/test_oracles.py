@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from benchmarks import tiling_trees
+from benchmarks.kernels import tiling_trees
 from tests.oracles import cp_sat
 from tests.oracles.brute_force import count_tilings, enumerate_solutions, tilings
 from tests.solvers.pips.boards import (

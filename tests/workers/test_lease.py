@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from benchmarks.interleaving import in_turns
+from benchmarks.chaos.lakes.interleaving import in_turns
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError

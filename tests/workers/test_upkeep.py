@@ -9,7 +9,7 @@ import pytest
 import toy_game as toy
 from obstore.store import MemoryStore
 
-from benchmarks.stepping import KilledError
+from benchmarks.chaos.lakes.stepping import KilledError
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake

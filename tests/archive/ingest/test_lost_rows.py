@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.harm import HARMS, harm
-from benchmarks.interleaving import in_turns
+from benchmarks.chaos.harm import HARMS, harm
+from benchmarks.chaos.lakes.interleaving import in_turns
 from nightgrid.archive.corpus.corpus import open_corpus
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.fetch import fetch

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from benchmarks.interleaving import in_turns
+from benchmarks.chaos.lakes.interleaving import in_turns
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest import puzzles
 from nightgrid.archive.ingest.puzzles import (

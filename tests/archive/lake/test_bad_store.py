@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import s3_faults
-from benchmarks.s3_faults import KINDS, bad_store
+from benchmarks.instruments import s3_faults
+from benchmarks.instruments.s3_faults import KINDS, bad_store
 from nightgrid.archive.lake.storage import Lake
 
 # Starting the server takes 2 s.

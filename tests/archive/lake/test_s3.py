@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.create_race import Told, race
+from benchmarks.runs.create_race import Told, race
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.faults import MissingFileError
@@ -72,7 +72,7 @@ def test_of_two_processes_one_creates_an_object(s3_endpoint: str) -> None:
 
 
 def test_segments_are_created_once_by_drivers_at_once(s3_endpoint: str) -> None:
-    # The short form of `python -m benchmarks.create_race`.
+    # The short form of `python -m benchmarks.runs.create_race`.
     told = race(f"s3://bucket/segments?endpoint_override={s3_endpoint}", rounds=10, drivers=8)
     assert told == Told(rounds=10, won_by_one=10, right=10)
 

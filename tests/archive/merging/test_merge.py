@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from obstore.store import MemoryStore
 
-from benchmarks.stepping import KilledError, SteppingLake, doing_at, killed_at
+from benchmarks.chaos.lakes.stepping import KilledError, SteppingLake, doing_at, killed_at
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.merging import merge

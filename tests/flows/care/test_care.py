@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.harm import HARMS, change_count, harm
+from benchmarks.chaos.harm import HARMS, change_count, harm
 from nightgrid.archive.lake.faults import NewerSchemaError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SCHEMA_VERSION

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.chaos_nights import FIRST, night_of, write_days
-from benchmarks.month_night import Killed, dying_at, raise_killed
+from benchmarks.chaos.lakes.nights import FIRST, night_of, write_days
+from benchmarks.nights.month_night import Killed, dying_at, raise_killed
 from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake

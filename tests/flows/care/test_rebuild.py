@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from benchmarks.chaos_nights import answers, night_of, write_days
+from benchmarks.chaos.lakes.nights import answers, night_of, write_days
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS

@@ -17,7 +17,7 @@ from unittest import mock
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.month_night import Killed, dying_at, raise_killed
+from benchmarks.nights.month_night import Killed, dying_at, raise_killed
 from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.lake.faults import NewerSchemaError
 from nightgrid.archive.lake.storage import Lake

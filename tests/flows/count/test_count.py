@@ -276,7 +276,7 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count
 def test_the_planners_process_ends_with_its_plan_and_another_plans_again(settings: Count):
     import multiprocessing
 
-    from benchmarks.processes import wait_for
+    from benchmarks.instruments.processes import wait_for
 
     def ended() -> bool:
         return not set(multiprocessing.active_children()) - others

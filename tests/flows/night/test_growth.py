@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from obstore.store import MemoryStore
 
-from benchmarks.counted_lake import Counts, counted
+from benchmarks.instruments.counted_lake import Counts, counted
 from nightgrid.archive.ingest import raw, seen_files
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results import gold

@@ -1,6 +1,7 @@
 """A week of nights over HTTP whose answers go wrong, and which are killed, ends as one night would.
 
-`python -m benchmarks.month` does the same with thirty nights over the real archive, in processes.
+`python -m benchmarks.nights.month` does the same with thirty nights over the real archive, in
+processes.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.chaos_nights import FIRST, write_days
-from benchmarks.month_compare import compare
-from benchmarks.month_night import Killed, night_settings, work_dated
-from benchmarks.month_source import DRAFT, Fault, Payloads, Source, draw_faults
+from benchmarks.chaos.lakes.nights import FIRST, write_days
+from benchmarks.nights.month_compare import compare
+from benchmarks.nights.month_night import Killed, night_settings, work_dated
+from benchmarks.nights.month_source import DRAFT, Fault, Payloads, Source, draw_faults
 from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE

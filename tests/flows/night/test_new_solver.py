@@ -9,7 +9,7 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
-from benchmarks.chaos_nights import night_of, write_days
+from benchmarks.chaos.lakes.nights import night_of, write_days
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
 from nightgrid.flows.attention import CONTRADICTION

@@ -1,4 +1,5 @@
-"""The short form of what `benchmarks/chaos_lakes.py` does with two nights, and with merges."""
+"""The short form of what `benchmarks/chaos/lakes/suite.py` does with two nights, and with
+merges."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import chaos_merges, chaos_nights
-from benchmarks.chaos_nights import Field, Found
+from benchmarks.chaos.lakes import merges as chaos_merges
+from benchmarks.chaos.lakes import nights as chaos_nights
+from benchmarks.chaos.lakes.nights import Field, Found
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Ask]:
-    command = [sys.executable, "-m", "benchmarks.limited_commands"]
+    command = [sys.executable, "-m", "benchmarks.instruments.limited_commands"]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=ROOT, **pipes) as process:
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.schemathesis import fuzz, served
+from benchmarks.http.schemathesis import fuzz, served
 
 EXAMPLES = 4
-"""Requests of an operation, right ones and as many wrong ones; `python -m benchmarks.schemathesis`
-sends more."""
+"""Requests of an operation, right ones and as many wrong ones; `python -m
+benchmarks.http.schemathesis` sends more."""
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from benchmarks import tiling_trees
+from benchmarks.kernels import tiling_trees
 from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Game, Status
 from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import EASY, HARD, MEDIUM, Mix

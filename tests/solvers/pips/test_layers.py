@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.boards import loose_board
+from benchmarks.instruments.boards import loose_board
 from nightgrid.solvers.algebra import Ask, Budget, Game, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.layered_count import LayeredCount

@@ -10,13 +10,12 @@ from contextlib import ExitStack, closing
 import pytest
 import toy_game as toy
 
-from benchmarks import chaos_faults as faults
-from benchmarks import chaos_runs as runs
-from benchmarks.chaos_cluster import cluster
-from benchmarks.chaos_places import NotPermittedError, host_of_its_own, server_on
-from benchmarks.chaos_surroundings import until_refused
-from benchmarks.processes import wait_for
-from benchmarks.s3_server import s3_process
+from benchmarks.chaos import faults, runs
+from benchmarks.chaos.cluster import cluster
+from benchmarks.chaos.places import NotPermittedError, host_of_its_own, server_on
+from benchmarks.chaos.surroundings import until_refused
+from benchmarks.instruments.processes import wait_for
+from benchmarks.instruments.s3_server import s3_process
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.redis_keys import connect, living, refusals
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import toy_game as toy
 
-from benchmarks.harm import HARMS, change_count, harm
+from benchmarks.chaos.harm import HARMS, change_count, harm
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
 from nightgrid.workers.driver.collector import Collector

@@ -1,4 +1,4 @@
-"""A short form of `python -m benchmarks.http_chaos`: calm, and while processes are killed."""
+"""A short form of `python -m benchmarks.http.chaos`: calm, and while processes are killed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import http_chaos
-from benchmarks.http_chaos import Phase
-from benchmarks.http_requests import Requests
-from benchmarks.http_service import Serving
+from benchmarks.http import chaos as http_chaos
+from benchmarks.http.chaos import Phase
+from benchmarks.http.requests import Requests
+from benchmarks.http.service import Serving
 
 SECONDS = 4.0
 STRIKE_S = 1.0

@@ -1,0 +1,1 @@
+"""See how far the house carries, by measuring and by a model."""

@@ -1,0 +1,1 @@
+"""Let everything go wrong between two nights, merges and doors of a lake."""

@@ -1,0 +1,332 @@
+"""Nights that meet one another, and lakes whose files came to harm between two nights."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.chaos import runs
+from benchmarks.chaos.harm import HARMS, change_count, harm
+from benchmarks.chaos.lakes.interleaving import in_turns
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.passed_over import forget, passed_over
+from nightgrid.archive.results.results import read_results
+from nightgrid.flows.care.check import check_lake_files
+from nightgrid.flows.care.repair import repair_lake
+from nightgrid.flows.count.count import work_count
+from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.night import night as nightly
+from nightgrid.flows.night.night import night_alone, work_night, work_steps
+from nightgrid.flows.night.report import NightReport
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.runs import SILENT, StepsAhead, plain
+from nightgrid.solvers.errors import NightgridError, RefusalError
+from nightgrid.solvers.pips.generate.generator import generate, to_payload
+from nightgrid.solvers.pips.generate.mix import PRESETS
+from nightgrid.workers.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[3]
+LEVELS = ("easy", "medium", "hard")
+FIRST = dt.date(2026, 1, 1)
+DAYS = 4
+ORDERS = range(0, 240, 12)
+"""Steps of the one night before the other begins."""
+OTHERS_STEPS = (20, 60, 400)
+"""Steps of the other one before the first goes on."""
+NIGHT_S = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What became of a lake."""
+
+    struck: int
+    """How often the fault was there."""
+    said: str
+    """What the commands said, or did."""
+    lost: int = 0
+    doubled: int = 0
+    differing: int = 0
+    bad: str = ""
+    """What else is not as it should be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A source of some days, and what undisturbed nights answer."""
+
+    source: Path
+    lake: Path
+    """The lake after all days but the last."""
+    expected: pa.Table
+    """The results of all days."""
+
+    @classmethod
+    def make(cls, folder: Path) -> Field:
+        """Work the days night by night."""
+        source, lake = folder / "source", folder / "lake"
+        source.mkdir()
+        for day in range(DAYS):
+            write_days(source, [day])
+            if day == DAYS - 1:
+                shutil.copytree(lake, folder / "whole")
+                work_night(night_of(folder / "whole", source))
+            else:
+                work_night(night_of(lake, source))
+        expected = answers(Lake.open(str(folder / "whole")))
+        return cls(source=source, lake=lake, expected=expected)
+
+    def copy(self, folder: Path) -> Lake:
+        """Copy the lake in which the last day is missing."""
+        shutil.copytree(self.lake, folder / "lake")
+        return Lake.open(str(folder / "lake"))
+
+    def after_night(self, lake: Lake, struck: int, said: str = "") -> Found:
+        """Work a night over all days, and compare; then another, which finds nothing to do."""
+        report = work_night(night_of(lake.url, self.source))
+        again = work_night(night_of(lake.url, self.source))
+        names = ", ".join(sorted(passed_over()))
+        forget(*passed_over())
+        return self.compared(lake, struck, said or told(report, names), bad=idle(again))
+
+    def compared(self, lake: Lake, struck: int, said: str, bad: str = "") -> Found:
+        """Compare the results of a lake with the undisturbed ones."""
+        found = answers(lake)
+        wanted, names = self.expected.column("job_id"), found.column("job_id").to_pylist()
+        return Found(
+            struck=struck,
+            said=said,
+            lost=len(set(wanted.to_pylist()) - set(names)),
+            doubled=len(names) - len(set(names)),
+            differing=len(runs.differing(self.expected, found)),
+            bad=bad,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A fault, and what was seen of it before it was mended."""
+
+    what: str
+    before: str
+    strike: Callable[[Field, Path], Found]
+
+
+def write_days(folder: Path, days: Iterable[int], seed: int = 0) -> None:
+    """Write payloads of generated boards, of days after FIRST."""
+    folder.mkdir(exist_ok=True)
+    for day in days:
+        boards = [generate(PRESETS["easy"], seed + 100 * day + i) for i in range(len(LEVELS))]
+        date = FIRST + dt.timedelta(days=day)
+        payload = to_payload(date, dict(zip(LEVELS, boards, strict=True)))
+        (folder / f"{date}.json").write_text(json.dumps(payload))
+
+
+def night_of(lake: Path | str, source: Path, host: str = "host") -> NightSettings:
+    """Make the settings of a night in this process, on a host of that name."""
+    workers = Settings(
+        lake=str(lake), games="pips", var_dir=Path(f"{lake}-{host}"), reconcile_seconds=0.01
+    )
+    games = (NightGame(game="pips", source=str(source)),)
+    return NightSettings(games=games, executor="inline", workers=workers)
+
+
+def answers(lake: Lake) -> pa.Table:
+    """Read all results, sorted by job, without what is another in every run."""
+    return read_results(lake).sort_by("job_id").drop_columns(["run_id"])
+
+
+def told(report: NightReport, names: str) -> str:
+    """Say in short what a night did."""
+    (game,) = report.games
+    solved = f"the night solved {game.solved}, knew {game.already_known}"
+    return f"{solved}; passed over and named: {names}" if names else solved
+
+
+def idle(report: NightReport) -> str:
+    """Say what is wrong with a night that should have had nothing to solve."""
+    (game,) = report.games
+    return f"the night after it solved {game.solved} again" if game.solved else ""
+
+
+def two_hosts(field: Field, folder: Path) -> Found:
+    """Start a night of other days on another host while this process works one."""
+    lake = folder / "lake"
+    one = night_of(lake, one_day(folder, "one", [0, 1]), host="one")
+    other = one_day(folder, "other", [0, 2])
+    with night_alone(one):
+        refused = start_night(lake, other, "other")
+        _, said = refused.communicate(timeout=NIGHT_S)
+        work_steps(one, SILENT, plain, StepsAhead())
+    after = start_night(lake, other, "other")
+    after.communicate(timeout=NIGHT_S)
+    found = field.after_night(Lake.open(str(lake)), 1)
+    bad = found.bad
+    if (refused.returncode, after.returncode) != (1, 0) or "another night is at work" not in said:
+        bad = f"they ended with {refused.returncode} and {after.returncode}: {said.strip()}"
+    return replace(found, said="the second ended with 1, and worked when called again", bad=bad)
+
+
+def one_day(folder: Path, name: str, days: Iterable[int]) -> Path:
+    """Make a source of some days."""
+    write_days(folder / name, days)
+    return folder / name
+
+
+def start_night(lake: Path, source: Path, host: str) -> subprocess.Popen[str]:
+    """Start `nightgrid nightly` on a host of its own, as far as a lake can tell."""
+    words = ["--source", str(source), "--lake", str(lake), "--inline", "--no-prefect"]
+    environment = {**os.environ, "NIGHTGRID_VAR_DIR": f"{lake}-{host}"}
+    return subprocess.Popen(
+        [Path(sys.executable).with_name("nightgrid"), "nightly", "--game", "pips", *words],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+class _NightInTurns(NightSettings):
+    """A night whose lake waits for its turn."""
+
+    turn: Callable[[Lake], Lake]
+
+    @property
+    def lake(self) -> Lake:
+        return self.turn(Lake.open(self.workers.lake))
+
+
+def in_forced_orders(field: Field, folder: Path) -> Found:
+    """Let steps of two whole nights alternate, without a lease, in many orders."""
+    refused = struck = 0
+    worst: Found | None = None
+    sources = {"a": one_day(folder, "one", [0, 1, 2]), "b": one_day(folder, "other", [1, 2, 3])}
+    nothing_held = mock.patch.object(nightly, "holding", return_value=nullcontext())
+    for first in ORDERS:
+        steps = OTHERS_STEPS[struck % len(OTHERS_STEPS)]
+        lake = folder / f"lake-{first}"
+        work_night(night_of(lake, sources["a"]))
+        shutil.rmtree(lake / "gold", ignore_errors=True)
+
+        def work(turn: Callable[[Lake], Any], name: str, lake: Path = lake) -> int:
+            settings = night_of(lake, sources[name], host=name)
+            night = _NightInTurns(games=settings.games, executor="inline", workers=settings.workers)
+            object.__setattr__(night, "turn", turn)
+            try:
+                work_night(night)
+            except NightgridError:
+                return 1  # the next night goes on
+            return 0
+
+        with nothing_held:
+            ended = in_turns(
+                "a" * first + "b" * steps + "a" * 1_000,
+                {name: lambda turn, name=name: work(turn, name) for name in sources},
+            )
+        refused += sum(ended.values())
+        struck += 1
+        found = field.after_night(Lake.open(str(lake)), struck)
+        if worst is None or not (worst.lost or worst.doubled or worst.differing or worst.bad):
+            worst = found
+    assert worst is not None
+    said = f"{refused} of {2 * struck} nights ended with an error; the next night had all"
+    return replace(worst, struck=struck, said=said)
+
+
+def harmed(kind: str) -> Callable[[Field, Path], Found]:
+    """Make a fault of files of answers and costs that come to harm between two nights."""
+
+    def strike(field: Field, folder: Path) -> Found:
+        lake = field.copy(folder)
+        paths = [*lake.list("results"), *lake.list("costs"), *lake.list("checked")]
+        for path in paths:
+            harm(lake, path, kind)
+        return field.after_night(lake, len(paths))
+
+    return strike
+
+
+def beside_foreign_files(field: Field, folder: Path) -> Found:
+    """Put a sound Parquet file, and a text, of another program beside ours."""
+    lake = field.copy(folder)
+    folders = ("results", "solutions", "costs", "puzzles/game=pips")
+    for name in folders:
+        lake.write_bytes(f"{name}/notes.parquet", HARMS["foreign"](b"") or b"")
+        lake.write_bytes(f"{name}/notes.txt", b"mine")
+    found = field.after_night(lake, 2 * len(folders))
+    gone = [n for n in folders if lake.read_bytes(f"{n}/notes.txt") != b"mine"]
+    return found if not gone else Found(struck=1, said="", bad=f"{gone} were changed")
+
+
+def changed_count(field: Field, folder: Path) -> Found:
+    """Change a count by one; check, repair, and work the next night."""
+    lake = field.copy(folder)
+    (path, *_) = lake.list("results")
+    change_count(lake, path)
+    before = [found.path for found in check_lake_files(lake)]
+    mended = [one.mended for one in repair_lake(lake)]
+    bad = "" if path in before and all(mended) else f"the check found {before}, mended {mended}"
+    found = field.after_night(lake, 1, "named by `lake check`, written again by `lake repair`")
+    return found if not bad else Found(struck=1, said=found.said, bad=bad)
+
+
+def replaced_boards(_field: Field, folder: Path) -> Found:
+    """Count a lake, put as many other boards in the place of its own, and count again."""
+    made = {}
+    for name, seed in (("one", 0), ("other", 5_000)):
+        write_days(folder / name, range(2), seed)
+        work_night(night_of(folder / f"lake-{name}", folder / name))
+        made[name] = Lake.open(str(folder / f"lake-{name}"))
+    lake = made["one"]
+    for part in ("puzzles", "editions"):
+        shutil.rmtree(folder / "lake-one" / part)
+        shutil.copytree(folder / "lake-other" / part, folder / "lake-one" / part)
+    workers = night_of(lake.url, folder).workers
+    report = work_count(CountSettings(corpus="lake", executor="inline", workers=workers))
+    statuses = Counter(report.figures.statuses)
+    wanted = answers(made["other"]).column("job_id").to_pylist()
+    there = answers(lake).column("job_id").to_pylist()
+    return Found(
+        struck=len(wanted),
+        said=f"the second count answered {statuses.total()}",
+        lost=len(set(wanted) - set(there)),
+        doubled=len(there) - len(set(there)),
+    )
+
+
+def later_version(field: Field, folder: Path) -> Found:
+    """Let each table in turn be one of a later version; a night refuses and changes no file."""
+    refused = changed = 0
+    paths = ("results", "puzzles", "editions", "raw/pips.parquet")
+    for number, name in enumerate(paths):
+        (folder / f"{number}").mkdir()
+        lake = field.copy(folder / f"{number}")
+        (path, *_) = lake.list(name) or [name]
+        table = pq.read_table(io.BytesIO(lake.read_bytes(path)))
+        metadata = {**table.schema.metadata, b"nightgrid.schema_version": b"99"}
+        sink = io.BytesIO()
+        pq.write_table(table.replace_schema_metadata(metadata), sink)
+        lake.write_bytes(path, sink.getvalue())
+        try:
+            work_night(night_of(lake.url, field.source))
+        except RefusalError:
+            refused += 1
+        changed += lake.read_bytes(path) != sink.getvalue()
+    bad = "" if (refused, changed) == (len(paths), 0) else f"{changed} files were written over"
+    return Found(struck=len(paths), said=f"{refused} of {len(paths)} nights refused", bad=bad)

@@ -1,0 +1,1 @@
+"""Measure the HTTP service from outside."""

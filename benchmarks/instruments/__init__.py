@@ -1,0 +1,1 @@
+"""Measure, print, plot, and set up what benchmarks share."""

@@ -1,0 +1,1 @@
+"""Measure engines alone, in one process."""

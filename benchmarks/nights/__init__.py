@@ -1,0 +1,1 @@
+"""Measure nights, months of them, and upgrades."""

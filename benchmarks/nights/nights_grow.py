@@ -1,0 +1,310 @@
+"""A lake that grows night by night: what the thousandth night costs beside the fiftieth.
+
+`python -m benchmarks.nights.nights_grow [--nights N] [--every N] [--s3] [--payloads FOLDER]
+[--write]`: each night finds one new day of Pips, Strands and Letter Boxed and works it in this
+process. Told are its seconds, of the processor and in all, the files that it opened, and its
+requests. With `--every N`, nights in between find their days at once: the lake is as old and as
+large, in less time. Then 100 on-demand jobs are asked and answered, on that lake and on a new one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+
+from benchmarks.instruments.counted_lake import Counts, counted
+from benchmarks.instruments.report import Section, add_write, finish
+from benchmarks.instruments.s3_server import s3_process
+from nightgrid.archive.lake.tables import RESULTS
+from nightgrid.archive.results.files import (
+    ONDEMAND_PREFIX,
+    merge_answers,
+    put_rows,
+    result_path,
+)
+from nightgrid.archive.results.results import read_results
+from nightgrid.flows.night.night import work_night
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import PRESETS
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.registry import game as game_named
+from nightgrid.workers.ondemand.jobs import submitting
+from nightgrid.workers.ondemand.jobs.results import result
+from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS, submit
+from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.settings import Settings
+
+GAMES = ("pips", "strands", "letterboxed")
+ASKS = {"strands": (Ask(kind="first"),)}
+"""The ten best of a random board of Strands take 0.5 s, which would hide all else."""
+FIRST = "2020-01-01"
+AT = 10
+"""Nights of which the median is told."""
+RUNS_KEPT_S = 20.0
+JOBS = 100
+EARLIER_JOBS = 5_000
+KEEPER_MERGES = 500
+"""Answers between two merges: the keeper merges every 30 s."""
+COUNT = Ask(kind="count")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night:
+    """What a night took."""
+
+    number: int
+    cpu_s: float
+    least_s: float
+    """The least CPU seconds of several nights: what other work on the machine adds least to."""
+    wall_s: float
+    counts: Counts
+
+
+def main() -> int:
+    """Work the nights and print what they took."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.nights.nights_grow")
+    parser.add_argument("--nights", type=int, default=1000)
+    parser.add_argument("--every", type=int, default=1, help="nights from one that is told on")
+    parser.add_argument("--s3", action="store_true", help="on an object store on loopback")
+    parser.add_argument("--payloads", type=Path, help="folder of payloads, made before")
+    add_write(parser)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="nightgrid-grow-") as place:
+        folder = Path(place)
+        payloads = options.payloads or folder / "payloads"
+        make_payloads(payloads, options.nights)
+        with s3_process() if options.s3 else nullcontext("") as server, counted() as counts:
+            field = Field(payloads, folder / "old", lake_url(folder, "old", server), counts)
+            points = []
+            for until in _points(options.nights, options.every):
+                points.append(_middle(field.grow(until, jump=options.every > 1)))
+                print(_row(points[-1]), flush=True)
+            new = Field(payloads, folder / "new", lake_url(folder, "new", server), counts)
+            new.grow(1)
+            jobs = [("a new lake", new.ask()), (f"one of {options.nights} nights", field.ask())]
+            field.answer_many(EARLIER_JOBS)
+            jobs.append((f"the same with {EARLIER_JOBS:,} answers on demand", field.ask(JOBS)))
+            idle = field.idle()
+    finish(_section(options, points, jobs, idle), to_results=options.write)
+    if options.write:
+        _draw("nights-s3" if options.s3 else "nights", points)
+    return 0
+
+
+def _points(nights: int, every: int) -> list[int]:
+    """Choose the nights that are told: some young ones, then evenly."""
+    young = [night for night in (10, 20, 50) if night <= nights]
+    step = max(every, 50)
+    return [*young, *range(max(step, 51), nights + 1, step)]
+
+
+def lake_url(folder: Path, name: str, server: str) -> str:
+    """Name a lake: a folder, or one in a bucket on a server."""
+    if not server:
+        return str(folder / name / "lake")
+    return f"s3://bucket/{name}?endpoint_override={server}"
+
+
+def make_payloads(folder: Path, days: int) -> None:
+    """Make payloads of random boards, a file a day and game, as far as they are missing."""
+    for game in GAMES:
+        if len(list((folder / game).glob("*.json"))) >= days:
+            continue
+        command = [str(Path(sys.executable).with_name("nightgrid")), "generate", "--game", game]
+        command += ["--out", str(folder / game), "--days", str(days), "--start", FIRST]
+        subprocess.run([*command, "--seed", "1"], check=True, stdout=subprocess.DEVNULL)
+
+
+class Field:
+    """A lake, and the nights and jobs on it."""
+
+    def __init__(self, payloads: Path, folder: Path, url: str, counts: Counts) -> None:
+        self._source = folder / "source"
+        self._days = {game: sorted((payloads / game).glob("*.json")) for game in GAMES}
+        self._counts = counts
+        self._number = 0
+        kept_days = RUNS_KEPT_S / 86_400
+        self._workers = Settings(
+            lake=url, var_dir=folder / "var", batch_processes=1, runs_kept_days=kept_days
+        )
+        games = tuple(
+            NightGame(game=game, source=str(self._source / game), asks=ASKS.get(game, ()))
+            for game in GAMES
+        )
+        self._night = NightSettings(games=games, workers=self._workers, executor="inline")
+        self._jobs = 0
+
+    def grow(self, until: int, *, jump: bool = False) -> list[Night]:
+        """Work nights of a day each until that one; with `jump` all but the last at once."""
+        last = max(self._number, until - AT)
+        if jump and last > self._number:
+            self._bring(last)
+            self._work()
+        nights = []
+        while self._number < until:
+            self._bring(self._number + 1)
+            nights.append(self._work())
+        return nights[-AT:]
+
+    def idle(self) -> Night:
+        """Work nights with nothing new."""
+        return _middle([self._work() for _ in range(5)])
+
+    def _bring(self, until: int) -> None:
+        for game in GAMES:
+            (self._source / game).mkdir(parents=True, exist_ok=True)
+            for day in self._days[game][self._number : until]:
+                shutil.copy(day, self._source / game)
+        self._number = until
+
+    def _work(self) -> Night:
+        return self._measured(lambda: work_night(self._night))
+
+    def _measured(self, work: Callable[[], object]) -> Night:
+        gc.collect()
+        before, cpu, begun = self._counts.copy(), time.process_time(), time.perf_counter()
+        work()
+        return Night(
+            number=self._number,
+            cpu_s=(cpu_s := time.process_time() - cpu),
+            least_s=cpu_s,
+            wall_s=time.perf_counter() - begun,
+            counts=self._counts.since(before),
+        )
+
+    def ask(self, first: int = 0) -> Night:
+        """Submit jobs that the lake does not know, work them, and read their results."""
+        lake = self._night.lake
+        boards = [generate(PRESETS["easy"], 10**6 + first + i)[0] for i in range(JOBS)]
+
+        def work() -> None:
+            sent: list[Any] = []
+            with mock.patch.object(submitting, "send", lambda message, _: sent.append(message)):
+                ids = [submit(lake, b, COUNT, settings=self._workers) for b in boards]
+            for message in sent:
+                body = {name: message[name] for name in MESSAGE_KEYS}
+                solve_message(lake, body, self._workers, "benchmark")
+            for job in ids:
+                row = result(lake, job)
+                assert row is not None
+                assert row["status"] == "solved"
+
+        return self._measured(work)
+
+    def answer_many(self, count: int) -> None:
+        """File answers to as many jobs, as workers do, and merge them, as the keeper does."""
+        lake, game = self._night.lake, game_named("pips")
+        question = question_of(game, COUNT)
+        some = read_results(lake).slice(0, 1).to_pylist()[0]
+        for number in range(count):
+            job = question.job_id(f"{number:032x}")
+            run_id = ONDEMAND_PREFIX + job
+            row = {**some, **question.to_json(), "job_id": job, "run_id": run_id}
+            row["puzzle_id"] = f"{number:032x}"
+            put_rows(lake, result_path(run_id), pa.Table.from_pylist([row], RESULTS))
+            if number % KEEPER_MERGES == KEEPER_MERGES - 1:
+                merge_answers(lake)
+
+
+def _middle(nights: Sequence[Night]) -> Night:
+    """Take the medians of nights."""
+
+    def median(values: Iterable[float]) -> Any:
+        return statistics.median(values)
+
+    names = Counts.__slots__
+    counts = {name: round(median(getattr(n.counts, name) for n in nights)) for name in names}
+    return Night(
+        number=nights[-1].number,
+        cpu_s=median(n.cpu_s for n in nights),
+        least_s=min(n.least_s for n in nights),
+        wall_s=median(n.wall_s for n in nights),
+        counts=Counts(**counts),
+    )
+
+
+HEAD = (
+    "", "CPU s", "least", "wall s", "opened", "looked for", "listed", "written", "deleted",
+    "requests",
+)  # fmt: skip
+
+
+def _row(night: Night, name: str = "") -> tuple[str, ...]:
+    counts = [getattr(night.counts, field) for field in Counts.__slots__]
+    figures = (
+        f"{night.cpu_s:.2f}",
+        f"{night.least_s:.2f}",
+        f"{night.wall_s:.2f}",
+        *(f"{n:,}" for n in counts),
+    )
+    return (name or f"night {night.number:,}", *figures)
+
+
+def _section(
+    options: argparse.Namespace,
+    points: Sequence[Night],
+    jobs: Sequence[tuple[str, Night]],
+    idle: Night,
+) -> Section:
+    given = [f"--nights {options.nights}", *([f"--every {options.every}"] * (options.every > 1))]
+    section = Section(
+        name="nights-s3" if options.s3 else "nights",
+        title="A lake that grows" + (" on an object store" if options.s3 else ""),
+        command=" ".join(
+            ["python -m benchmarks.nights.nights_grow", *given, *(["--s3"] * options.s3)]
+        ),
+    )
+    section.table(HEAD, [_row(point) for point in points])
+    section.table(
+        HEAD,
+        [
+            *(_row(night, f"{JOBS} jobs on {name}") for name, night in jobs),
+            _row(idle, "a night with nothing new after that"),
+        ],
+    )
+    section.say(
+        f"Each row is the median of {AT} nights of one day and three games, and the least CPU "
+        "seconds of them; CPU seconds are of this process, wall seconds depend on the disk and on "
+        "what else runs."
+    )
+    return section
+
+
+def _draw(name: str, points: Sequence[Night]) -> None:
+    from benchmarks.instruments.plots import picture, say_curves
+
+    numbers = [point.number for point in points]
+    with picture(name, 1, 2) as axes:
+        seconds, files = axes[0]
+        seconds.plot(numbers, [point.cpu_s for point in points], marker="o", markersize=3)
+        seconds.set_ylabel("CPU seconds of a night")
+        fields = ("opened", "written", "listed") + (
+            ("requests",) * any(numbers and [point.counts.requests for point in points])
+        )
+        for field in fields:
+            files.plot(numbers, [getattr(p.counts, field) for p in points], label=field)
+        files.set_ylabel("of a night")
+        for axis in (seconds, files):
+            axis.set_xlabel("nights before")
+            axis.set_ylim(bottom=0)
+        say_curves(files, len(fields))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Measure runs from the plan to the rows."""
