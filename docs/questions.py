@@ -91,7 +91,8 @@ def plot(rows: list[dict[str, Any]]) -> None:
         axes[0][1].set_yscale("log")
         axes[0][1].set_xlabel("dominoes")
         axes[0][1].set_ylabel("states")
-        axes[0][0].legend()
+        # Above the axes: beside the bars it would cover some.
+        axes[0][0].legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
 
 
 def main(url: str) -> None:

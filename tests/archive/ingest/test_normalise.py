@@ -17,6 +17,7 @@ from nightgrid.archive.games.pips.payload import LEVELS, read_payload
 from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
+from nightgrid.archive.ingest.normalised_mark import normalised_mark_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive, index_path
 from nightgrid.archive.lake.storage import Lake
@@ -204,12 +205,24 @@ def test_a_second_run_changes_no_byte_and_says_so(
     fetch(lake, FolderSource(folder), now=now)
     assert normalise(lake).payloads > 0
     before = snapshot(Path(lake.url))
+    files = {path for path in Path(lake.url).rglob("*") if path.is_file()}
+    written = {path: path.stat().st_mtime_ns for path in files}
+
+    def again() -> None:
+        fetch(lake, FolderSource(folder), now=now)
+        report = normalise(lake)
+        assert (report.payloads, report.edition_count) == (0, 6)
+
+    again()
+    assert {path: path.stat().st_mtime_ns for path in files} == written
+    after = snapshot(Path(lake.url))
     times = {path: path.stat().st_mtime_ns for path in Path(lake.url).rglob("*")}
-    fetch(lake, FolderSource(folder), now=now)
-    report = normalise(lake)
-    assert (report.payloads, report.edition_count) == (0, 6)
-    assert snapshot(Path(lake.url)) == before
+    again()
+    assert snapshot(Path(lake.url)) == after
     assert {path: path.stat().st_mtime_ns for path in Path(lake.url).rglob("*")} == times
+    # The first run that had nothing left to do wrote so, and nothing else.
+    assert after.pop(normalised_mark_path("pips"))
+    assert after == before
 
 
 class Archive:
