@@ -1,7 +1,8 @@
 """What a report shows, read from a lake: figures of a window of days, and totals of all before.
 
-Tables for people are read (editions, counts, ranks), which have a row for each date and level, and
-never the results of jobs: a report costs the same however many boards corpora have brought.
+Tables for people are read (editions, counts, ranks, rankings), which have a row for each date and
+level, and never the results of jobs: a report costs the same however many boards corpora have
+brought.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ class GameFigures:
     """Counts by date of the boards that took longest, of all time."""
     ranks: list[int | None]
     """Ranks of official solutions of all time; None is not among the best that were kept."""
+    places: Mapping[str, list[int | None]]
+    """By what ranked the covers, places of official solutions among them; None is not listed."""
     night: Row
     """The figures of the last night: gold/nightly-GAME.json."""
 
@@ -101,8 +104,9 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
         lake, ["game", "date", "level", "source", "rule", "place", "message", "corpus"]
     )
     ranks = view_named("ranks").read(lake, ["game", "official_rank", "status"])
+    places = view_named("rankings").read(lake, ["game", "ranker", "official_place"])
     games = tuple(
-        _game(lake, name, first, (counts, revisions, quarantine, ranks))
+        _game(lake, name, first, (counts, revisions, quarantine, ranks, places))
         for name in games_kept()
         if name in {*pc.unique(revisions.column("game")).to_pylist()}
     )
@@ -119,7 +123,7 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
 
 
 def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> GameFigures:
-    counts, revisions, quarantine, ranks = (
+    counts, revisions, quarantine, ranks, places = (
         table.filter(pc.equal(table.column("game"), name)) for table in tables
     )
     dates = revisions.column("date")
@@ -144,8 +148,16 @@ def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> 
         drafts=pc.sum(pc.fill_null(revisions.column("draft"), False)).as_py() or 0,
         hardest=hardest.sort_by([("kernel_ns", "descending")]).slice(0, HARDEST).to_pylist(),
         ranks=found.column("official_rank").to_pylist(),
+        places=_by_ranker(places),
         night=night,
     )
+
+
+def _by_ranker(table: pa.Table) -> dict[str, list[int | None]]:
+    found: dict[str, list[int | None]] = {}
+    for row in table.sort_by("ranker").to_pylist():
+        found.setdefault(row["ranker"], []).append(row["official_place"])
+    return found
 
 
 def _ended(night: Row) -> dt.datetime | None:

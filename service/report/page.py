@@ -268,27 +268,36 @@ def _revisions(of: GameFigures) -> Html | None:
 
 
 def _ranks(figures: Figures) -> Html | None:
-    shown = [game for game in figures.games if game.ranks]
-    if not shown:
-        return None
     content: list[Html] = []
-    for game in shown:
-        total = len(game.ranks)
-        ranked = [rank for rank in game.ranks if rank is not None]
-        first = sum(rank == 1 for rank in ranked)
-        three = sum(rank <= 3 for rank in ranked)
-        counts = [(str(i), sum(rank == i for rank in ranked)) for i in range(1, RANKS_SHOWN + 1)]
-        counts.append(("else", total - sum(n for _, n in counts)))
-        said = (
-            f"Of {plural(total, 'board')} of {game.title} the published solution is the best one "
-            f"of {first:,} ({first / total:.1%}) and among the first three of {three:,} "
-            f"({three / total:.1%})."
-        )
-        content += [
-            tag("p", said, class_="lead"),
-            _figure("Rank of the published solution", charts.bars(counts, f"{game.title}: ranks")),
-        ]
-    return _section("ranks", "How good the ranks are", *content)
+    for game in figures.games:
+        if game.ranks:
+            content += _places(game, game.ranks, "")
+        for ranker, places in game.places.items():
+            content += _places(game, places, f", ranked by {ranker},")
+    return _section("ranks", "How good the ranks are", *content) if content else None
+
+
+def _places(game: GameFigures, places: Sequence[int | None], how: str) -> list[Html]:
+    """Say and draw where published solutions stand; `how` covers were ranked, unless by score."""
+    total = len(places)
+    ranked = [place for place in places if place is not None]
+    first = sum(place == 1 for place in ranked)
+    three = sum(place <= 3 for place in ranked)
+    counts = [(str(i), sum(place == i for place in ranked)) for i in range(1, RANKS_SHOWN + 1)]
+    counts.append(("else", total - sum(n for _, n in counts)))
+    said = (
+        f"Of {plural(total, 'board')} of {game.title}{how} the published solution is the best one "
+        f"of {first:,} ({first / total:.1%}) and among the first three of {three:,} "
+        f"({three / total:.1%})."
+    )
+    how = how.rstrip(",")
+    return [
+        tag("p", said, class_="lead"),
+        _figure(
+            f"Rank of the published solution{how}",
+            charts.bars(counts, f"{game.title}: ranks{how}"),
+        ),
+    ]
 
 
 def _costs(figures: Figures) -> Html | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import hashlib
 import html
 import json
@@ -11,6 +12,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
@@ -18,6 +20,8 @@ from playwright.sync_api import sync_playwright
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RANK_ACCURACY
+from nightgrid.archive.results.rank_accuracy import PATH as RANK_ACCURACY_PATH
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.flows.care.check import check_lake_files
 from nightgrid.service.cli.app import main
@@ -121,6 +125,38 @@ def test_texts_of_payloads_stay_texts(tmp_path):
     assert page.count("<style>") == page.count("</style>") == 1
     assert "<script" not in page
     assert "print-date-mismatch" in page or "bad-date" in page
+
+
+def test_places_among_ranked_covers_are_shown_by_ranker(tmp_path):
+    source, lake = tmp_path / "strands", Lake.open(str(tmp_path / "lake"))
+    source.mkdir()
+    shutil.copy(SAMPLES / "strands" / "2026-01-01.json", source)
+    fetch(lake, FolderSource(source), game="strands")
+    normalise(lake, game="strands")
+    assert "How good the ranks are" not in (report_text(lake) or "")
+
+    row = {field.name: "" for field in RANK_ACCURACY if field.type == pa.string()}
+    row |= {"game": "strands", "date": dt.date(2026, 1, 1), "revision": 1, "cover_count": 100}
+    row |= {"seconds": 1.0, "processor_s": 1.0}
+    rows = [
+        row | {"ranker": ranker, "official_place": place}
+        for ranker, place in (("old", None), ("new", 1), ("new", 3), ("new", 4), ("new", None))
+    ]
+    lake.write_table(RANK_ACCURACY_PATH, pa.Table.from_pylist(rows, RANK_ACCURACY))
+
+    page = report_text(lake) or ""
+    assert page.count("How good the ranks are") == 1
+    said = re.findall(r"Of \d+ boards? of Strands, ranked by [^<]*", page)
+    assert said == [
+        f"Of {boards} of Strands, ranked by {ranker}, the published solution is the best one of "
+        f"{first} and among the first three of {three}."
+        for boards, ranker, first, three in (
+            ("4 boards", "new", "1 (25.0%)", "2 (50.0%)"),
+            ("1 board", "old", "0 (0.0%)", "0 (0.0%)"),
+        )
+    ]
+    assert "Rank of the published solution, ranked by new" in page
+    assert page.count("else: 1") == 2
 
 
 def test_the_command_writes_into_a_folder_or_the_lake(nights, invoke: Invoke, tmp_path):
