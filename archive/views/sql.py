@@ -46,6 +46,7 @@ _EXPLAIN = "explain (format json)\n"
 """A line of its own, so that columns of errors are those of the query."""
 _NO_FILES = " - file system operations are disabled by configuration"
 _NO_TABLE = re.compile(r"Table with name (.+?) does not exist")
+_NO_FILE = re.compile(r"Cannot access (?:file|directory) (\"[^\"]*\")")
 _SPOT = re.compile(r"\n+LINE (\d+): (.*)\n( *)\^", re.DOTALL)
 _KIND = re.compile(r"^[A-Za-z ]+ Error: ")
 _CUT = "..."
@@ -306,6 +307,9 @@ def sentence(text: str, sql: str, *, planned: bool = False) -> str:
     no_table = _NO_TABLE.search(said)
     if no_table is not None:
         said = f"there is no view {no_table[1]}; expected one of {', '.join(views())}"
+    no_file = _NO_FILE.search(said)
+    if no_file is not None:
+        said = f"cannot read file {no_file[1]}: a query reads views alone"
     lines = [line.strip() for line in _KIND.sub("", said).splitlines() if line.strip()]
     told = "; ".join(line.rstrip("!.:") for line in lines) or "the query failed"
     told = told if len(told) <= SHOWN_CHARS else f"{told[:SHOWN_CHARS]}…"

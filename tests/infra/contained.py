@@ -33,6 +33,10 @@ BRINGS_UP = """
 set -e
 mount --make-rprivate /
 mount -t tmpfs -o mode=755 tmpfs "$NEW"
+for folder in $OWN; do
+  mkdir -p "$NEW$folder"; mount -t tmpfs -o "mode=750,uid=$RUNS_AS,gid=$RUNS_AS" tmpfs "$NEW$folder"
+done
+# After those: the environment of a check may lie below /tmp.
 for folder in $BOUND; do
   mkdir -p "$NEW$folder"; mount --bind "$folder" "$NEW$folder"
   mount -o remount,bind,ro,nosuid "$NEW$folder"
@@ -47,9 +51,6 @@ cp "$HOSTS" "$NEW/etc/hosts"
 mkdir -p "$NEW/proc" "$NEW/dev"
 mount -t proc proc "$NEW/proc"
 mount --rbind /dev "$NEW/dev"
-for folder in $OWN; do
-  mkdir -p "$NEW$folder"; mount -t tmpfs -o "mode=750,uid=$RUNS_AS,gid=$RUNS_AS" tmpfs "$NEW$folder"
-done
 for pair in $VOLUMES; do
   mkdir -p "$NEW${pair#*:}"; mount --bind "${pair%%:*}" "$NEW${pair#*:}"
 done

@@ -137,6 +137,6 @@ def test_every_public_name_is_there_and_documented():
     page = (ROOT / "docs" / "reference" / "python.md").read_text()
     for name in nightgrid.__all__:
         assert getattr(nightgrid, name).__doc__
-        assert f"### `nightgrid.{name}`" in page
+        assert f"## `nightgrid.{name}`" in page
     with pytest.raises(AttributeError, match="nothing_of_that_name"):
         nightgrid.nothing_of_that_name  # noqa: B018

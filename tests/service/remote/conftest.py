@@ -14,6 +14,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.running import listen, make_server, url_of
 from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.workers.logs import logged_to
 from nightgrid.workers.ondemand.records import open_records
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.settings import Settings
@@ -64,10 +65,12 @@ def serve(
         assert started.wait(30)
         return Served(url_of(bound).rstrip("/"), Lake.open(settings.lake), settings)
 
-    yield start
-    for server, thread in servers:
-        server.end()  # type: ignore[attr-defined]
-        thread.join(30)
+    # The service lives in this process, and what commands say is on the same standard error.
+    with logged_to(tmp_path / "service.log"):
+        yield start
+        for server, thread in servers:
+            server.end()  # type: ignore[attr-defined]
+            thread.join(30)
 
 
 @pytest.fixture

@@ -20,7 +20,15 @@ log = get_logger("nightgrid.test")
 
 
 @pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
+def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    # Other tests have worked chunks, and have started servers, in this process.
+    unbind()
+    for name in ("uvicorn", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        for field, fresh in (("propagate", True), ("disabled", False), ("handlers", [])):
+            monkeypatch.setattr(logger, field, fresh)
+        monkeypatch.setattr(logger, "level", logging.NOTSET)
+        logger.manager._clear_cache()
     root = logging.getLogger()
     before = root.handlers[:], root.level
     yield
