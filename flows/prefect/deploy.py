@@ -6,7 +6,11 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import signal
+from collections.abc import Awaitable
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
@@ -14,6 +18,9 @@ from nightgrid.flows.prefect import environment
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 from nightgrid.workers.runs.retry import Retry
+
+if TYPE_CHECKING:
+    from prefect.runner import Runner
 
 DEPLOYMENT = "nightly"
 """Name of the schedule for the default game or several games; another game alone adds its name."""
@@ -38,20 +45,49 @@ def serve(night: NightSettings, *, cron: str = CRON) -> None:
     environment.prepare()
     check_schedule(cron)
     check_server()
+    from prefect.runner import Runner
+
     from nightgrid.flows.prefect.tasks import night_parameters, nightly_flow
 
     games = [game.game for game in night.games]
-    nightly_flow.serve(
-        name=f"{DEPLOYMENT}-{games[0]}"
-        if len(games) == 1 and games != [DEFAULT_GAME]
-        else DEPLOYMENT,
-        parameters=night_parameters(night),
-        cron=cron,
-        # Prefect's default pauses the schedule for good when the process stops.
-        pause_on_shutdown=False,
-        limit=1,
-        print_starting_message=False,
+    alone = len(games) == 1 and games != [DEFAULT_GAME]
+    name = f"{DEPLOYMENT}-{games[0]}" if alone else DEPLOYMENT
+    # Prefect's default pauses the schedule for good when the process stops.
+    runner = Runner(name=name, pause_on_shutdown=False, limit=1)
+    adding = runner.aadd_flow(
+        nightly_flow, name=name, parameters=night_parameters(night), cron=cron
     )
+    asyncio.run(_run_until_stopped(runner, adding))
+
+
+async def _run_until_stopped(runner: Runner, adding: Awaitable[object]) -> None:
+    """Run a runner until SIGINT or SIGTERM; a night in progress is cancelled.
+
+    Prefect's own handler of SIGTERM works in another thread's loop: it hangs, or ends in a
+    traceback, where the signal comes while the runner starts.
+    """
+    loop = asyncio.get_running_loop()
+
+    async def run() -> None:
+        await adding
+        await runner.start()
+
+    running = asyncio.create_task(run())
+    stopping: list[asyncio.Task[None]] = []
+
+    def stop() -> None:
+        if stopping or not runner.started:
+            running.cancel()
+        else:
+            stopping.append(loop.create_task(runner.astop()))
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    # start() makes this the handler; the loop hears of the signal all the same.
+    runner.handle_sigterm = lambda *_: None  # type: ignore[method-assign]
+    with suppress(asyncio.CancelledError):
+        await running
+    await asyncio.gather(*stopping, return_exceptions=True)
 
 
 def check_schedule(cron: str) -> None:

@@ -218,12 +218,15 @@ def wrong_words(command: list[str], cli: dict[str, click.Command]) -> str:
             if not set(extras[1].split(",")) <= set(known["optional-dependencies"]):
                 return f"{word}: no such extra"
     if program == "python" and rest[:1] == ["-m"]:
-        file = ROOT / (rest[1].removeprefix("nightgrid.").replace(".", "/") + ".py")
         if not rest[1].startswith(("nightgrid.", "benchmarks.")):
             return ""
+        place = ROOT / rest[1].removeprefix("nightgrid.").replace(".", "/")
+        file = place / "__main__.py" if place.is_dir() else place.with_suffix(".py")
         if not file.exists():
             return f"{rest[1]} is not there"
-        texts = [file] if rest[1].startswith("nightgrid.") else file.parent.glob("*.py")
+        texts = [file]
+        if rest[1].startswith("benchmarks."):
+            texts += [*file.parent.glob("*.py"), *(ROOT / "benchmarks/instruments").glob("*.py")]
         source = "".join(text.read_text() for text in texts)
         gone = [w for w in rest if w.startswith("--") and f'"{w}"' not in source]
         return f"{gone} is no option of {rest[1]}" if gone else ""

@@ -314,8 +314,6 @@ def test_a_schedule_outlives_the_process_that_serves_it(source, night, api, home
         )
         try:
             wait_for(lambda: ask(api, "deployments"), serving)
-            # The schedule is there a moment before the signals are heard.
-            time.sleep(1)
         finally:
             end(serving, number)
         assert serving.returncode == 0, number
