@@ -333,7 +333,10 @@ def test_killed_for_real_at_any_moment_and_run_again_gives_the_same_lake(
     while run(str(tmp_path / "killed"), 0.02 * 3**kills) != 0:
         kills += 1
     assert kills >= 1
-    assert snapshot(tmp_path / "killed") == expected
+    found = snapshot(tmp_path / "killed")
+    # One that was killed after its last write finds nothing left to do, and says so.
+    found.pop(normalised_mark_path("pips"), None)
+    assert found == expected
 
 
 def test_the_tables_can_be_made_again_from_the_raw_payloads_alone(
