@@ -44,7 +44,7 @@ from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.runs.job_keys import ids_of
 from nightgrid.workers.runs.manifest import count_segments
-from nightgrid.workers.runs.plan.plan_pass import Asking
+from nightgrid.workers.runs.plan.open_jobs import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.settings import Settings
 

@@ -18,7 +18,7 @@ from nightgrid.workers.runs.retry import Retry
 
 if TYPE_CHECKING:
     # Settings are read before there is anything to plan.
-    from nightgrid.workers.runs.plan.plan_pass import Asking
+    from nightgrid.workers.runs.plan.open_jobs import Asking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class CountSettings(RunSettings):
 
 def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
     """Say what a count asks of a corpus: its game is bound to the rules and words of the count."""
-    from nightgrid.workers.runs.plan.plan_pass import Asking
+    from nightgrid.workers.runs.plan.open_jobs import Asking
 
     words: Lexicon | str | None = settings.lexicon
     if words is None and game_plug(corpus.game).own_words and is_generator_spec(corpus.name):

@@ -15,7 +15,7 @@ from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, heads_of, result_row
-from nightgrid.workers.chunks.solve import AGAIN
+from nightgrid.workers.chunks.solved_rows import AGAIN
 from nightgrid.workers.driver.chunk_records import PartOf, Reading
 from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.finish import child_path, path_key

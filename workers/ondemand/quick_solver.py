@@ -23,7 +23,7 @@ from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.workers.chunks.few_solutions import solve_few
-from nightgrid.workers.chunks.solve import invalid_outcome
+from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import answer_of
 from nightgrid.workers.ondemand.budgets import JobBudget

@@ -12,17 +12,14 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.parts import Part
 from nightgrid.archive.words.binding import game_of, open_game
 from nightgrid.solvers.algebra import Budget, Game, Outcome, Statistics, Status
-from nightgrid.solvers.errors import (
-    NightgridError,
-    PermanentError,
-    TransientError,
-)
+from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.few_solutions import solve_few
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
-from nightgrid.workers.chunks.solve import invalid_outcome, refusing
+from nightgrid.workers.chunks.solve import refusing
+from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.figures import note_rows
 from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.answers import answer_of, put_answer
@@ -32,12 +29,7 @@ from nightgrid.workers.ondemand.cancelling import expire
 from nightgrid.workers.ondemand.jobs.rows import close_record, ends, find_row
 from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS, plan_job
 from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record, with_words
-from nightgrid.workers.ondemand.records import (
-    read_ended,
-    read_record,
-    record_path,
-    write_record,
-)
+from nightgrid.workers.ondemand.records import read_ended, read_record, record_path, write_record
 from nightgrid.workers.ondemand.sharing import Split, solve_shared
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.notes import cancel_run

@@ -13,7 +13,8 @@ from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, Refusal
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks import solve as chunks
 from nightgrid.workers.chunks.count_batch import decimals
-from nightgrid.workers.chunks.solve import AGAIN, open_run_head, solve_chunk, solve_rows
+from nightgrid.workers.chunks.solve import open_run_head, solve_chunk
+from nightgrid.workers.chunks.solved_rows import AGAIN, solve_rows
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.settings import Settings
 from tests.workers.conftest import COUNT, plan

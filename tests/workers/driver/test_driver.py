@@ -17,7 +17,8 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.redis_keys import Announcement
-from nightgrid.workers.chunks.solve import AGAIN, solve_chunk, solve_rows
+from nightgrid.workers.chunks.solve import solve_chunk
+from nightgrid.workers.chunks.solved_rows import AGAIN, solve_rows
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor, MessageStatus
 from nightgrid.workers.driver.reconciler import Reconciler

@@ -32,13 +32,8 @@ from nightgrid.workers.runs.manifest import (
 from nightgrid.workers.runs.notes import Attempts, read_attempts, write_attempts
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
-from nightgrid.workers.runs.plan.plan_pass import (
-    CHUNK_MIN_S,
-    SHARES_PER_WORKER,
-    Asking,
-    chunk_s,
-    cut,
-)
+from nightgrid.workers.runs.plan.open_jobs import Asking
+from nightgrid.workers.runs.plan.plan_pass import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
 from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
 from tests.workers.conftest import planner_killed
 from tests.workers.pending import pending_chunks

@@ -40,7 +40,7 @@ from nightgrid.workers.ondemand.records import (
 )
 from nightgrid.workers.ondemand.wishes import add_wish, wish_name
 from nightgrid.workers.runs.notes import take_up_run
-from nightgrid.workers.runs.plan.plan_pass import Split
+from nightgrid.workers.runs.plan.open_jobs import Split
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.settings import Settings, load_settings

@@ -16,7 +16,6 @@ import math
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,23 +24,12 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.conforming import conform
-from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, manifest_schema
-from nightgrid.solvers.algebra import Ask, Budget, Game
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.question import Question, question_of
-from nightgrid.workers.runs.job_keys import (
-    Answers,
-    Keys,
-    KeySet,
-    ids_of,
-    keys_of,
-    name_jobs,
-    read_answers,
-)
+from nightgrid.workers.runs.job_keys import Answers, Keys, ids_of, keys_of
 from nightgrid.workers.runs.manifest import Segment, manifest_row, segment_path
 from nightgrid.workers.runs.plan.costs import Estimator
-from nightgrid.workers.runs.retry import Retry, statuses_of
+from nightgrid.workers.runs.plan.open_jobs import Asking, OpenJobs
 from nightgrid.workers.runs.stages import first_stage
 
 CHUNK_MAX_S = 4.0
@@ -70,7 +58,6 @@ PARTS_PER_WORKER = 2
 """Parts of a divided job for each worker, at least: parts take more or less than their share."""
 LARGEST_TOLD = 5
 """Jobs that an estimate names."""
-Split = Literal["auto", "ahead", "never"]
 _HEAD = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "job_id", "part_path")])
 
 
@@ -104,83 +91,6 @@ class _Jobs:
 
     rows: pa.Table
     cost_s: npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """What is asked of puzzles: in which lake, by which game, within which budget of each job."""
-
-    lake: Lake
-    game: Game[Any, Any]
-    """Bound to its rules and lexicon."""
-    ask: Ask
-    budget: Budget
-    worker_count: int = 2
-    """Processes that chunks are cut for."""
-    retry: Retry | None = None
-    """Which jobs are worked again that a run gave up within this budget."""
-    split: Split = "auto"
-    """Whether jobs are divided before a worker begins them."""
-    least_s: float = 0.0
-    """What every job is known to take at least, whatever is expected of it."""
-    solution_bytes: int | None = None
-    """How many bytes of solutions a job may list; None: what the worker's setting says."""
-
-    @property
-    def question(self) -> Question:
-        """What the answers depend on."""
-        return question_of(self.game, self.ask)
-
-    def read_answers(self, about: pa.Array | None = None) -> Answers:
-        """Read which jobs need no work, of these puzzles or of all."""
-        again = statuses_of(self.retry)
-        return read_answers(
-            self.lake,
-            self.question,
-            self.budget,
-            again=again,
-            listed_bytes=self.solution_bytes,
-            about=about,
-        )
-
-
-class OpenJobs:
-    """Finds the open jobs of a stream of puzzles: what is repeated or answered is left out."""
-
-    def __init__(self, question: Question, answers: Answers) -> None:
-        self.question, self._answers = question, answers
-        self.seen = KeySet()
-        """Jobs that were met: each is found open once at most."""
-        self.open_count = self.answered_count = self.repeated_count = 0
-        self.poison_count = self.again_count = 0
-        """Jobs among those answered that are poison; open ones that a run has given up before."""
-        self.job_count = self.divided_count = self.chunk_count = 0
-        self.cost_s = 0.0
-        """Seconds that one core is expected to take for all chunks."""
-        self._key_sum = np.zeros(2, np.uint64)
-
-    def find(self, puzzles: pa.Table) -> tuple[Keys, npt.NDArray[np.bool_]]:
-        """Name the job of every row, and tell which are open.
-
-        Raises PermanentError for puzzles of another game.
-        """
-        if pc.any(pc.not_equal(puzzles.column("game"), self.question.game)).as_py():
-            raise PermanentError(f"expected puzzles of game {self.question.game!r} only")
-        keys = name_jobs(self.question, puzzles.column("puzzle_id"))
-        fresh = self.seen.add(keys)
-        is_open = fresh & ~self._answers.hold(keys)
-        self.poison_count += int((fresh & self._answers.call_poison(keys)).sum())
-        self.again_count += int((is_open & self._answers.again.holds(keys)).sum())
-        self.repeated_count += int((~fresh).sum())
-        self.answered_count += int((fresh & ~is_open).sum())
-        self.open_count += int(is_open.sum())
-        self._key_sum += keys[is_open].sum(axis=0, dtype=np.uint64)
-        return keys, is_open
-
-    def run_id(self, budget: Budget) -> str:
-        """Name the run of the jobs that were found open, whatever their order."""
-        sums = (f"{half:016x}" for half in self._key_sum.tolist())
-        return self.question.run_id(budget, (str(self.open_count), *sums))
 
 
 class PlanPass(OpenJobs):

@@ -1,6 +1,7 @@
 """Planning a run, segment by segment, while workers may be at it already.
 
-What there is to plan, and how it is cut into chunks, is `nightgrid.workers.runs.plan.plan_pass`'s.
+`nightgrid.workers.runs.plan.open_jobs` finds what there is to plan, and `plan_pass` beside it cuts
+that into chunks.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from nightgrid.workers.runs.manifest import (
     segment_path,
 )
 from nightgrid.workers.runs.notes import next_name
-from nightgrid.workers.runs.plan.plan_pass import Asking, LargeJob, OpenJobs, Piece, PlanPass, Split
+from nightgrid.workers.runs.plan.open_jobs import Asking, OpenJobs, Split
+from nightgrid.workers.runs.plan.plan_pass import LargeJob, Piece, PlanPass
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.tracing import span

@@ -26,7 +26,7 @@ from nightgrid.workers.runs.manifest import (
 )
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
-from nightgrid.workers.runs.plan.plan_pass import Asking
+from nightgrid.workers.runs.plan.open_jobs import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, estimate_run, extend_run
 from tests.workers.conftest import (
     BUDGET,

@@ -1,0 +1,213 @@
+"""Answer the rows of a chunk: each within its budget, one over it as rows that go on."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS
+from nightgrid.archive.words.dictionaries import MissingDictionaryError
+from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, RefusalError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.chunks.count_batch import count_batch
+from nightgrid.workers.chunks.few_solutions import Few
+from nightgrid.workers.chunks.listing import list_row
+from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row
+from nightgrid.workers.runs.finish import path_key
+from nightgrid.workers.runs.gathering import SPLIT
+from nightgrid.workers.runs.listed import listed_part
+from nightgrid.workers.runs.manifest import Run
+from nightgrid.workers.runs.stages import first_stage
+from nightgrid.workers.settings import Settings
+
+AGAIN = "[null]"
+"""Children of a row that only needs a chunk of its own: the same job or part once more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Rows to be solved, also as columns, within a budget for each."""
+
+    game: Game[Any, Any]
+    run: Run
+    rows: pa.Table
+    arrays: dict[str, npt.NDArray[Any]]
+    budget: Budget
+
+    def puzzle_and_part(self, row: int) -> tuple[Any, Any]:
+        """Make the puzzle of a row, and read which part of it is to be solved."""
+        part = self.rows.column("part")[row].as_py()
+        return self.game.from_arrays(self.arrays, row), json.loads(part) if part else None
+
+
+def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Settings) -> pa.Table:
+    """Answer the run's ask for manifest rows; return them as PARTS, in the same order.
+
+    A chunk of many gives each row a small budget, or more where the game expects that rows take
+    longer; a row over it comes back `split` into itself, to get a chunk of its own with the run's
+    budget. A chunk of one that is over budget comes back split into parts, if the game can divide
+    it.
+    """
+    many, ask, arrays = rows.num_rows > 1, run.question.ask, arrays_of(rows)
+    budget, step = run.budget, 1
+    if many:
+        small, step = settings.batch_share(float(game.cost_s(arrays, ask).mean()))
+        budget = _smaller(small, run.budget)
+    chunk = _Chunk(game, run, rows, arrays, budget)
+    slices = _slices(rows.num_rows, step, settings.batch_chunk_seconds, budget)
+    whole = not any(rows.column("part").to_pylist())
+    if ask.kind == "count" and whole:
+        solved = count_batch(game, ask, rows, arrays, budget, slices)
+    else:
+        solved = _one_by_one(chunk, slices, _answer_of(chunk, settings))
+    if solved.num_rows < rows.num_rows:
+        solved = pa.concat_tables([solved, _unworked(rows.slice(solved.num_rows))])
+    return _promote(solved) if many else _divide(chunk, solved, settings)
+
+
+def list_solutions(
+    lake: Lake, game: Game[Any, Any], run: Run, rows: pa.Table, settings: Settings
+) -> pa.Table:
+    """Answer `all` for the one row of a chunk; return its PARTS.
+
+    Many solutions are in files of the lake when this returns, or the row comes back split.
+    """
+    (head,) = heads_of(rows)
+    chunk = _Chunk(game, run, rows, arrays_of(rows), run.budget)
+    ranks = listed_part(rows.column("part")[0].as_py())
+
+    def answer() -> Row:
+        puzzle, part = chunk.puzzle_and_part(0)
+        return list_row(lake, run, game, head, puzzle, ranks or part, settings)
+
+    row = _sound(game, run.question.ask, head, answer)
+    solved = pa.Table.from_pylist([row], PARTS)
+    return solved if ranks else _divide(chunk, solved, settings)
+
+
+def _smaller(a: Budget, b: Budget) -> Budget:
+    return Budget(
+        nodes=min(a.nodes, b.nodes),
+        table_bytes=min(a.table_bytes, b.table_bytes),
+        seconds=min(a.seconds, b.seconds),
+        stop=b.stop,
+    )
+
+
+def _slices(rows: int, step: int, seconds: float, budget: Budget) -> Iterator[tuple[int, int]]:
+    """Yield where slices of a chunk begin and end, until the chunk has used up its time."""
+    deadline = time.monotonic() + seconds
+    for start in range(0, rows, step):
+        if start and (time.monotonic() > deadline or budget.stopped is not None):
+            return
+        yield start, min(start + step, rows)
+
+
+def _one_by_one(
+    chunk: _Chunk, slices: Iterator[tuple[int, int]], answer: Callable[[int, Row], Row]
+) -> pa.Table:
+    """Answer rows one after the other: for asks with solutions, and for parts of jobs."""
+    heads, ask = heads_of(chunk.rows), chunk.run.question.ask
+    rows = [
+        _sound(chunk.game, ask, heads[i], partial(answer, i, heads[i]))
+        for start, stop in slices
+        for i in range(start, stop)
+    ]
+    return pa.Table.from_pylist(rows, PARTS)
+
+
+def _sound(game: Game[Any, Any], ask: Ask, head: Row, answer: Callable[[], Row]) -> Row:
+    """Answer a row; say of a board that the game does not take that it is invalid."""
+    try:
+        return answer()
+    except MissingDictionaryError as error:
+        # What the lake lacks is no fault of the board.
+        raise RefusalError(str(error)) from error
+    except PermanentError as error:
+        return outcome_row(game, ask, head, invalid_outcome(error))
+
+
+def _answer_of(chunk: _Chunk, settings: Settings) -> Callable[[int, Row], Row]:
+    game, ask = chunk.game, chunk.run.question.ask
+    few = Few(game, ask.limit, chunk.budget, settings)
+
+    def answer(row: int, head: Row) -> Row:
+        puzzle, part = chunk.puzzle_and_part(row)
+        if ask.kind == "all":
+            return few.row(head, puzzle, part)
+        return outcome_row(game, ask, head, game.solve(puzzle, ask, part, chunk.budget))
+
+    return answer
+
+
+def invalid_outcome(error: PermanentError) -> Outcome[Any]:
+    """Make the outcome of a puzzle that a game does not take."""
+    broken = isinstance(error, InvalidPuzzleError)
+    code = ReasonCode.INVALID_PUZZLE if broken else ReasonCode.REFUSED
+    return Outcome(status=Status.INVALID, reason_code=code, reason=str(error))
+
+
+def _unworked(rows: pa.Table) -> pa.Table:
+    deferred = Reason(code=ReasonCode.DEFERRED)
+    found = [result_row(head, SPLIT, deferred, children=AGAIN) for head in heads_of(rows)]
+    return pa.Table.from_pylist(found, PARTS)
+
+
+def _promote(solved: pa.Table) -> pa.Table:
+    """Send every row that is over its small budget back for a chunk of its own."""
+    over = pc.equal(solved.column("status"), str(Status.OVER_BUDGET))
+    if not pc.any(over).as_py():
+        return solved
+    for name, value in (("status", SPLIT), ("children", AGAIN)):
+        column = pc.if_else(over, value, solved.column(name))
+        solved = solved.set_column(PARTS.get_field_index(name), PARTS.field(name), column)
+    return solved
+
+
+def _divide(chunk: _Chunk, solved: pa.Table, settings: Settings) -> pa.Table:
+    """Let the one row of a chunk that is over budget go on in parts, if it can.
+
+    A count goes on by stages, if the game has layers for the board; else it is divided.
+    """
+    row = solved.to_pylist()[0]
+    depth = len(path_key(row["part_path"]))
+    if row["status"] != Status.OVER_BUDGET or depth >= settings.split_depth_max:
+        return solved
+    # A count too large for a result or a board too large for a solver stays so in every part. Of
+    # solutions too many to list each part has fewer, and all of them together have as many.
+    code = row["reason_code"] and ReasonCode(row["reason_code"])
+    if not code or not (code.is_budget or (depth and code is ReasonCode.SOLUTION_BYTES)):
+        return solved
+    game, run, children = chunk.game, chunk.run, None
+    if run.question.ask.kind == "count" and not row["part_path"]:
+        puzzle, _ = chunk.puzzle_and_part(0)
+        children = first_stage(game, puzzle, run.budget, carry_rows=settings.stage_carry_rows)
+    if children is None and settings.split_into ** (depth + 1) <= settings.split_parts_max:
+        children = _subtrees(chunk, settings)
+    if children is None:
+        return solved
+    again = {**row, "status": SPLIT, "children": canonical_json(children)}
+    return pa.Table.from_pylist([again], PARTS)
+
+
+def _subtrees(chunk: _Chunk, settings: Settings) -> list[Any] | None:
+    try:
+        puzzle, part = chunk.puzzle_and_part(0)
+        children = chunk.game.split(puzzle, chunk.run.question.ask, part, settings.split_into)
+    except MissingDictionaryError:
+        raise
+    except PermanentError:
+        # A board that the game will not divide: what solving it said stands.
+        return None
+    return children if 1 < len(children) <= settings.split_parts_max else None
