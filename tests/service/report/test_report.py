@@ -27,8 +27,8 @@ from nightgrid.flows.care.check import check_lake_files
 from nightgrid.service.cli.app import main
 from nightgrid.service.games.plug import SAMPLES
 from nightgrid.service.report.figures import NIGHTS_PATH
-from nightgrid.service.report.page import policy_of
 from nightgrid.service.report.place import REPORT_PATH
+from nightgrid.service.report.style import policy_of
 from nightgrid.service.report.writing import report_text, write_report
 from tests.chromium import chromium
 
