@@ -118,7 +118,8 @@ def open_source(
     """
     if "://" in address:
         # A folder needs no HTTP library, and neither does a process that fetches nothing.
-        from nightgrid.archive.sources.web import HttpSource, PageSource, Politeness
+        from nightgrid.archive.sources.page import PageSource
+        from nightgrid.archive.sources.web import HttpSource, Politeness
 
         plug = archive_plug(game)
         if plug.endpoint is None:

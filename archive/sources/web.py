@@ -1,4 +1,4 @@
-"""Payloads over HTTP, from an archive or a page: conditional, bounded and polite."""
+"""Payloads over HTTP, a file a date: conditional, bounded and polite."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ import httpx
 import tenacity
 
 from nightgrid.archive import outages
-from nightgrid.archive.payloads.envelopes import DATE_KEY, embedded, print_date
-from nightgrid.archive.payloads.strict_json import members_by_key
 from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
 from nightgrid.archive.sources.redirects import (
     RedirectError,
@@ -27,7 +25,7 @@ from nightgrid.archive.sources.redirects import (
     place_of,
     reach_of_peer,
 )
-from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.errors import PermanentError
 
 _MISSING_KEY = re.compile(rb"<Error>.{0,200}?<Code>(?:NoSuchKey|AccessDenied)</Code>", re.DOTALL)
 """How an object store answers for what it does not have, with 403 where it keeps that secret."""
@@ -320,39 +318,3 @@ def _header(response: httpx.Response, name: str) -> str | None:
 
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-class PageSource(HttpSource):
-    """One page, asked for once. The day that it stands for is the one that its payload names.
-
-    The day changes hours after midnight in UTC, and not at the same hour all year.
-    """
-
-    _answer: Answer | None = None
-
-    def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
-        """Ask for the page and name its day; today in UTC when it names none."""
-        today = dt.datetime.now(dt.UTC).date()
-        self._answer = super().fetch(today, None)
-        date = _date_in(self._answer.body or b"") or today
-        inside = (first is None or first <= date) and (last is None or date <= last)
-        return [date] if inside else []
-
-    def url(self, date: dt.date) -> str:  # noqa: ARG002 - the page is the same every day
-        """Name the page."""
-        return self._base
-
-    def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
-        """Give the page that `dates` has asked for, or ask now."""
-        return self._answer or super().fetch(date, validators)
-
-
-def _date_in(body: bytes) -> dt.date | None:
-    payload = embedded(body)
-    if payload is None:
-        return None
-    keyed, _ = members_by_key(payload)
-    try:
-        return print_date(keyed.get(DATE_KEY), None)
-    except InvalidPuzzleError:
-        return None

@@ -14,7 +14,8 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.sources import AnswerKind, open_source
-from nightgrid.archive.sources.web import PageSource, Politeness
+from nightgrid.archive.sources.page import PageSource
+from nightgrid.archive.sources.web import Politeness
 from tests.archive.games.letterboxed.letter_days import FIRST, letter_day
 from tests.loopback import LoopbackServer
 

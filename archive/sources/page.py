@@ -1,0 +1,47 @@
+"""A payload out of one page over HTTP: the page is asked for once and names its day."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from nightgrid.archive.payloads.envelopes import DATE_KEY, embedded, print_date
+from nightgrid.archive.payloads.strict_json import members_by_key
+from nightgrid.archive.sources import Answer, Validators
+from nightgrid.archive.sources.web import HttpSource
+from nightgrid.solvers.errors import InvalidPuzzleError
+
+
+class PageSource(HttpSource):
+    """One page, asked for once. The day that it stands for is the one that its payload names.
+
+    The day changes hours after midnight in UTC, and not at the same hour all year.
+    """
+
+    _answer: Answer | None = None
+
+    def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
+        """Ask for the page and name its day; today in UTC when it names none."""
+        today = dt.datetime.now(dt.UTC).date()
+        self._answer = super().fetch(today, None)
+        date = _date_in(self._answer.body or b"") or today
+        inside = (first is None or first <= date) and (last is None or date <= last)
+        return [date] if inside else []
+
+    def url(self, date: dt.date) -> str:  # noqa: ARG002 - the page is the same every day
+        """Name the page."""
+        return self._base
+
+    def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
+        """Give the page that `dates` has asked for, or ask now."""
+        return self._answer or super().fetch(date, validators)
+
+
+def _date_in(body: bytes) -> dt.date | None:
+    payload = embedded(body)
+    if payload is None:
+        return None
+    keyed, _ = members_by_key(payload)
+    try:
+        return print_date(keyed.get(DATE_KEY), None)
+    except InvalidPuzzleError:
+        return None
