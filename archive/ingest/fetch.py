@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games import reader
 from nightgrid.archive.ingest.editions import quarantine_path
-from nightgrid.archive.ingest.raw import RawArchive, Sighting
+from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.ingest.seen_files import SeenFiles
+from nightgrid.archive.ingest.sightings import Sighting
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import QUARANTINE
 from nightgrid.archive.sources import Answer, AnswerKind, Source, Validators

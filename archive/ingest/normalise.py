@@ -20,7 +20,8 @@ from nightgrid.archive.games.plug import PayloadReader
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path, write_observations
 from nightgrid.archive.ingest.normalised_mark import NormalisedMark
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table, readable_puzzle_ids
-from nightgrid.archive.ingest.raw import RawArchive, Sighting
+from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.ingest.sightings import Sighting
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.payloads.published import Fault, Published, input_fault

@@ -7,53 +7,29 @@ import hashlib
 import json
 import re
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.ingest.sightings import (
+    ORDER,
+    Sighting,
+    order_of,
+    raw_folder,
+    read_sighting,
+    to_json,
+)
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RAW
 from nightgrid.solvers.errors import PermanentError
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
-    """A body that was received for a date and differs from the one received before it.
-
-    Or the same body once more, when it was a draft before: seen on its date, it is final.
-    """
-
-    game: str
-    date: dt.date
-    sequence: int = 0
-    """1 for the first body of the date, then one more for every sighting."""
-    sha256: str = ""
-    url: str
-    fetched_at: dt.datetime
-    http_status: int | None = None
-    """None when the body is a file."""
-    etag: str | None = None
-    last_modified: str | None = None
-    body_bytes: int = 0
-    fault_rule: str | None = None
-    """Why the body is no payload, or None: "http-status", "body-too-large", …"""
-    fault_message: str | None = None
-    final_url: str | None = None
-    """What redirects of `url` led to; None: there was none."""
-
-    @property
-    def is_draft(self) -> bool:
-        """Tell whether it was seen before its date (UTC), and may not be what is published."""
-        return self.fetched_at.astimezone(dt.UTC).date() < self.date
-
-    @property
-    def body_path(self) -> str:
-        """Where the body lies in the lake."""
-        return f"{raw_folder(self.game)}/date={self.date}/{self.sha256}.body"
+_EPOCH = dt.date(1970, 1, 1)
+_ABSENT = b"nightgrid.absent"
+"""Metadata of the index: the dates without a puzzle, with blanks between them."""
+_MARK = re.compile(r"date=\d{4}-\d{2}-\d{2}~\w+(\.\d+)?\.json")
 
 
 class RawArchive:
@@ -94,10 +70,10 @@ class RawArchive:
             if name == "absent.json":
                 self.absent.add(dt.date.fromisoformat(folder[-10:]))
             elif name.endswith(".json") and path not in known:
-                sighting = _read_sighting(lake, path)
+                sighting = read_sighting(lake, path)
                 if sighting is not None and not self._has(sighting):
                     found.append(sighting)
-        for sighting in sorted(found, key=_order):
+        for sighting in sorted(found, key=order_of):
             self._keep(sighting)
             self.new.append(sighting)
 
@@ -110,7 +86,7 @@ class RawArchive:
             day = (date - _EPOCH).days
             first, stop = np.searchsorted(self._days, [day, day + 1])
             rows = self.index.slice(first, stop - first).to_pylist() if stop > first else ()
-            self._by_date[date] = sorted((Sighting(**row) for row in rows), key=_order)
+            self._by_date[date] = sorted((Sighting(**row) for row in rows), key=order_of)
         return self._by_date[date]
 
     def _has(self, sighting: Sighting) -> bool:
@@ -129,7 +105,7 @@ class RawArchive:
         table = self.index
         if self.new:
             added = pa.Table.from_pylist(list(map(asdict, self.new)), schema=RAW)
-            table = pa.concat_tables([table, added]).sort_by([(n, "ascending") for n in _ORDER])
+            table = pa.concat_tables([table, added]).sort_by([(n, "ascending") for n in ORDER])
         days = pc.cast(table.column("date"), pa.int32()).to_numpy()
         return table.filter(pa.array(np.append(days[1:] != days[:-1], True)[: len(days)]))
 
@@ -186,7 +162,7 @@ class RawArchive:
     def _add(self, sighting: Sighting) -> Sighting:
         seen = self.of(sighting.date)
         sighting = replace(sighting, sequence=seen[-1].sequence + 1 if seen else 1)
-        text = json.dumps(_to_json(sighting), ensure_ascii=True, indent=1, sort_keys=True)
+        text = json.dumps(to_json(sighting), ensure_ascii=True, indent=1, sort_keys=True)
         self._write(self._metadata_path(sighting), text)
         self._keep(sighting)
         self.new.append(sighting)
@@ -227,7 +203,7 @@ class RawArchive:
         """
         added = pa.Table.from_pylist(list(map(asdict, sightings)), schema=RAW)
         table = pa.concat_tables([self.index, added])
-        table = table.sort_by([("date", "ascending"), ("sequence", "ascending")])
+        table = table.sort_by([(name, "ascending") for name in ORDER[:2]])
         done = {(sighting.date, sighting.sequence) for sighting in sightings}
         left = [s for s in self.new if (s.date, s.sequence) not in done]
         metadata = dict(RAW.metadata)
@@ -250,7 +226,7 @@ class RawArchive:
         Sightings that the index does not have yet are left to the next one that reads them.
         """
         gone = {(sighting.date, sighting.sequence) for sighting in sightings}
-        rows = zip(*(self.index.column(name).to_pylist() for name in _ORDER[:2]), strict=True)
+        rows = zip(*(self.index.column(name).to_pylist() for name in ORDER[:2]), strict=True)
         self.index = self.index.filter(pa.array([row not in gone for row in rows], pa.bool_()))
         self._days = pc.cast(self.index.column("date"), pa.int32()).to_numpy()
         for date, _ in gone:
@@ -304,11 +280,6 @@ def _mark_of(path: str) -> str:
     return f"pending/{game}/{date}~{name}"
 
 
-def raw_folder(game: str) -> str:
-    """Name the folder of a game's raw payloads."""
-    return f"raw/game={game}"
-
-
 def index_path(game: str) -> str:
     """Name the table of a game's normalised sightings."""
     return f"raw/{game}.parquet"
@@ -323,35 +294,4 @@ def _read_index(lake: Lake, game: str) -> tuple[pa.Table, list[dt.date] | None]:
         return RAW.empty_table(), None
     text = metadata.get(_ABSENT)
     absent = None if text is None else [dt.date.fromisoformat(t) for t in text.decode().split()]
-    return table.sort_by([("date", "ascending"), ("sequence", "ascending")]), absent
-
-
-_EPOCH = dt.date(1970, 1, 1)
-_ABSENT = b"nightgrid.absent"
-"""Metadata of the index: the dates without a puzzle, with blanks between them."""
-_MARK = re.compile(r"date=\d{4}-\d{2}-\d{2}~\w+(\.\d+)?\.json")
-_ORDER = ("date", "sequence", "fetched_at", "sha256")
-
-
-def _order(sighting: Sighting) -> tuple[dt.date, int, dt.datetime, str]:
-    return (sighting.date, sighting.sequence, sighting.fetched_at, sighting.sha256)
-
-
-def _to_json(sighting: Sighting) -> dict[str, Any]:
-    told = {"date": str(sighting.date), "fetched_at": sighting.fetched_at.isoformat()}
-    # Programs of before schema version 5 read what no redirect led to.
-    without = () if sighting.final_url else ("final_url",)
-    return {n: v for n, v in (asdict(sighting) | told).items() if n not in without}
-
-
-def _read_sighting(lake: Lake, path: str) -> Sighting | None:
-    """Read a file of metadata; None where there is only its mark."""
-    try:
-        value = json.loads(lake.read_bytes(path))
-        value["date"] = dt.date.fromisoformat(value["date"])
-        value["fetched_at"] = dt.datetime.fromisoformat(value["fetched_at"])
-        return Sighting(**value)
-    except MissingFileError:
-        return None
-    except (ValueError, TypeError, KeyError) as error:
-        raise PermanentError(f"{path} is not the metadata of a payload: {error}") from error
+    return table.sort_by([(name, "ascending") for name in ORDER[:2]]), absent

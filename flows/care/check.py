@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.normalise import lost_dates
-from nightgrid.archive.ingest.raw import RawArchive, raw_folder
+from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.faults import MissingFileError, NewerSchemaError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE

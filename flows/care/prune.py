@@ -24,7 +24,8 @@ from typing import Any
 from nightgrid.archive.games import reader
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.ingest.raw import RawArchive, Sighting, raw_folder
+from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.ingest.sightings import Sighting, raw_folder
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE

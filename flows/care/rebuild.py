@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.ingest.raw import raw_folder
+from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.flows.care.check import OnFile
 from nightgrid.flows.care.repair import LEASE

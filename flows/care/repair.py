@@ -10,16 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.ingest.raw import raw_folder
+from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.faults import NewerSchemaError, set_aside
 from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.flows.care.check import (
-    Finding,
-    OnFile,
-    check_lake_files,
-    lost_results,
-)
+from nightgrid.flows.care.check import Finding, OnFile, check_lake_files, lost_results
 from nightgrid.flows.care.files import Mend, kind_of
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import holding

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.ingest.raw import raw_folder
+from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.encoding import GROUP_SUMS, ROW_SUMS
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.identity import make_lake_id
