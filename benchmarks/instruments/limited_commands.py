@@ -26,7 +26,7 @@ LOADED = (
     "nightgrid.service.cli.count",
     "nightgrid.service.cli.listing",
     "nightgrid.service.cli.night",
-    "nightgrid.service.cli.ondemand",
+    "nightgrid.service.cli.ondemand.submit",
     "nightgrid.service.cli.solve",
     "pyarrow.dataset",
     "pyarrow.parquet",

@@ -93,20 +93,23 @@ COMMANDS = (
         "rank --lake lake",
     ),
     Command(
-        "ondemand",
+        "ondemand.submit",
         "submit",
         "Queue puzzles to be solved soon.",
         "submit 2026-01-05.json --ask count",
     ),
-    Command("jobs", "status", "Show where on-demand jobs are.", "status --watch"),
+    Command("ondemand.status", "status", "Show where on-demand jobs are.", "status --watch"),
     Command(
-        "result",
+        "ondemand.result",
         "result",
         "Print what became of jobs.",
         "result 0123456789abcdef0123456789abcdef --wait 10",
     ),
     Command(
-        "cancel", "cancel", "Cancel on-demand jobs.", "cancel 0123456789abcdef0123456789abcdef"
+        "ondemand.cancel",
+        "cancel",
+        "Cancel on-demand jobs.",
+        "cancel 0123456789abcdef0123456789abcdef",
     ),
     Command(
         "listing",

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nightgrid.service.cli.answers import each_puzzle, head_json
-from nightgrid.service.cli.job_sources import remote_jobs
+from nightgrid.service.cli.ondemand.job_sources import remote_jobs
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import Exit, complain, duration, emit, say
 from nightgrid.solvers.errors import PermanentError
@@ -100,7 +100,7 @@ def submit_rankings(
 ) -> int:
     """Have boards ranked soon, and print the rankings' ids, or what became of them."""
     from nightgrid.archive.games import ranking_plug
-    from nightgrid.service.cli.ondemand import name_of
+    from nightgrid.service.cli.ondemand.submit import name_of
     from nightgrid.service.options.reading import read_sources
 
     ranked = ranking_plug().GAME

@@ -398,8 +398,8 @@ def test_result_draws_the_best_cover_and_ranks_the_others(
     import pyarrow as pa
 
     from nightgrid.archive.lake.tables import SOLUTIONS
-    from nightgrid.service.cli.job_sources import LakeJobs
-    from nightgrid.service.cli.result import _say_row
+    from nightgrid.service.cli.ondemand.job_sources import LakeJobs
+    from nightgrid.service.cli.ondemand.result import _say_row
 
     row = {
         "game": "strands", "ask": "best(2)", "puzzle_id": PUZZLE.puzzle_id, "status": "solved",
@@ -420,11 +420,11 @@ def test_result_draws_the_best_cover_and_ranks_the_others(
 
 def test_rules_block_stands_in_every_command_that_solves_words() -> None:
     from nightgrid.service.cli import night as nights
-    from nightgrid.service.cli import ondemand
     from nightgrid.service.cli import solve as solving
+    from nightgrid.service.cli.ondemand import submit
 
     names = list(OPTIONS)
-    for command in (solving.solve, ondemand.submit, nights.nightly):
+    for command in (solving.solve, submit.submit, nights.nightly):
         parameters = list(inspect.signature(command).parameters)
         at = parameters.index("lexicon")
         assert parameters[at : at + len(names)] == names

@@ -104,12 +104,12 @@ def test_submit_waits_for_the_answer(worked: Served, invoke: Invoke, tmp_path: P
 def test_submit_waits_in_a_lake_too(
     invoke: Invoke, served: Served, board: str, monkeypatch: pytest.MonkeyPatch
 ):
-    from nightgrid.service.cli import ondemand
+    from nightgrid.service.cli.ondemand import submit
     from nightgrid.workers.ondemand.jobs import results
 
     monkeypatch.setattr("nightgrid.workers.cluster.server.is_up", lambda _: True)
     monkeypatch.setattr(results.time, "sleep", lambda _: served.work())
-    assert ondemand.MAX_WAIT_S > 60
+    assert submit.MAX_WAIT_S > 60
     where = ("--lake", served.settings.lake)
     code, out, _ = invoke("submit", board, "--count", "--wait", "60", *where)
     assert (code, f"{PAIR_COUNT} solutions" in out) == (0, True)
@@ -135,11 +135,11 @@ def test_the_queue_of_a_service(served: Served, invoke: Invoke, board: str):
 def test_watching_ends_when_all_is_done(
     served: Served, invoke: Invoke, board: str, monkeypatch: pytest.MonkeyPatch
 ):
-    from nightgrid.service.cli import jobs
+    from nightgrid.service.cli.ondemand import status
 
     where = ("--url", served.url)
     job = invoke("submit", board, *where)[1].split()[0]
-    monkeypatch.setattr(jobs.time, "sleep", lambda _: served.work())
+    monkeypatch.setattr(status.time, "sleep", lambda _: served.work())
     code, out, _ = invoke("status", job, "--watch", *where)
     assert code == 0
     assert [line.split()[1].rstrip(",") for line in out.splitlines()] == ["queued", "done"]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nightgrid.service.cli.job_sources import Url, jobs_at, named_jobs
+from nightgrid.service.cli.ondemand.job_sources import Url, jobs_at, named_jobs
 from nightgrid.service.options.completion import open_jobs
 from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.console import emit, say

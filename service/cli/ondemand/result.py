@@ -13,14 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from nightgrid.service.cli.answers import say_best
-from nightgrid.service.cli.job_sources import Jobs, LakeJobs, Url, jobs_at, named_jobs
+from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs_at, named_jobs
 from nightgrid.service.games import view
-from nightgrid.service.options.shared_options import (
-    FormatName,
-    Json,
-    LakeOption,
-    OutputFile,
-)
+from nightgrid.service.options.shared_options import FormatName, Json, LakeOption, OutputFile
 from nightgrid.service.terminal.console import (
     Exit,
     complain,

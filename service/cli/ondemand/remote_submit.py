@@ -54,7 +54,7 @@ def submit_to(
         return worst
 
     def submit_one(found: Found, published: Published) -> Exit:
-        from nightgrid.service.cli.ondemand import name_of
+        from nightgrid.service.cli.ondemand.submit import name_of
 
         puzzle = game_named(found.game).puzzle_to_json(published.puzzle)
         body = {

@@ -13,7 +13,7 @@ import typer
 from nightgrid.service.asking.asked import ask_about
 from nightgrid.service.asking.asked import submit as submit_asked
 from nightgrid.service.cli.answers import each_puzzle, head_json
-from nightgrid.service.cli.job_sources import Jobs, LakeJobs, Url, remote_jobs
+from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, remote_jobs
 from nightgrid.service.games import bound_json
 from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_options import GameRules, with_game_rules, with_typed_boards
@@ -29,12 +29,7 @@ from nightgrid.service.options.shared_options import (
     Split,
     chosen_ask,
 )
-from nightgrid.service.terminal.console import (
-    Exit,
-    emit,
-    note,
-    say,
-)
+from nightgrid.service.terminal.console import Exit, emit, note, say
 from nightgrid.service.terminal.formats import Format
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError, TransientError
@@ -138,7 +133,7 @@ def submit(
             say(f"{job}  {name}")
 
     if service is not None:
-        from nightgrid.service.cli.remote_submit import submit_to
+        from nightgrid.service.cli.ondemand.remote_submit import submit_to
 
         with closing(service):
             code = submit_to(
@@ -195,7 +190,7 @@ def _waited(source: Jobs, named: dict[str, str], wait: float | None, *, json: bo
     """Wait for jobs where that is wanted, and tell what became of them."""
     if wait is None:
         return Exit.OK
-    from nightgrid.service.cli.result import tell_results
+    from nightgrid.service.cli.ondemand.result import tell_results
 
     form = Format.JSON if json else None
     return tell_results(source, named, wait, form)

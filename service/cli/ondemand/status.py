@@ -13,18 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
-from nightgrid.service.cli.job_sources import Jobs, LakeJobs, Url, jobs_at, named_jobs
-from nightgrid.service.options.shared_options import (
-    FormatName,
-    Json,
-    LakeOption,
-    OutputFile,
-)
+from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs_at, named_jobs
+from nightgrid.service.options.shared_options import FormatName, Json, LakeOption, OutputFile
 from nightgrid.service.terminal.colour import console
-from nightgrid.service.terminal.console import (
-    Exit,
-    emit,
-)
+from nightgrid.service.terminal.console import Exit, emit
 from nightgrid.service.terminal.formats import Format, chosen_format, write_rows
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.sentences import plural
