@@ -25,7 +25,8 @@ from unittest.mock import patch
 
 import nightgrid
 from docs import bad_inputs, bad_requests, bombs
-from nightgrid.service.cli.app import COMMANDS, make_app
+from nightgrid.service.cli.app import make_app
+from nightgrid.service.cli.commands import COMMANDS
 from nightgrid.service.http import problem_kinds
 from nightgrid.service.http.app import API, create_app
 from nightgrid.service.http.settings import ServiceSettings

@@ -25,7 +25,7 @@ HELP = frozenset({"help", "metavar", "epilog"})
 """Arguments of options and commands whose texts tell people about games by example."""
 ALLOWED = {
     # Every command with an example of its use.
-    "service/cli/app.py": "COMMANDS",
+    "service/cli/commands.py": "COMMANDS",
 }
 """The one name of a module whose value may name games: texts for people."""
 

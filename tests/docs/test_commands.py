@@ -21,7 +21,8 @@ import click
 import pytest
 import typer
 
-from nightgrid.service.cli.app import COMMANDS, make_app
+from nightgrid.service.cli.app import make_app
+from nightgrid.service.cli.commands import COMMANDS
 from tests.docs.pages import ROOT, Block, blocks_of, commands_of, files_of_a_clone, pages
 from tests.warm_interpreter import REAL, started
 

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from docs.bad_inputs import FILES, rows
-from nightgrid.service.cli.app import COMMANDS, main
+from nightgrid.service.cli.app import main
+from nightgrid.service.cli.commands import COMMANDS
 from nightgrid.service.cli.night import SAMPLES
 
 LEAKS = re.compile(r"Traceback|pydantic|Arrow[A-Z]|Errno|Error:|NoneType|Input should|object at 0x")

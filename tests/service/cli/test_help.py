@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.service.cli.app import COMMANDS
+from nightgrid.service.cli.commands import COMMANDS
 from nightgrid.service.games import service_plug
 from tests.service.scenes import environment
 
