@@ -1,0 +1,1 @@
+"""What the doctor looks at: what is installed, the server, the lake."""

@@ -1,0 +1,134 @@
+"""Check the lake: whether it can be written, its tables read, and its records of jobs."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nightgrid.service.cli.checks.finding import Finding, either
+from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.solvers.sentences import plural
+
+if TYPE_CHECKING:
+    from nightgrid.workers.settings import Settings
+
+_AGAINST_PLACE = "give --lake or NIGHTGRID_LAKE a folder or URL that can be written"
+_AGAINST_NO_LAKE = (
+    "name one with --lake or NIGHTGRID_LAKE; the first night, count or worker makes a new one"
+)
+_AGAINST_DAMAGE = "nightgrid lake check says what is damaged, nightgrid lake repair mends it"
+
+
+def check_lake(settings: Settings) -> Iterator[Finding]:
+    """Write, replace, create, read and delete a file, and compare the schemas of the tables."""
+    from nightgrid.archive.lake import place
+    from nightgrid.archive.lake.local_commit import STAGING
+    from nightgrid.archive.lake.storage import Lake
+
+    try:
+        place.check_lake(settings.lake)
+    except PermanentError as error:
+        yield Finding("lake", "failure", str(error), _AGAINST_PLACE)
+        return
+    if place.is_missing(settings.lake):
+        yield Finding(
+            "lake", "warning", f"there is no lake at {settings.lake} yet", _AGAINST_NO_LAKE
+        )
+    lake = Lake.open(settings.lake)
+    base = Path(settings.lake)
+    here = [] if "://" in settings.lake else [base, base / STAGING, base / "doctor"]
+    made = [folder for folder in here if not folder.exists()]
+    path = f"doctor/{uuid.uuid4().hex}.json"
+    try:
+        for text in (b"first\n", b"second\n"):
+            lake.write_bytes(path, text)
+        replaced = lake.read_bytes(path) == b"second\n"
+        # What another has created must stay: runs of several drivers rest on it.
+        kept = not lake.create_bytes(path, b"third\n") and lake.read_bytes(path) != b"third\n"
+        lake.delete(path)
+    except (NightgridError, OSError) as error:
+        yield Finding("lake", "failure", str(error), _AGAINST_PLACE)
+        return
+    yield either(
+        "lake",
+        replaced,
+        f"{settings.lake} can be written, files are replaced at once",
+        f"{settings.lake}: a replaced file still reads as before",
+        "use a storage that replaces files at once",
+    )
+    yield either(
+        "lake: new files",
+        kept,
+        "a file that is there is not created again",
+        f"{settings.lake}: a file that is there is replaced by one that is created",
+        "use a storage that heeds If-None-Match, or one driver and one night at a time",
+    )
+    if not replaced:
+        return
+    yield from _check_schemas(lake, settings.lake)
+    yield from _check_id(settings.lake)
+    for folder in reversed(made):
+        # A look leaves nothing behind; what another process has put there meanwhile stays.
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
+    from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
+    from nightgrid.archive.lake.tables import READABLE_VERSIONS, SCHEMA_VERSION
+
+    tables = ("puzzles", "editions", "quarantine", "results", "solutions", "gold")
+    paths = [path for table in tables for path in lake.list(table) if path.endswith(".parquet")]
+    readable = 0
+    for path in paths:
+        try:
+            about = lake.schema(path).metadata or {}
+        except NewerSchemaError as error:
+            advice = f"use the nightgrid that wrote {url}, or move the file away"
+            yield Finding("lake", "failure", str(error), advice)
+            continue
+        except DamagedFileError as error:
+            yield Finding("lake", "failure", str(error), _AGAINST_DAMAGE)
+            continue
+        version = about.get(b"nightgrid.schema_version", b"none").decode()
+        if version not in map(str, READABLE_VERSIONS):
+            yield Finding(
+                "lake",
+                "failure",
+                f"{path} has schema version {version}, this program {SCHEMA_VERSION}",
+                f"use the nightgrid that wrote {url}, or move the file away",
+            )
+        else:
+            readable += 1
+    if readable or not paths:
+        yield Finding("lake", "ok", f"{readable} tables that schema version {SCHEMA_VERSION} reads")
+
+
+def check_jobs(settings: Settings) -> Iterator[Finding]:
+    """Look for damaged records of on-demand jobs, each of which costs its own job alone."""
+    from nightgrid.archive.lake.place import is_missing
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.workers.ondemand.records import list_set_aside, read_records
+
+    if is_missing(settings.lake):
+        return
+    lake = Lake.open(settings.lake)
+    records = read_records(lake)
+    for why in records.bad.values():
+        yield Finding("jobs", "warning", why, "a worker sets it aside; submit the job again")
+    for path in list_set_aside(lake):
+        found = f"{path}: the damaged record of a job, set aside"
+        yield Finding("jobs", "warning", found, "submit the job again, or delete the file")
+    if not records.bad:
+        yield Finding("jobs", "ok", f"{plural(len(records.open), 'job')} on demand not done")
+
+
+def _check_id(url: str) -> Iterator[Finding]:
+    from nightgrid.archive.lake.identity import read_lake_id
+
+    found = read_lake_id(url)
+    none = "no id yet: the first worker, night, count or submit makes one"
+    yield Finding("lake: id", "ok", none if found is None else found)
