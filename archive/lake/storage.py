@@ -68,7 +68,7 @@ class Storage(Protocol):
 
 def _objects(url: str) -> Storage:
     # Takes 60 ms, which commands on a folder can do without.
-    from nightgrid.archive.lake.object_store import Objects
+    from nightgrid.archive.lake.objects.store import Objects
 
     return Objects(url)
 
@@ -80,7 +80,7 @@ STORAGES: dict[str, Callable[[str], Storage]] = {
     "az": _objects,
 }
 """What opens a lake, by the scheme of its URL; a URL without one is a folder. Another storage is a
-module beside object_store.py with a class that does what `Storage` says, and an entry here."""
+module beside local_commit.py with a class that does what `Storage` says, and an entry here."""
 
 
 class Lake:

@@ -49,7 +49,7 @@ def rows(*rules: str) -> pa.Table:
 def object_store(patch: pytest.MonkeyPatch) -> Lake:
     """What every object store goes through: uploads instead of renames."""
     store = MemoryStore()
-    patch.setattr("nightgrid.archive.lake.object_store.connect", lambda _url, **_: store)
+    patch.setattr("nightgrid.archive.lake.objects.store.connect", lambda _url, **_: store)
     return Lake.open("s3://bucket")
 
 

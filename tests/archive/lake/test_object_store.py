@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.lake import object_files, object_store, object_url
 from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.objects import files, store, url
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError, TransientError
 from tests.archive.lake.object_server import META, ObjectServer
@@ -34,8 +34,8 @@ def identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, value in IDENTITY.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(object_store, "PAUSE_S", 0.001)
-    monkeypatch.setattr(object_url, "MAX_RETRIES", 0)
+    monkeypatch.setattr(store, "PAUSE_S", 0.001)
+    monkeypatch.setattr(url, "MAX_RETRIES", 0)
 
 
 @pytest.fixture(params=["s3", "gs", "az"])
@@ -108,7 +108,7 @@ def test_of_writers_at_once_one_creates_a_file(server: ObjectServer) -> None:
 def test_a_create_whose_answer_is_lost_is_known_as_ones_own(
     server: ObjectServer, trouble: str, retries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(object_url, "MAX_RETRIES", retries)
+    monkeypatch.setattr(url, "MAX_RETRIES", retries)
     server.troubles = [trouble]
     lake = Lake.open(server.lake())
     assert lake.create_bytes("a", b"mine"), "sent again, it finds its own file"
@@ -122,7 +122,7 @@ def test_a_conflict_on_s3_is_tried_again(s3: ObjectServer) -> None:
 
 
 def test_a_create_that_always_fails_is_transient(server: ObjectServer) -> None:
-    server.troubles = ["503"] * object_store.CREATE_TRIES
+    server.troubles = ["503"] * store.CREATE_TRIES
     with pytest.raises(TransientError, match=r"a: the lake failed: .*503"):
         Lake.open(server.lake()).create_bytes("a", b"mine")
     assert server.troubles == []
@@ -183,7 +183,7 @@ def test_small_files_take_one_request_and_large_ones_are_read_in_parts(
     server.requests.clear()
     assert lake.read_bytes("a") == data
     assert [request.method for request in server.requests] == ["GET"]
-    monkeypatch.setattr(object_files, "FIRST_BYTES", 100)
+    monkeypatch.setattr(files, "FIRST_BYTES", 100)
     assert lake.read_bytes("a") == data
     with lake._fs.open_input_file("a") as file:
         assert file.size() == 5_000
@@ -197,7 +197,7 @@ def test_small_files_take_one_request_and_large_ones_are_read_in_parts(
 def test_a_large_file_replaces_another_in_parts_and_is_created_in_one(
     s3: ObjectServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(object_store, "CREATED_BYTES_MAX", 99)
+    monkeypatch.setattr(store, "CREATED_BYTES_MAX", 99)
     lake = Lake.open(s3.lake())
     assert lake.create_bytes("a", bytes(99))
     with pytest.raises(PermanentError, match="100 bytes are more than one request carries"):

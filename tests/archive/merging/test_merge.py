@@ -110,7 +110,7 @@ def new_lake(
 
     def open_lake() -> Lake:
         store = MemoryStore()
-        monkeypatch.setattr("nightgrid.archive.lake.object_store.connect", lambda _url, **_: store)
+        monkeypatch.setattr("nightgrid.archive.lake.objects.store.connect", lambda _url, **_: store)
         return Lake.open("s3://bucket")
 
     return open_lake

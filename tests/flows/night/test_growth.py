@@ -34,7 +34,7 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = MemoryStore()
-    monkeypatch.setattr("nightgrid.archive.lake.object_store.connect", lambda _url, **_: store)
+    monkeypatch.setattr("nightgrid.archive.lake.objects.store.connect", lambda _url, **_: store)
     url = "s3://bucket"
     source = tmp_path / "source"
     source.mkdir()

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 from obstore.store import AzureStore, ObjectStore
 
-from nightgrid.archive.lake.object_errors import os_errors
+from nightgrid.archive.lake.objects.errors import os_errors
 
 FIRST_BYTES = 131_072
 """Bytes that opening a file reads: all of a small one, the footer of most Parquet files."""

@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl, urlsplit
 from obstore.exceptions import BaseError
 from obstore.store import AzureStore, GCSStore, ObjectStore, S3Store
 
-from nightgrid.archive.lake.aws_profile import find_identity
-from nightgrid.archive.lake.object_errors import sentence
+from nightgrid.archive.lake.objects.aws_profile import find_identity
+from nightgrid.archive.lake.objects.errors import sentence
 from nightgrid.solvers.errors import PermanentError
 
 CONNECT_TIMEOUT_S = 10.0

@@ -16,9 +16,9 @@ import pyarrow.fs as pafs
 from obstore.exceptions import AlreadyExistsError
 from obstore.store import ObjectStore
 
-from nightgrid.archive.lake.object_errors import StoreRefusedError, os_errors
-from nightgrid.archive.lake.object_files import ObjectFiles
-from nightgrid.archive.lake.object_url import UPLOAD_BYTES, connect
+from nightgrid.archive.lake.objects.errors import StoreRefusedError, os_errors
+from nightgrid.archive.lake.objects.files import ObjectFiles
+from nightgrid.archive.lake.objects.url import UPLOAD_BYTES, connect
 
 CREATED_BYTES_MAX = 5_000 * 2**20
 """What one request may carry: only a single one can be conditional. (S3 takes 5 GiB, Azure 5,000

@@ -1,0 +1,1 @@
+"""Lakes in object stores: S3, Google Cloud Storage and Azure, through obstore."""
