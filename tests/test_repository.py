@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -162,6 +163,22 @@ def test_every_path_that_a_page_names_is_there(page: str):
     assert [
         n for n, p in paths.items() if not (p.exists() or p.with_name(f"{p.name}.py").exists())
     ] == []
+
+
+def test_the_page_names_every_room_of_the_house():
+    text = (ROOT / "docs/explanation/architecture.md").read_text()
+    lint = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    ordered = [contract for contract in lint["contracts"] if "containers" in contract]
+    assert {c["containers"][0] for c in ordered} == {f"nightgrid.{floor}" for floor in ROOMS}
+    for contract in ordered:
+        floor = contract["containers"][0].removeprefix("nightgrid.")
+        (row,) = re.findall(rf"^\| \d \| `{floor}/` \|.*$", text, re.MULTILINE)
+        row = row.replace("`games/<game>/`", "`games/`")
+        named = set(re.findall(r"`(\w+)/?`", row))
+        if "`<game>/`" in row:
+            named |= set(GAMES)
+        rooms = {room for layer in contract["layers"] for room in re.findall(r"\w+", layer)}
+        assert rooms - named == set(), f"the row of {floor}/ in architecture.md"
 
 
 def test_no_folder_of_the_product_is_crowded():
