@@ -1,4 +1,4 @@
-"""Marks: what a step was done with the last time, and what came out of that.
+"""Marks: the inputs of a step when it was done last, and what came out.
 
 While its inputs are the same, a step need not be done again.
 
@@ -24,7 +24,7 @@ MARKS_FOLDER = "checked"
 
 
 class Mark:
-    """What a step is to be done with, beside what it was done with the last time."""
+    """The inputs of a step now, beside those of the last time."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Mark:
         self.made_of = sha256(canonical_json(inputs).encode()).hexdigest()
 
     def told(self) -> dict[str, Any] | None:
-        """Give what came out the last time; None unless it was done with the very same."""
+        """Give what came out the last time; None unless the inputs were the same."""
         told = read_hint(self._lake, self._path, lambda found: found)
         return told if told is not None and told.pop(MADE_OF, None) == self.made_of else None
 

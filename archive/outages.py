@@ -1,6 +1,7 @@
 """Tell of a source or a server that does not answer, while it is tried again.
 
-What waits tells, and need not know who listens: a command shows it (`told_to`), a worker does not.
+The code that waits need not know which listener there is: a command shows outages (`told_to`), a
+worker does not.
 """
 
 from __future__ import annotations

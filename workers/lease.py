@@ -59,7 +59,7 @@ class Lease:
         return f"{folder(self.name)}/{self.number:08d}.json"
 
     def beat(self) -> None:
-        """Tell those who watch that the holder lives."""
+        """Show processes that watch the lease that its holder lives."""
         begun = time.monotonic()
         self.beats += 1
         path = self.path.replace(".json", ".beat")
@@ -128,7 +128,7 @@ def holding(lake: Lake, name: str, refusal: str) -> Iterator[Lease]:
 
 
 def take(lake: Lake, name: str, refusal: str) -> Lease:
-    """Take a lease that has no holder, or one that has not shown for EXPIRY_S that it lives.
+    """Take a lease without a holder, or whose holder has not beaten for EXPIRY_S.
 
     Raises TransientError with the refusal while another process holds it.
     """

@@ -1,4 +1,4 @@
-"""What is worked may not be wanted any more: who says so, and who stops it, as chunks see it."""
+"""Stop work that is not wanted any more: what tells so, and what stops it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nightgrid.solvers.stop import Stop
 from nightgrid.workers.runs.notes import is_cancelled
 
 Look = Callable[[], ReasonCode | None]
-"""Looks in the lake why a piece of work is not wanted any more; None while it is."""
+"""Looks in the lake why a piece of work is not wanted any more; None: it is wanted."""
 
 
 class Watcher(Protocol):

@@ -1,4 +1,4 @@
-"""What a game is plugged in with in the archive: its payloads, tables and checks."""
+"""A game's plug in the archive: its payloads, tables and checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What normalising came to the last time: a night without a new payload reads no table again."""
+"""Remembers what normalising found: a night without a new payload reads no table again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class NormalisedMark:
         return {name: told[name] for name in names}
 
     def keep(self, counts: Mapping[str, int]) -> None:
-        """Remember what tables count up to of which nothing was left to do and that are the same.
+        """Remember the counts of tables in which nothing is left to do, unless they have changed.
 
         Where they have changed since they were looked at, the next call will look again.
         """

@@ -54,7 +54,7 @@ class Merged:
 
 
 def merge_folder(lake: Lake, folder: MergedFolder) -> Merged:
-    """Merge what is worth it: in the end each file is larger than all smaller ones together.
+    """Merge files until each is larger than all smaller ones together.
 
     So a folder of n rows has a number of files that grows with log n, and each row is written as
     often. Files smaller than SMALL_BYTES are merged whenever there are two. A file that cannot be

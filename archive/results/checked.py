@@ -1,4 +1,4 @@
-"""What was found out before about official solutions: each is looked at once, not every night.
+"""Remembers the checks of official solutions: each solution is checked once, not every night.
 
 A cache in `checked/`. Without it, or where it is damaged, all is found out anew.
 """
@@ -30,7 +30,7 @@ class Check:
 
     valid: bool | None
     number: int | None = None
-    """What it is worth, or its rank among the best ..."""
+    """Its value, or its rank among the best solutions ..."""
     best: int | None = None
     """... and how many of these there are."""
 
@@ -81,7 +81,7 @@ class Checked:
         return told
 
     def _begins(self, rows: pa.Table) -> bool:
-        """Tell whether the first rows are those of which the file tells."""
+        """Tell whether the rows begin with those of the file."""
         count = len(self._known)
         if not 0 < count <= len(rows):
             return False

@@ -1,4 +1,4 @@
-"""Answers that another version of a solver gave otherwise: one of the two is wrong.
+"""Contradictions: two versions of a solver answer a question differently, so that one is wrong.
 
 The version of a solver is part of the question, so that a new version is asked anew about every
 board. What both have proven must agree.
@@ -22,13 +22,13 @@ from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
 
 PROVEN = pa.array([Status.SOLVED.value, Status.UNSOLVABLE.value], pa.string())
-"""Statuses that no budget changes: what ended otherwise contradicts nothing."""
+"""Statuses that no budget changes: other statuses contradict nothing."""
 _COLUMNS = ("puzzle_id", "solver_version", "status", "count", "value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """Two versions that say different things of one board."""
+    """Two versions that answer differently about one board."""
 
     puzzle_id: str
     version: str
@@ -73,7 +73,7 @@ def _said(row: dict[str, Any]) -> str:
 
 
 def compared_path(game: str) -> str:
-    """Name the note of which versions of a game's solver are compared."""
+    """Name the note that lists the compared versions of a game's solver."""
     return f"checked/{game}-compared.json"
 
 

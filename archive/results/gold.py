@@ -125,7 +125,7 @@ _COUNTED = ("status", "count", "value", "states", "kernel_ns")
 
 
 class _Boards:
-    """The boards of a game, of which those are read as wholes that are to be checked."""
+    """The boards of a game; only boards that are to be checked are read whole."""
 
     def __init__(self, lake: Lake, game: Game[Any, Any]) -> None:
         self._lake, self._game = lake, game
@@ -161,7 +161,7 @@ class _Boards:
 
 
 def _is_best(checks: pa.Table, values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Tell whether solutions are worth as much as the best; null where nothing is compared."""
+    """Tell whether solutions have the value of the best one; null without a best one."""
     valid = checks.column("valid")
     is_best = pc.fill_null(pc.equal(checks.column("number"), values), False)
     is_compared = pc.and_(pc.is_valid(valid), pc.is_valid(values))
@@ -170,7 +170,7 @@ def _is_best(checks: pa.Table, values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _put(lake: Lake, path: str, table: pa.Table, game: str) -> str:
-    """Put a game's rows in the place of those that a gold table has, if that changes it.
+    """Replace a game's rows in a gold table, if they differ.
 
     Gold is made of other tables, so that a damaged file is replaced; returns a sentence about it.
     """

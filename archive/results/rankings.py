@@ -28,7 +28,7 @@ SUFFIX = ".parquet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A board that is to be ranked, with what the player is told of it."""
+    """A board that is to be ranked, with the clue that players see."""
 
     puzzle: Any
     """A board of the game whose covers are ranked."""
@@ -74,14 +74,14 @@ def find_ranking(lake: Lake, ranking_id: str) -> dict[str, Any] | None:
 
 
 def keep_ranking(lake: Lake, row: Mapping[str, Any]) -> bool:
-    """File a ranking unless it is there; tell whether it was not."""
+    """File a ranking unless it is there; tell whether it was filed now."""
     kept = {**row, "covers": json.dumps(row["covers"], separators=(",", ":"))}
     table = pa.Table.from_pylist([kept], RANKINGS)
     return lake.create_table(ranking_path(row["ranking_id"]), table)
 
 
 def rank(ranker: Ranker, wanted: Wanted, budget: Budget | None = None) -> dict[str, Any]:
-    """Rank the covers of a board; whatever it comes to is a row, its `covers` JSON values.
+    """Rank the covers of a board and return the row, whatever its status; `covers` are JSON values.
 
     See nightgrid.archive.games.plug.Ranked for a row of covers.
     """

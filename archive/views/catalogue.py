@@ -52,7 +52,7 @@ class View:
 
     name: str
     line: str
-    """What it has, in one sentence."""
+    """What its rows are, in one sentence."""
     schema: pa.Schema
     """Its columns in their order; the schema has no metadata."""
     rows: Rows
@@ -63,7 +63,7 @@ class View:
     ) -> pa.Table:
         """Read the rows, of all columns or of those wanted, in the order of the view.
 
-        The order of rows is not said. Raises PermanentError for a column that the view has not.
+        The order of rows is not defined. Raises PermanentError for a column that the view lacks.
         """
         wanted = self.schema.names if columns is None else columns
         if unknown := [name for name in wanted if name not in self.schema.names]:
@@ -178,7 +178,7 @@ def _without(schema: pa.Schema, *names: str) -> pa.Schema:
 
 
 def column_line(view: str, column: str) -> str:
-    """Say in a line what a column has; "" for one that nothing is said of."""
+    """Describe a column in one line; "" for a column without a description."""
     return _LINES.get(f"{view}.{column}", _LINES.get(column, ""))
 
 
@@ -192,7 +192,7 @@ def sql_type(kind: pa.DataType) -> str:
 
 
 def listed() -> Sequence[tuple[str, str, str, str]]:
-    """List every column of every view: view, column, type, what it has."""
+    """List every column of every view: view, column, type, description."""
     return [
         (view.name, field.name, sql_type(field.type), column_line(view.name, field.name))
         for view in views().values()
@@ -304,4 +304,4 @@ _LINES = {
     "name_letter": "names of the features, as code points",
     "name_size": "letters of each name",
 }
-"""What columns have; of a column that means something else in one view, VIEW.COLUMN."""
+"""Descriptions of columns; VIEW.COLUMN for a column that means something else in one view."""

@@ -1,4 +1,4 @@
-"""Rows of views: what of a lake's tables counts today, each row once, and only the columns wanted.
+"""Read the rows of views: those that count today, each once, and only the columns wanted.
 
 Every reader gives tables with at least the columns that it is asked for. It calls `held` with each
 table that it keeps: that may raise, where the rows become too many or the time is up.
@@ -37,7 +37,7 @@ from nightgrid.archive.results.results import one_per_job, scan_results
 from nightgrid.solvers.registry import GAMES
 
 Held: TypeAlias = Callable[[pa.Table], None]
-"""Is told of every table that is kept in memory."""
+"""Called with every table that is kept in memory."""
 Rows: TypeAlias = Callable[[Lake, Sequence[str], Held], Iterator[pa.Table]]
 """Reads the rows of a view."""
 _CHOOSE = ("job_id", "status", "run_id", *BUDGET_COLUMNS)
@@ -93,7 +93,7 @@ def _current(lake: Lake, columns: Sequence[str], held: Held, *, drafts: bool) ->
 
 
 def result_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
-    """Read of each job the result that counts, however often and wherever it ended."""
+    """Read the result of each job that counts; a job may have ended several times."""
     names = list(dict.fromkeys((*columns, *_CHOOSE)))
     if "reason_code" in names:
         names += [name for name in FROM if name not in names]

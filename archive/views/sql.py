@@ -1,4 +1,4 @@
-"""Ask a lake in SQL: one SELECT over its views, in DuckDB, with nothing else within its reach.
+"""Answer one SELECT over the views of a lake, in DuckDB, which can reach nothing else.
 
 The query is bound and planned over empty tables first. That finds its faults before the lake is
 read, and tells which columns of which views it takes: those alone are read, by the archive's own
@@ -27,7 +27,7 @@ SECONDS = 60.0
 MEMORY_BYTES = 2**30
 BATCH_ROWS = 16_384
 SHOWN_CHARS = 300
-"""Characters of what DuckDB says that a sentence has, at most."""
+"""Characters of a message of DuckDB that a sentence repeats, at most."""
 _LOCKS = (
     "autoinstall_known_extensions=false",
     "autoload_known_extensions=false",
@@ -39,7 +39,7 @@ _LOCKS = (
 """No file, no network, no extension that is not built in, no variable of this process by its name;
 and no statement may change that."""
 _KEPT_OPTIMIZERS = ("unused_columns", "column_lifetime")
-"""What plans over empty tables are made with: others would leave out whole tables."""
+"""Settings for plans over empty tables: with the others DuckDB leaves out whole tables."""
 _READ_STATEMENTS = ("SELECT", "EXPLAIN", "MULTI")
 """MULTI is what PIVOT becomes."""
 _EXPLAIN = "explain (format json)\n"
@@ -95,7 +95,7 @@ class Bounds:
         return QueryError(f"the query took more than {self.seconds:g} s; --seconds allows more")
 
     def too_large(self) -> QueryError:
-        """Say that the memory does not do."""
+        """Say that the memory is not enough."""
         return QueryError(
             f"the query takes more than {self.memory_bytes / 2**20:,.0f} MB of memory; name fewer "
             "columns, or allow more with --memory-mb"
@@ -221,7 +221,7 @@ def _lock(base: Any) -> None:
 
 
 def _show(base: Any, view: View, table: pa.Table) -> None:
-    """Make a view of what was read of it; a column that was not read is an error to use."""
+    """Make a view of the columns that were read; using another column is an error."""
     base.register(f"read of {view.name}", table)
     unread = f"error('column of {view.name} was not read')"
     columns = ", ".join(

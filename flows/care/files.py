@@ -1,4 +1,4 @@
-"""What each file of a lake is: how it is checked, and what is done when it is damaged."""
+"""The kinds of files of a lake: how each is checked, and what is done when it is damaged."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Retention: drop what is old and of which nothing else in the lake is made.
+"""Retention: drop old files from which nothing else in the lake is made.
 
 What may go, each by its age in days:
 
-- `revisions`: boards that a date showed before its current ones, with their payloads and what of
-  them stands in quarantine. The current edition, and all payloads since it began, stay.
+- `revisions`: boards that a date showed before its current ones, with their payloads and their
+  rows of the quarantine. The current edition, and all payloads since it began, stay.
 - `runs`: folders of runs that have ended, as nights do it; their results stay.
 - `damaged`: what a repair has moved away.
 

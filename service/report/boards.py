@@ -33,7 +33,7 @@ class Drawn:
     clue: str | None
     svg: str
     solution: str
-    """Whose solution is drawn: published, found, or none."""
+    """Which solution is drawn: published, found, or none."""
     row: Row
     """Its count by date; {} where there is none yet."""
 

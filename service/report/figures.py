@@ -22,7 +22,7 @@ from nightgrid.archive.views.rows import games_kept
 from nightgrid.solvers.registry import game_plug
 
 DAYS = 60
-"""Days of a window that nothing else is said of."""
+"""Days of a window, unless `since` is given."""
 HARDEST = 5
 QUARANTINE_ROWS_MAX = 30
 CHANGES_MAX = 40
@@ -54,9 +54,9 @@ class GameFigures:
     hardest: list[Row]
     """Counts by date of the boards that took longest, of all time."""
     ranks: list[int | None]
-    """Ranks of official solutions of all time; None is not among the best that were kept."""
+    """Ranks of official solutions of all time; None: not among the best that were kept."""
     places: Mapping[str, list[int | None]]
-    """By what ranked the covers, places of official solutions among them; None is not listed."""
+    """By ranker, the places of official solutions among its covers; None: not listed."""
     night: Row
     """The figures of the last night: gold/nightly-GAME.json."""
 

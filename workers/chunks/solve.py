@@ -1,4 +1,4 @@
-"""Solve one chunk: from its row group in the manifest to its part file."""
+"""Solve one chunk: from its row group in the manifest to its chunk result."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ class ChunkReport:
     ref: ChunkRef
     rows: int
     state: str
-    """`solved`: worked now. `done`: its part was there already. `stale`: not wanted any more."""
+    """`solved`: worked now. `done`: its result was there already. `stale`: not wanted any more."""
 
 
 def solve_chunk(
     lake: Lake, ref: ChunkRef, settings: Settings, worker: str, watcher: Watcher | None = None
 ) -> ChunkReport:
-    """Solve every row of a chunk and write its part, unless another execution was faster.
+    """Solve every row of a chunk and write its chunk result, unless another execution was faster.
 
-    What comes back split depends on time, so the first part stands: a driver may have read it.
-    `worker` is noted in the lake before the work begins; the watcher stops it when its run is
-    cancelled meanwhile, and then there is no part. Raises TransientError when the lake
+    Which rows come back split depends on time, so the first result stands: a driver may have read
+    it. `worker` is noted in the lake before the work begins; the watcher stops it when its run is
+    cancelled meanwhile, and then there is no result. Raises TransientError when the lake
     fails, RefusalError when this process cannot work the run (it is not in its lake, which it
     cannot write, or of another solver version, or words are missing), and whatever a solver raises
-    that is not about one puzzle. What is worked stays bound to lines of the log.
+    that is not about one puzzle. Ids of the run and chunk stay bound to lines of the log.
     """
     bind(run=ref.run_id, chunk=ref.name)
     with watching(watcher, ref.run_id, run_look(lake, ref.run_id)) as stop:
@@ -156,9 +156,9 @@ def _note_figures(game: str, part: pa.Table) -> None:
 
 @contextmanager
 def refusing(fault: type[PermanentError] = PermanentError) -> Iterator[None]:
-    """Say of a fault around a puzzle that this process cannot work: it is none of the puzzle's.
+    """Turn a fault outside a puzzle into a refusal: this process cannot work, the puzzle is sound.
 
-    Raises RefusalError for it.
+    Raises RefusalError instead of it.
     """
     try:
         yield

@@ -128,7 +128,7 @@ def _one_by_one(
 
 
 def _sound(game: Game[Any, Any], ask: Ask, head: Row, answer: Callable[[], Row]) -> Row:
-    """Answer a row; say of a board that the game does not take that it is invalid."""
+    """Answer a row; a board that the game does not take becomes an invalid outcome."""
     try:
         return answer()
     except MissingDictionaryError as error:
@@ -184,8 +184,8 @@ def _divide(chunk: _Chunk, solved: pa.Table, settings: Settings) -> pa.Table:
     depth = len(path_key(row["part_path"]))
     if row["status"] != Status.OVER_BUDGET or depth >= settings.split_depth_max:
         return solved
-    # A count too large for a result or a board too large for a solver stays so in every part. Of
-    # solutions too many to list each part has fewer, and all of them together have as many.
+    # A count too large for a result or a board too large for a solver stays so in every part.
+    # Solutions too many to list are fewer in each part.
     code = row["reason_code"] and ReasonCode(row["reason_code"])
     if not code or not (code.is_budget or (depth and code is ReasonCode.SOLUTION_BYTES)):
         return solved

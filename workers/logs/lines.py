@@ -41,7 +41,7 @@ _FIRST = ("timestamp", "level", "logger", "event")
 
 
 def write(level: str, name: str, event: str, fields: Mapping[str, Any]) -> None:
-    """Write one event. Nothing that is wrong with a field keeps the work from going on."""
+    """Write one event. A field that cannot be written never stops the work."""
     # A field may be called `event` by mistake of ours alone: mypy refuses it at the call.
     getattr(_LOGGER.bind(logger=name), level)(event, **fields)
 

@@ -22,7 +22,7 @@ from nightgrid.workers.processes import give_way
 from nightgrid.workers.settings import program_settings
 
 TIME_SHARE = 0.5
-"""What it takes of a core that clients' boards want as well."""
+"""Share of a core that filing takes while boards of clients want the core as well."""
 
 
 def to_line(answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> str:

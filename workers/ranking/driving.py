@@ -1,4 +1,4 @@
-"""Have many boards ranked by workers: bounded messages, and what is lost is sent again.
+"""Have many boards ranked by workers: a bounded number of messages, lost ones sent again.
 
 The lake is the truth: a board is done when its ranking is there. Messages are only what gets boards
 ranked soon, so a driver that is killed is followed by one that sends what is left.
@@ -38,7 +38,7 @@ LOOK_SECONDS = 0.5
 PATIENCE_INTERVALS = 3
 """Liveness intervals of silence after which a worker is dead."""
 STALL_SECONDS = 120.0
-"""A message that is taken, and of which no board is begun for so long, is sent again."""
+"""A message is sent again when a worker took it and began no board of it for this long."""
 SENDS_MAX = 6
 """Times that a message is sent without anything coming from it before the driver gives up."""
 
@@ -51,7 +51,7 @@ class _Message:
     """Boards that are sent together."""
 
     boards: dict[str, Wanted]
-    """By ranking, those that are not done."""
+    """Boards that are not done, by the id of their ranking."""
     about: str
     sent_at: float | None = None
     news_at: float = 0.0
@@ -177,7 +177,7 @@ def _is_held(lake: Lake, settings: Settings, alive: Collection[str], one: _Messa
 
 
 def _left(lake: Lake, left: Sequence[_Message]) -> list[_Message]:
-    """Leave what is not done."""
+    """Drop the boards that are done meanwhile."""
     known = known_rankings(lake)
     for one in left:
         rest = {name: board for name, board in one.boards.items() if name not in known}

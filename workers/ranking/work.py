@@ -100,7 +100,7 @@ def rank_board(
     settings: Settings,
     worker: str = INLINE_WORKER,
 ) -> bool:
-    """Rank a board and file what it comes to, unless the lake has it; tell whether it did not."""
+    """Rank a board and file its ranking, unless the lake has one; tell whether it did so."""
     ranking_id = wanted.ranking_id(ranker.name)
     if lake.exists(ranking_path(ranking_id)):
         _tidy(lake, ranking_id)

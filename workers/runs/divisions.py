@@ -1,4 +1,4 @@
-"""What jobs of a run were divided into, in words, for people: kept beside the results."""
+"""Describe in words into which parts jobs of a run were divided; kept beside the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rows = Mapping[int, Sequence[Mapping[str, Any]]]
 
 
 def parts_of_jobs(lake: Lake, run: Run, divided: Rows) -> dict[str, list[Part]]:
-    """Say what divided jobs became, by job: of so many jobs and parts as are told at most."""
+    """Describe the parts of divided jobs, by job: at most so many jobs and parts as are kept."""
     told: dict[int, Sequence[Mapping[str, Any]]] = {}
     left = PARTS_TOLD
     for number in sorted(divided)[:JOBS_TOLD]:
@@ -66,7 +66,7 @@ def _words(lake: Lake, run: Run, numbers: Iterable[int]) -> dict[tuple[int, str]
 
 
 def words_of(part: str) -> str:
-    """Say what a part is, of its JSON: "layer 3, buckets 0-63"."""
+    """Describe a part from its JSON: "layer 3, buckets 0-63"."""
     if not part:
         return "the whole"
     value = json.loads(part)

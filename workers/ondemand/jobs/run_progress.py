@@ -28,7 +28,7 @@ class RunProgress:
     states: int
     """States of the chunks that are done."""
     expected_s: float | None
-    """What all chunks take that are known, those that are done as they were; None: not known."""
+    """What all known chunks take: measured if done, else expected; None: not known."""
     left_s: float | None
     """What the others take."""
 
