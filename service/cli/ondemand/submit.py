@@ -41,8 +41,10 @@ if TYPE_CHECKING:
 
 MAX_WAIT_S = 7 * 24 * 3600.0
 LOOK_EVERY_S = 0.5
-SERVER_PATIENCE_S = 5.0
+SERVER_PATIENCE_S = 20.0
 """A server that is being started is waited for this long."""
+NOTED_AFTER_S = 2.0
+"""A wait that is longer is told."""
 
 
 @with_typed_boards
@@ -154,10 +156,14 @@ def submit(
 
     @functools.cache
     def need_server() -> None:
-        ends_at = time.monotonic() + SERVER_PATIENCE_S
+        began, is_said = time.monotonic(), False
         while not server.is_up(settings):
-            if time.monotonic() < ends_at:
+            waited = time.monotonic() - began
+            if waited < SERVER_PATIENCE_S:
                 # `nightgrid worker &` in the line before has its server up in a moment.
+                if waited > NOTED_AFTER_S and not is_said:
+                    is_said = True
+                    note(f"waiting for a server at {server.address(settings)} to start")
                 time.sleep(LOOK_EVERY_S)
                 continue
             raise TransientError(
