@@ -30,7 +30,7 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 
 
 class LocalFolder:
-    """A nightgrid.archive.lake.storage.Storage: a folder of this machine."""
+    """A nightgrid.archive.lake.storage_kinds.Storage: a folder of this machine."""
 
     def __init__(self, url: str) -> None:
         """Take a path, or file:///PATH. Raises PermanentError for a URL that names a host."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
 from nightgrid.archive.lake.encoding import check_file, check_group, check_rows, filled
 from nightgrid.archive.lake.faults import DamagedFileError, storage_errors
-from nightgrid.archive.lake.local_commit import STAGING, LocalFolder
+from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.place import check_path
+from nightgrid.archive.lake.storage_kinds import Storage, open_storage
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
@@ -30,57 +31,6 @@ STAGING_KEPT_S = 24 * 3600.0
 
 # Other pools keep what they had at the peak: a driver of long runs 60 MB more.
 pa.set_memory_pool(pa.system_memory_pool())
-
-
-class Storage(Protocol):
-    """Where a lake lies: what differs from one storage to another."""
-
-    url: str
-    """The storage's name in messages, by which it is opened again."""
-    filesystem: pafs.FileSystem
-    """Reads, lists and deletes files by their paths in the lake."""
-
-    def commit(
-        self,
-        path: str | Callable[[], str],
-        fill: Callable[[pa.NativeFile], Any],
-        *,
-        new: bool,
-        durable: bool,
-    ) -> bool:
-        """Write what `fill` writes as one file, which shows when it is complete.
-
-        A function is asked for the path once the file is filled, and again when there is a file of
-        that name, until it names the same. With `new` a file that is there stays: of several
-        writers of one file, in any processes on any hosts, one writes it and is told so. What is
-        not `durable` may be lost in a power failure. Returns whether the file was written.
-        """
-
-    def sync_deleted(self, path: str) -> None:
-        """Make sure that a file that was deleted stays so."""
-
-    def delete_folder(self, path: str, last: str) -> None:
-        """Delete a folder with all files under it, at the end the file `last`."""
-
-    def sweep(self, older_than_s: float) -> int:
-        """Delete what killed writers left half-written; return how many files that were."""
-
-
-def _objects(url: str) -> Storage:
-    # Takes 60 ms, which commands on a folder can do without.
-    from nightgrid.archive.lake.objects.store import Objects
-
-    return Objects(url)
-
-
-STORAGES: dict[str, Callable[[str], Storage]] = {
-    "file": LocalFolder,
-    "s3": _objects,
-    "gs": _objects,
-    "az": _objects,
-}
-"""What opens a lake, by the scheme of its URL; a URL without one is a folder. Another storage is a
-module beside local_commit.py with a class that does what `Storage` says, and an entry here."""
 
 
 class Lake:
@@ -118,15 +68,7 @@ class Lake:
 
         Raises PermanentError for any other URL.
         """
-        if not url.strip() or "\0" in url:
-            raise PermanentError(
-                f"lake is {url!r}; expected a folder, or s3://, gs:// or az://BUCKET/PREFIX"
-            )
-        scheme = url.partition("://")[0] if "://" in url else "file"
-        if scheme not in STORAGES:
-            expected = f"a folder, {' or '.join(STORAGES)}"
-            raise PermanentError(f"lake scheme {scheme!r} is unknown; expected {expected}")
-        return cls(STORAGES[scheme](url))
+        return cls(open_storage(url))
 
     def write_table(self, path: str, table: pa.Table) -> None:
         """Write a table as one Parquet file; the same table gives the same bytes.

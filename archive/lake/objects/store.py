@@ -34,7 +34,7 @@ this form, and some proxies drop others."""
 
 
 class Objects:
-    """A nightgrid.archive.lake.storage.Storage: a bucket or container, or a folder in one."""
+    """A nightgrid.archive.lake.storage_kinds.Storage: a bucket or container, or a folder in one."""
 
     def __init__(self, url: str) -> None:
         """Take a URL as `Lake.open` describes it. Raises PermanentError for what is none."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nightgrid.archive.lake.place import EXPECTED, SCHEMES, check_lake, is_missing, make_folder
-from nightgrid.archive.lake.storage import STORAGES
+from nightgrid.archive.lake.storage_kinds import STORAGES
 from nightgrid.solvers.errors import PermanentError
 
 
