@@ -24,6 +24,7 @@ LOADED = (
     "nightgrid.flows.count.count",
     "nightgrid.flows.start",
     "nightgrid.service.cli.count",
+    "nightgrid.service.cli.demo",
     "nightgrid.service.cli.listing",
     "nightgrid.service.cli.night",
     "nightgrid.service.cli.ondemand.submit",

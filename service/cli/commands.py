@@ -36,7 +36,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = (
-    Command("night", "demo", "See everything at work on the bundled sample archive.", "demo"),
+    Command("demo", "demo", "See everything at work on the bundled sample archive.", "demo"),
     Command(
         "night",
         "nightly",

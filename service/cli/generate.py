@@ -13,12 +13,7 @@ import typer
 from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.options.completion import offer
 from nightgrid.service.options.game_options import collect, refuse_others, with_options
-from nightgrid.service.options.shared_options import (
-    Json,
-    check_game,
-    one_of,
-    parse_date,
-)
+from nightgrid.service.options.shared_options import Json, check_game, one_of, parse_date
 from nightgrid.service.terminal.console import Exit, emit, note, say
 from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug, titles

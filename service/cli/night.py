@@ -1,17 +1,14 @@
-"""`nightgrid nightly` and `nightgrid demo`: an archive from its source to counts in Parquet."""
+"""`nightgrid nightly`: archives from their sources to counts in Parquet."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nightgrid.service.cli.tables.demo_tables import counts_by_date, say_result
-from nightgrid.service.games import ALL, service_plug
+from nightgrid.service.games import service_plug
 from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
@@ -45,7 +42,7 @@ from nightgrid.service.terminal.console import (
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import ProgressLine, waited, warm_games
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 from nightgrid.solvers.sentences import plural
 
@@ -53,9 +50,6 @@ if TYPE_CHECKING:
     from nightgrid.flows.night.report import GameReport, NightReport
     from nightgrid.flows.night.settings import NightSettings
 
-SAMPLES: dict[str, Path] = {game: plug.sample for game, plug in ALL.items() if plug.sample}
-"""The bundled archive of every game: what `nightgrid generate` writes when nothing else is said."""
-DEMO_LAKE = "var/demo/lake"
 COUNTS = "counts by date"
 """What reports call the table that people look at first."""
 MAX_FAILURES_SHOWN = 10
@@ -148,12 +142,7 @@ def nightly(
     quarantine of a game, or a puzzle is poison, 3 bad input. What a night has told the next one
     does not tell again, but for poison: such a puzzle has no answer until --retry poison finds one.
     """
-    from nightgrid.flows.night.settings import (
-        NightGame,
-        NightSettings,
-        beside_games,
-        night_sources,
-    )
+    from nightgrid.flows.night.settings import NightGame, NightSettings, beside_games, night_sources
 
     check_game(game)
     places = night_sources(source, game)
@@ -197,7 +186,7 @@ def nightly(
         else:
             say(report.line())
 
-    code = _run(night, show, prefect=False if no_prefect else None)
+    code = run_shown(night, show, prefect=False if no_prefect else None)
     if not json:
         _say_rest(reports, verbose=verbose)
     return code
@@ -220,67 +209,9 @@ def _say_rest(reports: Sequence[GameReport], *, verbose: bool) -> None:
         say("Every figure and table: --verbose")
 
 
-def demo(
-    lake: Annotated[
-        str, typer.Option(metavar="FOLDER|URL", help="Where the results go.")
-    ] = DEMO_LAKE,
-    game: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GAME",
-            autocompletion=offer(list(SAMPLES)),
-            help=f"{one_of(list(SAMPLES))} alone. Default: all in one night.",
-        ),
-    ] = None,
-    workers: BatchProcesses = None,
-    inline: Inline = False,
-    no_prefect: Plain = False,
-    json: Json = False,
-) -> int:
-    """Run the nightly job over the bundled sample archives, and show what it found.
-
-    It ends with a board and its solution, a table of counts and times, and what to do next.
-
-    The boards are the project's own: random ones of Pips and Letter Boxed, random layouts of a few
-    themes of Strands. Exit code: 0 done, 1 something outside failed, 5 as nightgrid nightly.
-    """
-    from nightgrid.archive.lake.storage import Lake
-    from nightgrid.flows.night.settings import NightGame, NightSettings
-
-    check_game(game)
-    if game is not None and game not in SAMPLES:
-        raise PermanentError(
-            f"there is no sample of {game_plug(game).title}; expected one of {', '.join(SAMPLES)}"
-        )
-    games = [
-        NightGame(source=str(SAMPLES[name]), game=name)
-        for name in (SAMPLES if game is None else (game,))
-    ]
-    night = NightSettings(games=tuple(games), **run_options(lake, workers, inline=inline))
-
-    reports: list[GameReport] = []
-
-    def show(report: GameReport) -> None:
-        if json:
-            for row in counts_by_date(Lake.open(night.workers.lake), report.game):
-                emit(row)
-            emit(report.to_json())
-        else:
-            reports.append(report)
-            say(report.line())
-
-    code = _run(night, show, prefect=False if no_prefect else None)
-    for report in reports:
-        say_looks(report.looks())
-    if code in (Exit.OK, Exit.LOOK) and not json:
-        # Prefect ends its server with the process, and would have the last word.
-        logging.getLogger("prefect").setLevel(logging.WARNING)
-        say()
-        say_result(Lake.open(night.workers.lake), lake, [name.game for name in games])
-    return code
-
-
-def _run(night: NightSettings, show: Callable[[GameReport], None], *, prefect: bool | None) -> Exit:
+def run_shown(
+    night: NightSettings, show: Callable[[GameReport], None], *, prefect: bool | None
+) -> Exit:
     """Run the night with its progress on standard error; show every game's report as it comes."""
     from nightgrid.flows.night.report import NightFailedError
     from nightgrid.flows.runs import StoppedError, Watch

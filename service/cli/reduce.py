@@ -18,14 +18,7 @@ from nightgrid.service.options.shared_options import (
     write_file,
     write_picture,
 )
-from nightgrid.service.terminal.console import (
-    Exit,
-    emit,
-    exit_for,
-    note,
-    say,
-    say_drawing,
-)
+from nightgrid.service.terminal.console import Exit, emit, exit_for, note, say, say_drawing
 from nightgrid.service.terminal.progress import warm_games
 from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError

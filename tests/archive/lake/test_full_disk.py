@@ -14,7 +14,7 @@ import pytest
 from nightgrid.archive.lake.faults import NoRoomError, room_on, storage_errors
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli.app import main
-from nightgrid.service.cli.night import SAMPLES
+from nightgrid.service.cli.demo import SAMPLES
 from nightgrid.solvers.errors import TransientError
 
 

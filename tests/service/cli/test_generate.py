@@ -12,7 +12,7 @@ from nightgrid.archive.games.pips.payload import read_payload, read_puzzles
 from nightgrid.archive.games.strands import payload as strands
 from nightgrid.archive.games.strands.random_boards import THEMES
 from nightgrid.archive.payloads.published import Published
-from nightgrid.service.cli.night import SAMPLES
+from nightgrid.service.cli.demo import SAMPLES
 from nightgrid.solvers.pips.check import check_solution
 from nightgrid.solvers.strands.placing import place_words
 

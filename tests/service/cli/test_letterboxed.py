@@ -12,7 +12,7 @@ import pytest
 
 from nightgrid.archive.games.letterboxed.payload import read_payload
 from nightgrid.archive.payloads.published import Published
-from nightgrid.service.cli.night import SAMPLES
+from nightgrid.service.cli.demo import SAMPLES
 from nightgrid.service.options.game_options import GameRules
 from nightgrid.solvers.letterboxed.check import check_chain
 from nightgrid.solvers.letterboxed.rules import Rules

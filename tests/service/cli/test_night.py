@@ -21,7 +21,8 @@ from nightgrid.archive.lookup.reference import read_reference
 from nightgrid.archive.results.gold import COUNTS_PATH
 from nightgrid.archive.sources.web import Politeness
 from nightgrid.flows.night.report import GameReport
-from nightgrid.service.cli.night import MAX_FAILURES_SHOWN, SAMPLES, _note_failures
+from nightgrid.service.cli.demo import SAMPLES
+from nightgrid.service.cli.night import MAX_FAILURES_SHOWN, _note_failures
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games import view
 from nightgrid.service.terminal.colour import PIPED_WIDTH_CHARS
@@ -132,7 +133,7 @@ def short_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         samples[name] = tmp_path / "samples" / name
         samples[name].mkdir(parents=True)
         shutil.copy(folder / "2026-01-01.json", samples[name])
-    monkeypatch.setattr("nightgrid.service.cli.night.SAMPLES", samples)
+    monkeypatch.setattr("nightgrid.service.cli.demo.SAMPLES", samples)
 
 
 def told(text: str) -> list[str]:

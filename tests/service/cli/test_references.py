@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.service.cli.night import SAMPLES
+from nightgrid.service.cli.demo import SAMPLES
 from tests.service.scenes import PAIR, STUCK, payload
 
 Invoke = Callable[..., tuple[int, str, str]]

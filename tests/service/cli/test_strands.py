@@ -16,7 +16,7 @@ import pytest
 from nightgrid.archive.games.strands.payload import read_puzzles
 from nightgrid.archive.games.strands.random_boards import THEMES
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.service.cli.night import SAMPLES
+from nightgrid.service.cli.demo import SAMPLES
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games.strands.view import draw_cover, draw_letters
 from nightgrid.service.options.game_options import OPTIONS, GameRules

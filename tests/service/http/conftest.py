@@ -13,7 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nightgrid.service.cli.app import main
-from nightgrid.service.cli.night import SAMPLES
+from nightgrid.service.cli.demo import SAMPLES
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.workers.cluster.server import is_up, server_command
