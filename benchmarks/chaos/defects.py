@@ -68,28 +68,27 @@ def _drifting() -> None:
     """Answer otherwise when a chunk is worked again."""
     import pyarrow as pa
 
-    from nightgrid.workers.chunks import solve as chunks
-
-    solve_chunk, solve_rows = chunks.solve_chunk, chunks.solve_rows
-    attempt = [1]
-
-    def noting(lake: Any, ref: Any, *others: Any) -> Any:
-        attempt[0] = ref.attempt
-        return solve_chunk(lake, ref, *others)
-
-    def wrong(*arguments: Any) -> Any:
-        part = solve_rows(*arguments)
-        if attempt[0] == 1:
+    def wrong(part: pa.Table, attempt: int) -> pa.Table:
+        if attempt == 1:
             return part
         at = part.schema.get_field_index("nodes")
         more = pa.array([n + 1 for n in part.column(at).to_pylist()], part.schema.field(at).type)
         return part.set_column(at, part.schema.field(at), more)
 
-    chunks.solve_chunk, chunks.solve_rows = noting, wrong
+    _answer_by_attempt(wrong)
 
 
 def _short() -> None:
     """Leave out the last row when a chunk is worked again."""
+
+    def cut(part: Any, attempt: int) -> Any:
+        return part if attempt == 1 else part.slice(0, max(1, part.num_rows - 1))
+
+    _answer_by_attempt(cut)
+
+
+def _answer_by_attempt(changed: Callable[[Any, int], Any]) -> None:
+    """Let `changed` make the answers of a chunk from the right ones and the chunk's attempt."""
     from nightgrid.workers.chunks import solve as chunks
 
     solve_chunk, solve_rows = chunks.solve_chunk, chunks.solve_rows
@@ -99,11 +98,10 @@ def _short() -> None:
         attempt[0] = ref.attempt
         return solve_chunk(lake, ref, *others)
 
-    def cut(*arguments: Any) -> Any:
-        part = solve_rows(*arguments)
-        return part if attempt[0] == 1 else part.slice(0, max(1, part.num_rows - 1))
+    def answered(*arguments: Any) -> Any:
+        return changed(solve_rows(*arguments), attempt[0])
 
-    chunks.solve_chunk, chunks.solve_rows = noting, cut
+    chunks.solve_chunk, chunks.solve_rows = noting, answered
 
 
 def _at_once() -> None:
