@@ -52,7 +52,7 @@ COMMANDS = (
     ),
     Command("solve", "solve", "Solve puzzles here and now.", "solve board.json --best 5 --words 6"),
     Command(
-        "solve",
+        "show",
         "show",
         "Draw puzzles without solving them.",
         "show 2026-01-05.json --level easy --solution",

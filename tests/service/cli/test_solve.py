@@ -306,7 +306,7 @@ def test_unexpected_error_is_one_line_too(
     def explode(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr("nightgrid.service.cli.solve.say_head", explode)
+    monkeypatch.setattr("nightgrid.service.cli.show.say_head", explode)
     code, _, err = invoke("show", write(PAIR))
     assert code == 1
     assert err == (

@@ -1,0 +1,82 @@
+"""`nightgrid show`: puzzles from files, the command line or a lake, drawn without solving them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nightgrid.service.cli.answers import each_puzzle, head_json, say_head, say_unsolved
+from nightgrid.service.games import view
+from nightgrid.service.options.game_options import with_typed_boards
+from nightgrid.service.options.shared_options import (
+    Files,
+    GameName,
+    Json,
+    LakeOption,
+    Levels,
+    SvgFile,
+    check_picture,
+    one_picture,
+    write_picture,
+)
+from nightgrid.service.terminal.console import Exit, emit, say, say_drawing
+from nightgrid.solvers.registry import game as game_of
+
+if TYPE_CHECKING:
+    from nightgrid.archive.payloads.published import Published
+    from nightgrid.service.options.reading import Found
+
+
+@with_typed_boards
+def show(
+    *,
+    files: Files = None,
+    typed: Mapping[str, str],
+    level: Levels = None,
+    game: GameName = None,
+    solution: Annotated[
+        bool, typer.Option("--solution", help="Draw the payload's own solution on the board.")
+    ] = False,
+    svg: SvgFile = None,
+    lake: LakeOption = None,
+    json: Json = False,
+) -> int:
+    """Draw puzzles without solving them.
+
+    Each FILE is a payload or a puzzle, a folder of payloads, or a reference to puzzles of the lake:
+    pips/2025-10-14/hard, pips/2025-10-14 for all its levels, or a puzzle id or its beginning; a
+    file of that name goes before a reference.
+    Exit code: 0 drawn, 3 bad input.
+    """
+    from nightgrid.service.options.reading import read_sources
+
+    check_picture(svg)
+
+    def draw(found: Found, published: Published) -> Exit:
+        shown = view(found.game)
+        puzzle, official = published.puzzle, published.solution
+        if svg is not None:
+            write_picture(svg, shown.svg(puzzle, official if solution else None, published.clue))
+        if json:
+            # Drawing needs no kernels, and these come with the game.
+            played = game_of(found.game)
+            value = head_json(found, puzzle) | {"puzzle": played.puzzle_to_json(puzzle)}
+            if solution:
+                value["solution"] = None if official is None else played.solution_to_json(official)
+            emit(value)
+            return Exit.OK
+        say_head(found, published, puzzle)
+        if solution and official is not None:
+            say("Official solution:")
+            say()
+            say_drawing(shown.solution(puzzle, official, scored=False))
+            return Exit.OK
+        say_unsolved(found.game, puzzle)
+        if solution:
+            say("The payload gives no solution.")
+        return Exit.OK
+
+    sources = one_picture(read_sources(files or [], level or (), game, typed, lake), svg)
+    return each_puzzle(sources, draw, ask=None, json=json)
