@@ -15,6 +15,7 @@ from nightgrid.archive.corpus.corpus import Corpus, open_corpus
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.flows.cluster import work_run
 from nightgrid.flows.count.attention import attention_of
+from nightgrid.flows.count.figures import figures_of_puzzles, figures_of_run
 from nightgrid.flows.count.planner import (
     PlannedCount,
     Planner,
@@ -22,7 +23,7 @@ from nightgrid.flows.count.planner import (
     plan_count,
     planner_of,
 )
-from nightgrid.flows.count.report import CountReport, figures_of_puzzles, figures_of_run
+from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.flows.runs import SILENT, AsStep, StepsAhead, Watch, plain, stopped
 from nightgrid.solvers.errors import TransientError

@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 
 from nightgrid.flows.attention import KINDS, QUARANTINE, Item
-from nightgrid.flows.count.report import CountReport, Figures
+from nightgrid.flows.count.figures import Figures
+from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.night.report import GameReport, NightReport
 from nightgrid.service.terminal.console import Exit, exit_for_many
 
