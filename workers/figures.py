@@ -96,7 +96,7 @@ _lock = threading.Lock()
 
 
 def note(figure: Figure, *labels: str, amount: float = 1) -> None:
-    """Count an amount; of a gauge, put it in the place of what it was."""
+    """Add an amount to a counter, or set a gauge to it."""
     sample = figure.name, labels
     with _lock:
         before = _gathered.get(sample, 0.0) if figure.kind == "counter" else 0.0

@@ -83,7 +83,7 @@ class Lease:
 
 
 def check_held(lake: Lake, name: str) -> None:
-    """Raise LeaseLostError if this process has lost the lease that it holds; without one, pass."""
+    """Raise LeaseLostError if this process has lost its lease; do nothing if it holds none."""
     lease = _held.get((lake.url, name))
     if lease is not None:
         lease.check()
@@ -141,8 +141,8 @@ def take(lake: Lake, name: str, refusal: str) -> Lease:
         data = (canonical_json(_holder()) + "\n").encode("ascii")
         if not lake.create_bytes(lease.path, data):
             continue
-        # What was listed may be old: of a number that was taken and deleted long ago no more than
-        # this look tells.
+        # The list may be old: another process may have taken this number and deleted it long ago,
+        # which only a second look shows.
         if numbers(lake, name)[-1] != number:
             lake.delete(lease.path, durable=False)
             continue

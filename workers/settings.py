@@ -173,7 +173,7 @@ class Settings(BaseSettings):
     attempts_max: int = Field(default=3, ge=2)
     """Deaths or failures of a chunk before it is broken up, or of a single row before poison."""
     interruptions_max: int = Field(default=10, ge=2)
-    """The same for deaths together with the driver, of which the chunk may be innocent."""
+    """The same for deaths together with the driver, which the chunk may not have caused."""
 
     ondemand_seconds: float = Field(default=5.0, gt=0)
     """What an on-demand solve may take in one task; over it, it becomes a run of its own."""

@@ -99,7 +99,7 @@ def fetch(
     dates = source.dates(first, last)
     for i, date in enumerate(dates):
         if date in same:
-            # What is read of it would be what was seen last.
+            # Reading it would give the body that was seen last.
             report.asked.append(date)
             report.unchanged.append(date)
             continue

@@ -133,9 +133,9 @@ def lost_dates(
 ) -> set[dt.date]:
     """Name the dates whose rows are not what the raw payloads made of them.
 
-    Their boards are in no segment of puzzles, of which damaged ones are set aside, or they have
-    neither an edition nor a row in quarantine: two processes have written a table at once, or a
-    file came to harm.
+    Either their boards are in no segment of puzzles, because a damaged segment was set aside, or
+    they have neither an edition nor a row in quarantine, because two processes wrote a table at
+    once or a file was damaged.
     """
     ids = readable_puzzle_ids(lake, raw.game)
     known = pc.is_in(editions.column("puzzle_id"), value_set=ids)

@@ -21,9 +21,8 @@ from nightgrid.archive.lake.tables import SEEN_FILES
 from nightgrid.archive.sources.folder import FILE_FACTS, FolderSource
 
 SETTLED_S = 10.0
-"""Age of the last change of a file from which on what is known of it is kept. A younger one may
-change once more without a trace: clocks of file systems have ticks, and those of other hosts are
-not ours."""
+"""A file is remembered when its last change is at least this old. A younger file may change again
+without a trace: clocks of file systems have ticks, and clocks of other hosts differ."""
 _EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
 
 

@@ -26,8 +26,8 @@ TEXT_ZSTD_LEVEL = 3
 IDS = (
     "job_id", "puzzle_id", "raw_sha256", "sha256", "key", "backend_id", "official_solution",
 )  # fmt: skip
-"""Columns in which hardly a text stands twice, or the same one again and again: of the former a
-dictionary would be all of them, and the latter zstd makes small without one."""
+"""Columns without a dictionary: either hardly a text stands twice, so that it would hold all of
+them, or the same text repeats, which zstd makes small by itself."""
 BYTE_SPLIT_TABLE = "manifest"
 """The table whose lists of numbers are stored byte by byte, the first bytes of all before the
 second ones: to look each up in a dictionary takes longer, and makes no less of them. In tables
@@ -195,7 +195,7 @@ class GroupSums:
             self._sums.append(sums.told)
 
     def to_metadata(self) -> dict[str, str]:
-        """Write them as metadata of a file; of a single group the sums of the file tell."""
+        """Write them as metadata; {} for a single group, whose sums are those of the file."""
         if len(self._sums) < 2:
             return {}
         told = {name: "".join(sums[name] for sums in self._sums) for name in self._schema.names}

@@ -38,7 +38,7 @@ FILE_BYTES = 8 * 2**20
 AT_ONCE_BYTES = 256 * 2**20
 """Bytes of all files that one call merges, at most: some million rows."""
 INPUTS_MAX = 512
-"""Files that one merge reads: a lake of thousands takes several, each of which stands."""
+"""Files that one merge reads: thousands of files take several merges, each complete by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,13 +51,13 @@ class Checked:
         self._rows_digest = told.get(_ROWS, b"")
 
     def find(self, rows: pa.Table, look: Callable[[Sequence[int]], Iterable[Check]]) -> pa.Table:
-        """Give what is known of each row, in their order; the file then has that and nothing else.
+        """Return the check of each row, in the order of `rows`; the file then holds just these.
 
-        The columns of `rows`, texts, are what it depends on. `look` is given the numbers of the
-        rows of which nothing is known, of equal ones the first, and finds that out.
+        The columns of `rows` are texts, and a check depends on all of them. `look` gets the numbers
+        of the rows that are not in the file, one number for equal rows, and makes their checks.
 
-        Rows that begin as those of the last time are compared as a whole: a night adds some at the
-        end, and names, hashes and looks up these alone.
+        The rows of the last time are compared as one block: a night appends rows, and only these
+        are hashed and looked up.
         """
         same = len(self._known) if self._begins(rows) else 0
         if same == len(rows) == len(self._known):
@@ -98,7 +98,7 @@ class Checked:
 
 
 _ROWS = b"nightgrid.rows"
-"""Metadata of the file: a hash of the rows of which it tells, in their order, and of its own."""
+"""Metadata of the file: a hash over the rows that it is about, in their order, and its own rows."""
 
 
 def _told(check: Check) -> tuple[bool | None, int | None, int | None]:

@@ -146,7 +146,7 @@ def one_per_job(table: pa.Table) -> pa.Table:
         return table
     order = pa.array(RANKED_STATUSES, pa.string())
     ranked = table.append_column("rank", pc.index_in(table.column("status"), value_set=order))
-    # Of several that are over budget, the one that could spend most tells most: of time first.
+    # Among several that are over budget, the one with the largest budget tells most; time first.
     most = [(name, "descending") for name in _SPENT if name in ranked.column_names]
     ranked = ranked.sort_by(
         [("job_id", "ascending"), ("rank", "ascending"), *most, ("run_id", "ascending")]

@@ -20,7 +20,7 @@ from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Valida
 from nightgrid.solvers.errors import PermanentError
 
 FILE_FACTS = ("size_bytes", "mtime_ns", "ctime_ns", "inode")
-"""What a file system tells of a file, of which something differs once the file was changed."""
+"""What a file system tells of a file: at least one of these differs after the file was changed."""
 _SUFFIX = ".json"
 _NAMES_KEPT = 65_536
 """Names whose dates are remembered."""

@@ -1,4 +1,4 @@
-"""Ways in which a file of a lake comes to harm: a disk, a careless hand, another program."""
+"""Ways to damage a file of a lake, as disks, people and other programs do."""
 
 from __future__ import annotations
 

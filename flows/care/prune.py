@@ -123,8 +123,8 @@ def _prune_revisions(lake: Lake, game: str, before: dt.date, *, dry_run: bool) -
 def superseded(raw: RawArchive, reads: Any, date: dt.date) -> list[Sighting]:
     """Name the sightings of a date before those that its current editions are made of.
 
-    All of them stay from the first that shows the current board of any level on: what payloads say
-    of a board may stand in any of them. Of a date without a sound board the last one stays.
+    From the first sighting that shows the current board of any level, all stay: any of them may
+    say something about a board. For a date without a sound board the last sighting stays.
     """
     seen = raw.of(date)
     begins: dict[str, tuple[str, int]] = {}

@@ -229,7 +229,7 @@ class _GameWork:
             self._seconds += time.monotonic() - begun
 
     def finish(self, workers: OwnWorkers, watch: Watch) -> None:
-        """Solve, aggregate and file the report; of a game that has failed, file the report."""
+        """Solve, aggregate and file the report; where the game has failed, only file it."""
         begun = time.monotonic() - self._seconds
         night, game, do = self._night, self.game, self._as_step
         if self._planned is not None:

@@ -104,7 +104,7 @@ def _root(
 
 
 def make_app(name: str | None = None) -> typer.Typer:
-    """Make the command line with one command, or with all of them where `name` is none of theirs.
+    """Make the command line with the command `name`, or with all of them where none has it.
 
     A command loads what it needs: with one alone, a solve does not wait for what nights import.
     """

@@ -97,9 +97,9 @@ def traffic(client: redis.Redis, settings: Settings, queue: str) -> Traffic:
 
 
 def waiting_in_order(client: redis.Redis, settings: Settings, queue: str) -> list[str]:
-    """Tell what the messages of a queue are about, the one that is taken next first.
+    """Tell what the messages of a queue are about, in the order in which they are taken.
 
-    Of a long queue those that are taken first. Raises redis.RedisError.
+    At most the first LOOK_AT_MOST are read. Raises redis.RedisError.
     """
     texts: Any = client.lrange(f"{key_prefix(settings)}{queue}", -LOOK_AT_MOST, -1)
     return [str(_headers(read_object(text)).get("about")) for text in reversed(texts)]
@@ -110,7 +110,7 @@ def _about(messages: Iterable[dict[str, Any] | None]) -> frozenset[str]:
 
 
 def _headers(message: dict[str, Any] | None) -> dict[str, Any]:
-    """Read the headers of a message; none of what is no message of ours."""
+    """Read the headers of a message; {} for a message of another program."""
     headers = (message or {}).get("headers")
     return headers if isinstance(headers, dict) else {}
 

@@ -42,7 +42,7 @@ def send_figures(client: redis.Redis, settings: Settings) -> None:
 
 
 def read_figures(client: redis.Redis, settings: Settings) -> dict[Sample, float]:
-    """Read what all processes have sent; what is none of ours is left out.
+    """Read what all processes have sent; fields of other programs are left out.
 
     Raises redis.RedisError.
     """

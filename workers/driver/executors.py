@@ -47,7 +47,7 @@ INLINE_WORKER = "inline"
 
 
 class MessageStatus(StrEnum):
-    """What is known of a chunk in flight of which no worker has told the end."""
+    """What is known of a chunk in flight whose end no worker has told."""
 
     WAITING = "waiting"
     """Its message lies in the queue, and no worker has taken it."""

@@ -54,7 +54,7 @@ def went_on(
     *,
     rows: int | None = None,
 ) -> Growth:
-    """Read how the rows of a finished chunk, of which there are `rows`, go on.
+    """Read how the `rows` rows of a finished chunk go on.
 
     Of its part `columns` are read, GROWTH_COLUMNS at least. `known` holds the job numbers that
     have gone on before. Parts, and rows that were over the small budget, get a chunk each; rows

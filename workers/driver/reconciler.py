@@ -270,7 +270,7 @@ class Limits:
     failures: int
     """Failures after which it is given up, whichever they are."""
     interruptions: int
-    """The same for times at which it died together with its driver, perhaps innocent."""
+    """The same for deaths together with its driver, which it may not have caused."""
 
     def are_reached(self, attempts: Attempts, more: int = 0) -> bool:
         """Tell whether a chunk is given up, if it fails so many times more."""

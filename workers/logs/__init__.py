@@ -160,7 +160,7 @@ def carried() -> dict[str, str]:
 
 
 def bind_carried(header: object) -> None:
-    """Bind the ids of a message's header; what is none of ours is left out."""
+    """Bind the ids of a message's header; other fields are left out."""
     if isinstance(header, Mapping):
         told = {name: header.get(name) for name in CARRIED}
         bind(**{k: v for k, v in told.items() if isinstance(v, str) and _CARRIED_ID.fullmatch(v)})

@@ -20,7 +20,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from nightgrid.workers.logs import bound_ids, current_format, is_coloured, write_text
 
 FIELD_CHARS = 2_000
-"""Longest text of a field; of a traceback ten times as much."""
+"""Longest text of a field, in characters; a traceback may be ten times as long."""
 FIELD_ITEMS = 50
 FIELD_DEPTH = 4
 """Deepest nesting of a field's value, and most items of each level."""
@@ -47,7 +47,7 @@ def write(level: str, name: str, event: str, fields: Mapping[str, Any]) -> None:
 
 
 def take_over_logging(level: int, quiet: Sequence[str] = ()) -> None:
-    """Send what libraries log through the same lines; of the `quiet` ones warnings alone."""
+    """Write logs of libraries as the same lines; `quiet` libraries log warnings only."""
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[_add_ids, structlog.stdlib.add_logger_name, *_BEFORE],
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _render],

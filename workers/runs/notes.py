@@ -37,7 +37,7 @@ class Attempts:
     failures: tuple[Reason, ...] = ()
     """Why it failed or died, oldest first."""
     interruptions: int = 0
-    """How often it died together with its driver, perhaps innocent."""
+    """How often it died together with its driver, perhaps for another reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""Traces as OpenTelemetry has them, sent to a collector over OTLP and HTTP: the extra `trace`.
+"""Send traces to a collector by OpenTelemetry, over OTLP and HTTP; needs the extra `trace`.
 
-The provider is none of the whole process: a library that traces by itself sends nothing here.
+The provider is not registered for the whole process: libraries that trace send nothing here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class OpenTelemetry:
     def continued(
         self, header: object, name: str, attributes: Mapping[str, Any]
     ) -> AbstractContextManager[Any]:
-        """Begin a part of the trace that a header names; of none, a trace of its own."""
+        """Begin a part of the trace that a header names, or a new trace without one."""
         told = header if isinstance(header, Mapping) else {}
         carrier = {str(key): value for key, value in told.items() if isinstance(value, str)}
         return self._tracer.start_as_current_span(

@@ -1,7 +1,7 @@
 """Play a board: propose a word, hear what it is, and think again.
 
 What is known is a list of covers with probabilities. An answer leaves the covers that agree with
-it, so that what is left is the posterior over the list, exactly. Where little is left, the covers
+it: the posterior over the list, exactly. Where few covers are left, the covers
 of the board are searched again under everything that was heard.
 """
 
