@@ -117,6 +117,8 @@ class Watch:
     """Around a wait for something that is not ours, with what it is."""
     on_report: Callable[[Any], None] = ignore
     """When a game of a night, or a count, is done: with its report."""
+    on_note: Callable[[str], None] = ignore
+    """When something failed that costs a night nothing but itself, with a sentence."""
 
 
 SILENT = Watch()

@@ -217,7 +217,7 @@ class Settings(BaseSettings):
     before it is queued."""
 
     night_report: bool = True
-    """Whether `nightgrid nightly` ends with a report in the lake: reports/report.html."""
+    """Whether a night ends with a report in the lake, whatever started it: reports/report.html."""
     runs_kept_days: float = Field(default=90.0, ge=0)
     """The files of a run that ended this many days ago are deleted; its results stay."""
     flow_history_days: float = Field(default=90.0, ge=0)

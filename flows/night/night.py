@@ -16,6 +16,7 @@ from typing import Any
 from nightgrid.archive.results.read_once import reading_once
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.cluster import OwnWorkers
+from nightgrid.flows.night.page import write_page
 from nightgrid.flows.night.planning import PlannedRun, open_run_path
 from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
@@ -137,10 +138,14 @@ def check_sources(night: NightSettings, watch: Watch = SILENT) -> None:
 def work_steps(
     night: NightSettings, watch: Watch, as_step: AsStep, ahead: StepsAhead
 ) -> NightReport:
-    """Do what `work_night` does, in a night that is held, beginning with what was done ahead."""
+    """Do what `work_night` does, in a night that is held, beginning with what was done ahead.
+
+    Every night comes through here, whatever started it, and leaves its report for people.
+    """
     name = uuid.uuid4().hex[:NIGHT_ID_CHARS]
     with bound(night=name), span("night", night=name):
         figures = _worked(night, watch, ahead.taken_over_by(as_step), ahead)
+        write_page(night, figures, watch)
     if figures.failed:
         raise NightFailedError(figures)
     return figures

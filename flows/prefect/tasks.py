@@ -101,7 +101,7 @@ def nightly_flow(
     executor: ExecutorKind = "celery",
     retry: str | None = None,
 ) -> NightReport | State[Any]:
-    """Fetch, normalise, plan, solve, aggregate and report each game of a night.
+    """Fetch, normalise, plan, solve, aggregate and report each game of a night; draw its report.
 
     A game is an object with `source` and, unless the default will do, `game`, `asks`, `rules`,
     `lexicon`, `since`, `until`, `refresh_days` and `redirect_hosts`. How workers work is read from
@@ -115,7 +115,7 @@ def nightly_flow(
         workers=load_settings(lake=lake),
     )
     with night_alone(night):
-        return _ended(_night(StepsAhead()), night, SILENT, [])
+        return _ended(_night(StepsAhead()), night, Watch(on_note=_warn), [])
 
 
 @flow(name="count", persist_result=False)
@@ -195,6 +195,10 @@ def count_parameters(settings: CountSettings) -> dict[str, Any]:
     found = {name: getattr(settings, name) for name in same}
     retry = settings.retry and settings.retry.value
     return found | {"lake": settings.workers.lake, "ask": str(settings.ask), "retry": retry}
+
+
+def _warn(sentence: str) -> None:
+    get_run_logger().warning(sentence)
 
 
 def _night(ahead: StepsAhead) -> Callable[[NightSettings, Watch], NightReport]:

@@ -26,7 +26,6 @@ from nightgrid.service.options.shared_options import (
     run_options,
     solved_by,
 )
-from nightgrid.service.report.place import REPORT_PATH
 from nightgrid.service.terminal.console import (
     Exit,
     complain,
@@ -42,12 +41,11 @@ from nightgrid.service.terminal.console import (
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import ProgressLine, waited, warm_games
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
-    from nightgrid.flows.night.report import GameReport, NightReport
+    from nightgrid.flows.night.report import GameReport
     from nightgrid.flows.night.settings import NightSettings
 
 COUNTS = "counts by date"
@@ -242,12 +240,12 @@ def run_shown(
         on_progress=progress,
         waiting=waited,
         on_report=tell,
+        on_note=note,
     )
     try:
         with closing(progress), outages_shown(), logged_to(night.workers.driver_log_path):
             done = run_night(night, watch, prefect=prefect)
-    except NightFailedError as error:
-        _report(night, error.report)
+    except NightFailedError:
         return Exit.FAILED
     except StoppedError as error:
         note(str(error))
@@ -256,26 +254,7 @@ def run_shown(
         # Nothing is at work yet, or no more: the driver and Prefect have the signal meanwhile.
         note("stopped; the same command goes on")
         return Exit.INTERRUPTED
-    _report(night, done)
     return exit_for_many(failed=False, poisoned=done.poisoned, wants_look=done.wants_look)
-
-
-def _report(night: NightSettings, done: NightReport) -> None:
-    """Write the report of the lake, if the settings say so; what fails costs the report alone.
-
-    A night that found nothing leaves the one that is there: it is to cost next to nothing.
-    """
-    if not night.workers.night_report:
-        return
-    idle = not any(game.new_payloads or game.planned or game.failed for game in done.games)
-    try:
-        if idle and night.lake.exists(REPORT_PATH):
-            return
-        from nightgrid.service.report.writing import write_report
-
-        write_report(night.lake)
-    except (NightgridError, ValueError, KeyError) as error:
-        note(f"no report was written: {error}")
 
 
 def _note_failures(report: GameReport, told: Collection[str] = ()) -> None:

@@ -6,9 +6,9 @@ import datetime as dt
 from pathlib import Path
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.service.report.figures import gather, keep
 from nightgrid.service.report.page import write_page
-from nightgrid.service.report.place import REPORT_PATH
 
 PAGE = "index.html"
 """What it is called in a folder."""

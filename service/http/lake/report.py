@@ -6,9 +6,9 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
 from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.state import Here
-from nightgrid.service.report.place import REPORT_PATH
 from nightgrid.service.report.style import policy_of
 
 router = APIRouter(tags=["report"])

@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.flows.prefect import environment
 from nightgrid.flows.prefect.artifacts import (
     CORPUS_KEY,
@@ -27,7 +28,7 @@ from nightgrid.flows.prefect.artifacts import (
     PROGRESS_KEY,
     SUMMARY_KEY,
 )
-from nightgrid.flows.prefect.tasks import TAG
+from nightgrid.flows.prefect.tasks import TAG, night_parameters
 from nightgrid.flows.runs import StoppedError, Watch
 from nightgrid.flows.start import run_count
 from nightgrid.workers.runs.notes import cancel_run
@@ -135,6 +136,30 @@ def test_a_night_on_a_temporary_server_does_what_one_without_prefect_does(source
     assert answer["prefect"]
     assert answer["report"]["games"]["pips"]["solved"] == 6
     assert results(flow).equals(results(plain))
+
+
+def test_a_flow_run_of_a_deployment_leaves_the_report_of_the_night(
+    source, night, api, home, python
+):
+    """Given no door above the flow, as a schedule and a work pool have none."""
+    settings = night(source(1))
+    flow = "import json, sys; from nightgrid.flows.prefect.tasks import nightly_flow;"
+    program = f"{flow} nightly_flow(**json.loads(sys.argv[1]))"
+    parameters = json.dumps(night_parameters(settings))
+    env = {"PREFECT_HOME": str(home), "PREFECT_API_URL": api, "PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        [str(python), "-c", program, parameters],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr[-3000:]
+    page = settings.lake.read_bytes(REPORT_PATH).decode()
+    assert page.count('<figure class="plate">') == 3
 
 
 def test_a_night_whose_source_is_down_is_a_failed_flow_run(night, api, home, python):

@@ -24,10 +24,10 @@ from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.archive.results.rank_accuracy import PATH as RANK_ACCURACY_PATH
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.flows.care.check import check_lake_files
+from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.service.cli.app import main
 from nightgrid.service.games.plug import SAMPLES
 from nightgrid.service.report.figures import NIGHTS_PATH
-from nightgrid.service.report.place import REPORT_PATH
 from nightgrid.service.report.style import policy_of
 from nightgrid.service.report.writing import report_text, write_report
 from tests.chromium import chromium

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.service.http.guard.access import wants_key
-from nightgrid.service.report.place import REPORT_PATH
 
 
 def test_the_report_of_the_last_night_is_served(sample, sample_lake):

@@ -1,0 +1,47 @@
+"""The report for people: every night leaves it, and no fault of it costs a night."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nightgrid.flows.night import page
+from nightgrid.flows.night.night import work_night
+from nightgrid.flows.night.settings import NightSettings
+from nightgrid.flows.runs import Watch
+from nightgrid.service.report import writing
+
+
+def test_a_night_that_no_door_has_started_leaves_its_report(
+    source: Callable[[int], Path], night: Callable[..., NightSettings]
+):
+    settings = night(source(1))
+    work_night(settings)
+    first = settings.lake.read_bytes(page.REPORT_PATH)
+    assert first.startswith(b"<!doctype html>")
+
+    work_night(settings)
+    assert settings.lake.read_bytes(page.REPORT_PATH) == first, "an idle night leaves it"
+
+
+@pytest.mark.parametrize("fault", [ValueError("a bad row"), OSError("no space")], ids=str)
+def test_a_report_that_fails_costs_the_report_alone(
+    source: Callable[[int], Path],
+    night: Callable[..., NightSettings],
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Exception,
+):
+    def fail(*_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(writing, "write_report", fail)
+    notes: list[str] = []
+    settings = night(source(1))
+
+    done = work_night(settings, Watch(on_note=notes.append))
+
+    assert done.games[0].solved == 3
+    assert notes == [f"no report was written: {fault}"]
+    assert not settings.lake.exists(page.REPORT_PATH)
