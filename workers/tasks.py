@@ -25,7 +25,13 @@ from nightgrid.workers.broker.job_news import tell_news
 from nightgrid.workers.broker.job_refusals import mark_job_refusal, others_may_work
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.liveness import AcknowledgedRequest, Liveness
-from nightgrid.workers.broker.queues import BATCH, LOG_HEADER, TRACE_HEADER, URGENT
+from nightgrid.workers.broker.queues import (
+    ABOUT_HEADER,
+    BATCH,
+    LOG_HEADER,
+    TRACE_HEADER,
+    URGENT,
+)
 from nightgrid.workers.broker.redis_keys import (
     Announcement,
     EventKind,
@@ -191,6 +197,7 @@ def share_ondemand(call: dict[str, Any]) -> dict[str, Any]:
 @app.task(  # type: ignore[untyped-decorator]
     base=NightgridTask,
     name=RANK_BOARDS,
+    bind=True,
     # A child that dies leaves the boards to another; the attempts kept in the lake end that.
     retry_on_worker_lost=True,
     default_retry_delay=1,
@@ -199,12 +206,16 @@ def share_ondemand(call: dict[str, Any]) -> dict[str, Any]:
     # machine does. The search itself has its own budget.
     time_limit=RANK_SECONDS,
 )
-def rank_boards(message: dict[str, Any]) -> dict[str, Any]:
+def rank_boards(task: Task, message: dict[str, Any]) -> dict[str, Any]:
     """Rank the boards of a message, each of which is filed at once."""
     from nightgrid.workers.ranking.work import rank_message
 
+    lake, client, watcher = _connections()
+    about = str(_header(task.request, ABOUT_HEADER) or "")
     try:
-        return rank_message(_connections()[0], message, _settings, WORKER_ID)
+        report = rank_message(lake, message, _settings, WORKER_ID, about, watcher)
+        tell_news(client, _settings, about)
+        return report
     except RefusalError:
         # The driver sends it again: another worker may take it meanwhile.
         time.sleep(_settings.refusal_pause_seconds)

@@ -86,7 +86,7 @@ KINDS: tuple[Kind, ...] = (
         404,
         "There is no such ranking",
         "no such ranking was asked for",
-        ("get_ranking",),
+        ("get_ranking", "get_ranking_events", "delete_ranking"),
     ),
     Kind(
         "no-such-solution",

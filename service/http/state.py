@@ -13,7 +13,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.open_jobs import OpenJobs
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.admission import Admission
-from nightgrid.service.http.solves.following import Hub
+from nightgrid.service.http.solves.following import Hub, Look
 from nightgrid.service.http.solves.places import Places
 from nightgrid.service.http.solves.posing import Posed
 from nightgrid.service.http.solves.quick.trying import Quick, subject_of
@@ -112,12 +112,18 @@ class Service:
         """Take note, from any thread, that a job was submitted."""
         self._loop.call_soon_threadsafe(self.hub.submitted, job_id)
 
-    async def until_over(self, job_id: str, wait_s: float) -> dict[str, Any] | None:
-        """Wait for the end of a job, at most so long; show where it is then."""
+    async def until_over(
+        self, job_id: str, wait_s: float, look: Look | None = None
+    ) -> dict[str, Any] | None:
+        """Wait for the end of a job, at most so long; show where it is then.
+
+        `look` shows it if it is no solve.
+        """
+        look = look or self._look
         if not wait_s:
-            return await self._look(job_id)
+            return await look(job_id)
         ends_at = time.monotonic() + wait_s
-        async with self.hub.follow(job_id) as job:
+        async with self.hub.follow(job_id, look) as job:
             while not (job.is_over or self.stopping.is_set()):
                 left_s = ends_at - time.monotonic()
                 if left_s <= 0:
@@ -125,7 +131,7 @@ class Service:
                 await job.change(left_s)
             if job.solve is not None:
                 return job.solve
-        return await self._look(job_id)
+        return await look(job_id)
 
 
 async def service_of(request: Request) -> Service:

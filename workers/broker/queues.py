@@ -39,6 +39,8 @@ NAMES: tuple[str, ...] = (INTERACTIVE, URGENT, BATCH)
 OF_BATCH_WORKERS: tuple[str, ...] = (URGENT, BATCH)
 """What batch workers serve, the first before the second as long as both get their share
 (nightgrid.workers.broker.turns)."""
+ABOUT_HEADER = "about"
+"""Header of a message that names what it is about."""
 LOG_HEADER = "log"
 """Header of a message with the ids that its worker logs (nightgrid.workers.logs)."""
 TRACE_HEADER = "trace"
@@ -64,7 +66,7 @@ class Traffic:
 
 def _own_headers(about: str) -> dict[str, Any]:
     trace = trace_header()
-    own = {"about": about, "submitted_at": time.time(), LOG_HEADER: carried()}
+    own = {ABOUT_HEADER: about, "submitted_at": time.time(), LOG_HEADER: carried()}
     return own | ({TRACE_HEADER: trace} if trace else {})
 
 

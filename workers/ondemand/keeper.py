@@ -123,6 +123,7 @@ class Keeper:
             self._lake.sweep_staging()
             drop_left_states(self._lake)
             drop_old_ends(self._lake, self._settings.runs_kept_days)
+            self._rankings.drop_old_ends(self._settings.runs_kept_days)
             prune_runs(self._lake, self._settings.runs_kept_days)
         if now >= self._merge_at:
             self._merge_at = now + MERGE_SECONDS

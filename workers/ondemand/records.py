@@ -27,7 +27,7 @@ from nightgrid.solvers.algebra import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import BadRecordError, Record, latest
-from nightgrid.workers.ondemand.wishes import drop_wishes
+from nightgrid.workers.runs.wishes import drop_wishes
 
 RECORDS = "runs/ondemand"
 ENDED = "runs/ended"

@@ -1,7 +1,8 @@
-"""Rankings of single boards on demand: asked for, looked up, and sent again when they are lost.
+"""Rankings of single boards on demand: asked for, looked up, left, and sent again when lost.
 
 That a ranking is wanted is a note in the lake until the ranking is there; the message on the queue
-`interactive` only gets it made soon.
+`interactive` only gets it made soon. A note also says that a ranking failed or was cancelled, until
+it is asked for again.
 """
 
 from __future__ import annotations
@@ -22,18 +23,30 @@ from nightgrid.archive.results.rankings import (
     ranking_path,
 )
 from nightgrid.workers.app import RANK_BOARDS, client_app
+from nightgrid.workers.broker.job_news import tell_news
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, send, traffic
+from nightgrid.workers.broker.stop_calls import call_off
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.ranking.work import FOLDER, ranking_message, wanted_path
+from nightgrid.workers.ranking.work import (
+    CANCELLED,
+    FOLDER,
+    attempts_path,
+    ranking_message,
+    wanted_path,
+)
+from nightgrid.workers.runs.wishes import add_wish, drop_wishes, wish_name, withdraw
 from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.ranking")
 
-State = Literal["queued", "done", "failed", "unknown"]
+State = Literal["queued", "running", "done", "failed", "cancelled", "unknown"]
+OPEN_STATES = ("queued", "running")
 LOOK_SECONDS = 0.2
 HELD_SECONDS = 120.0
 """A message that a worker has taken, and that came to nothing for so long, is sent again."""
 SENDS_MAX = 6
+DAY_SECONDS = 24 * 3600.0
+BY_CLIENT = "cancelled by its client"
 NO_WORKER = (
     "sent {sends} times, and no worker has ranked it by {ranker}: are workers of another version, "
     "or without the sentence model?"
@@ -49,24 +62,65 @@ class RankingStatus:
     ranking: Mapping[str, Any] | None = None
     """The row of the table `rankings`, its covers as JSON values, when it is done."""
     reason: str = ""
-    """Why it failed."""
+    """Why it failed or was cancelled."""
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether it is wanted and not made yet."""
+        return self.state in OPEN_STATES
 
 
-def submit_ranking(lake: Lake, wanted: Wanted, settings: Settings) -> str:
+def submit_ranking(lake: Lake, wanted: Wanted, settings: Settings, wish: str = "") -> str:
     """Ask for a board to be ranked soon; return the ranking's id.
 
-    Costs no task when the lake has the ranking, or it is wanted already. Raises TransientError when
+    Costs no task when the lake has the ranking, or it is wanted already. `wish` names the client
+    among those that want the same (nightgrid.workers.runs.wishes). Raises TransientError when
     the broker is dead: the ranking is wanted all the same, and the keeper sends it.
     """
     ranker = ranking_plug().ranker_here()
     ranking_id = wanted.ranking_id(ranker)
-    if ranking_status(lake, ranking_id).state in ("done", "queued"):
+    state = ranking_status(lake, ranking_id)
+    if state.state == "done":
+        return ranking_id
+    known = _note(lake, ranking_id) if state.is_open else None
+    if known is not None:
+        add_wish(lake, ranking_id, known["submitted_at"], wish or wish_name())
         return ranking_id
     message = ranking_message(ranker, [wanted])
-    note = {"message": message, "submitted_at": time.time(), "sends": 1}
+    submitted_at = time.time()
+    note = {"message": message, "submitted_at": submitted_at, "sends": 1}
+    add_wish(lake, ranking_id, submitted_at, wish or wish_name())
     write_json(lake, wanted_path(ranking_id), note)
     _send(settings, ranking_id, message)
     return ranking_id
+
+
+def leave_ranking(
+    lake: Lake, ranking_id: str, wish: str | None, settings: Settings
+) -> tuple[RankingStatus, int]:
+    """Withdraw one client's wish for a ranking, and cancel it when it was the last.
+
+    `wish` None cancels it, however many want it. Returns where the ranking is now, and how many
+    other wishes there are. A worker that is at it stops within a second; one that was about to
+    file the ranking may still do so.
+    """
+    note = _note(lake, ranking_id)
+    if note is None or not ranking_status(lake, ranking_id).is_open:
+        return ranking_status(lake, ranking_id), 0
+    if wish is not None:
+        left = withdraw(lake, ranking_id, note["submitted_at"], wish)
+        if left:
+            return ranking_status(lake, ranking_id), left
+    _end(lake, ranking_id, note | {CANCELLED: BY_CLIENT})
+    call_off(settings, ranking_id)
+    return ranking_status(lake, ranking_id), 0
+
+
+def _end(lake: Lake, ranking_id: str, note: dict[str, Any]) -> None:
+    """Keep in a note how a ranking ended that was not made."""
+    write_json(lake, wanted_path(ranking_id), note | {"ended_at": time.time()})
+    lake.delete(attempts_path(ranking_id), durable=False)
+    drop_wishes(lake, ranking_id)
 
 
 def ranking_status(lake: Lake, ranking_id: str) -> RankingStatus:
@@ -79,7 +133,10 @@ def ranking_status(lake: Lake, ranking_id: str) -> RankingStatus:
         return RankingStatus(ranking_id=ranking_id, state="unknown")
     if note.get("failed"):
         return RankingStatus(ranking_id=ranking_id, state="failed", reason=str(note["failed"]))
-    return RankingStatus(ranking_id=ranking_id, state="queued")
+    if note.get(CANCELLED):
+        return RankingStatus(ranking_id=ranking_id, state="cancelled", reason=str(note[CANCELLED]))
+    is_begun = lake.exists(attempts_path(ranking_id))
+    return RankingStatus(ranking_id=ranking_id, state="running" if is_begun else "queued")
 
 
 def wait_for_ranking(lake: Lake, ranking_id: str, timeout_s: float) -> RankingStatus:
@@ -88,7 +145,7 @@ def wait_for_ranking(lake: Lake, ranking_id: str, timeout_s: float) -> RankingSt
     while True:
         found = ranking_status(lake, ranking_id)
         left_s = ends_at - time.monotonic()
-        if found.state != "queued" or left_s <= 0:
+        if not found.is_open or left_s <= 0:
             return found
         time.sleep(min(LOOK_SECONDS, left_s))
 
@@ -99,6 +156,7 @@ def _note(lake: Lake, ranking_id: str) -> dict[str, Any] | None:
 
 def _checked(note: dict[str, Any]) -> dict[str, Any]:
     int(note["sends"])
+    float(note["submitted_at"])
     note["message"]["boards"][0]
     return note
 
@@ -129,18 +187,28 @@ class RankingKeeper:
         for ranking_id in wanted:
             if self._lake.exists(ranking_path(ranking_id)):
                 self._lake.delete(wanted_path(ranking_id), durable=False)
+                drop_wishes(self._lake, ranking_id)
             elif ranking_id in gone:
                 self._send_again(ranking_id)
 
+    def drop_old_ends(self, kept_days: float) -> None:
+        """Forget rankings that failed or were cancelled so long ago."""
+        before = time.time() - kept_days * DAY_SECONDS
+        for path in self._lake.list(f"{FOLDER}/wanted"):
+            note = read_hint(self._lake, path, _checked)
+            if note is not None and note.get("ended_at", before) < before:
+                self._lake.delete(path, durable=False)
+
     def _send_again(self, ranking_id: str) -> None:
         note = _note(self._lake, ranking_id)
-        if note is None or note.get("failed"):
+        if note is None or note.get("failed") or note.get(CANCELLED):
             return
         if note["sends"] >= SENDS_MAX:
             ranker = note["message"]["ranker"]
             note["failed"] = NO_WORKER.format(sends=note["sends"], ranker=ranker)
             log.warning("refused", ranking=ranking_id, reason=note["failed"])
-            write_json(self._lake, wanted_path(ranking_id), note)
+            _end(self._lake, ranking_id, note)
+            tell_news(self._client, self._settings, ranking_id)
             return
         log.info("sent again", ranking=ranking_id, sends=note["sends"])
         write_json(self._lake, wanted_path(ranking_id), note | {"sends": note["sends"] + 1})

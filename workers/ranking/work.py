@@ -2,12 +2,14 @@
 
 A message names what ranks, so that workers of another version or without the sentence model leave
 it to others. A board that is ranked already is passed over: a message may come twice. An attempt is
-noted in the lake before its board is ranked; a board over the cap on attempts is poison.
+noted in the lake before its board is ranked; a board over the cap on attempts is poison. A ranking
+on demand that is cancelled is not begun, and ends within a second where it has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -25,11 +27,15 @@ from nightgrid.archive.results.rankings import (
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.runs.wishes import drop_wishes
 from nightgrid.workers.settings import Settings
+from nightgrid.workers.stopping import Look, Watcher, watching
 
 FOLDER = "runs/rankings"
 INLINE_WORKER = "inline"
 """Worker id of boards that a process ranks for itself."""
+CANCELLED = "cancelled"
+"""In the note of a ranking that is not wanted any more: why."""
 MESSAGE_KEYS = {"ranker", "boards"}
 
 
@@ -67,9 +73,17 @@ def wanted_path(ranking_id: str) -> str:
 
 
 def rank_message(
-    lake: Lake, message: Mapping[str, Any], settings: Settings, worker: str = INLINE_WORKER
+    lake: Lake,
+    message: Mapping[str, Any],
+    settings: Settings,
+    worker: str = INLINE_WORKER,
+    about: str = "",
+    watcher: Watcher | None = None,
 ) -> dict[str, Any]:
     """Rank the boards of a message that the lake has no ranking of.
+
+    `about` is what its sender called the message. One on demand is called after its ranking, which
+    may be cancelled; boards of a night are ranked whatever was asked on demand.
 
     Raises RefusalError when this process cannot rank as the message wants.
     """
@@ -88,8 +102,26 @@ def rank_message(
         table_bytes=settings.budget_table_bytes,
         seconds=settings.budget_seconds,
     )
-    done = sum(rank_board(lake, ranker, one, budget, settings, worker) for one in boards)
+    done = 0
+    for one in boards:
+        ranking_id = one.ranking_id(name)
+        if ranking_id != about:
+            done += rank_board(lake, ranker, one, budget, settings, worker)
+            continue
+        look = _cancelled_look(lake, ranking_id)
+        if look() is not None:
+            continue
+        with watching(watcher, ranking_id, look) as stop:
+            own = replace(budget, stop=stop)
+            done += rank_board(lake, ranker, one, own, settings, worker)
     return {"ranked": done, "boards": len(boards)}
+
+
+def _cancelled_look(lake: Lake, ranking_id: str) -> Look:
+    path = wanted_path(ranking_id)
+    return lambda: (
+        ReasonCode.CANCELLED if read_hint(lake, path, lambda note: note.get(CANCELLED)) else None
+    )
 
 
 def rank_board(
@@ -100,7 +132,10 @@ def rank_board(
     settings: Settings,
     worker: str = INLINE_WORKER,
 ) -> bool:
-    """Rank a board and file its ranking, unless the lake has one; tell whether it did so."""
+    """Rank a board and file its ranking, unless the lake has one; tell whether it did so.
+
+    What the budget's stop has ended is filed nowhere, and is no attempt that counts.
+    """
     ranking_id = wanted.ranking_id(ranker.name)
     if lake.exists(ranking_path(ranking_id)):
         _tidy(lake, ranking_id)
@@ -113,6 +148,9 @@ def rank_board(
     else:
         write_json(lake, note, {"attempts": attempts + 1, "worker": worker}, durable=False)
         row = rank(ranker, wanted, budget)
+        if budget.stopped is not None and row["status"] == Status.OVER_BUDGET:
+            lake.delete(note, durable=False)
+            return False
     kept = keep_ranking(lake, row)
     _tidy(lake, ranking_id)
     return kept
@@ -128,4 +166,6 @@ def read_attempts(lake: Lake, ranking_id: str) -> tuple[int, str | None]:
 
 def _tidy(lake: Lake, ranking_id: str) -> None:
     lake.delete(attempts_path(ranking_id), durable=False)
-    lake.delete(wanted_path(ranking_id), durable=False)
+    if lake.exists(wanted_path(ranking_id)):
+        lake.delete(wanted_path(ranking_id), durable=False)
+        drop_wishes(lake, ranking_id)

@@ -76,7 +76,7 @@ class RemoteRankings:
     def look(self, ranking_id: str, timeout_s: float) -> RankingStatus:
         """See Rankings."""
         from nightgrid.service.remote.client import NotThereError
-        from nightgrid.workers.ranking.ondemand import LOOK_SECONDS, RankingStatus
+        from nightgrid.workers.ranking.ondemand import LOOK_SECONDS, OPEN_STATES, RankingStatus
 
         ends_at = time.monotonic() + timeout_s
         while True:
@@ -84,7 +84,7 @@ class RemoteRankings:
                 value = self._client.get(f"/v1/rankings/{ranking_id}", limit=COVERS)
             except NotThereError:
                 return RankingStatus(ranking_id=ranking_id, state="unknown")
-            if value["state"] != "queued" or time.monotonic() >= ends_at:
+            if value["state"] not in OPEN_STATES or time.monotonic() >= ends_at:
                 break
             time.sleep(LOOK_SECONDS)
         return RankingStatus(

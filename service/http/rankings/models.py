@@ -49,7 +49,7 @@ class Ranking(BaseModel):
     """The covers of a board, the likeliest first."""
 
     id: str
-    state: Literal["queued", "done", "failed"]
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
     puzzle_id: str | None
     clue: str | None
     ranker: str | None = Field(description="Name of the weights.")

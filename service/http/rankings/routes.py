@@ -1,4 +1,4 @@
-"""Ask for the ranked covers of a board, and look them up."""
+"""Ask for the ranked covers of a board, look them up, follow how they are made, and leave."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
+from sse_starlette import EventSourceResponse
 
 from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.results.rankings import Wanted
@@ -14,14 +15,21 @@ from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.posted import posted_board, wrong
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.rankings.models import Ranking, RankingBody
+from nightgrid.service.http.solves.events import events_of
+from nightgrid.service.http.solves.following import Look
 from nightgrid.service.http.solves.preferences import wait_of
+from nightgrid.service.http.solves.replays import HEADER
+from nightgrid.service.http.solves.routes import left_by_one, wish_for, wish_of
+from nightgrid.service.http.solves.views import is_over
 from nightgrid.service.http.state import Here, Service
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ranking.ondemand import (
     RankingStatus,
+    leave_ranking,
     ranking_status,
     submit_ranking,
-    wait_for_ranking,
 )
 
 router = APIRouter(tags=["rankings"])
@@ -45,11 +53,13 @@ async def post_ranking(
     """
     client: Client = request.state.client
     wait_s = wait_of(request.headers.getlist("prefer"))
-    ranking_id = await asyncio.to_thread(_begin, service, body, client)
-    found = await asyncio.to_thread(wait_for_ranking, service.lake, ranking_id, wait_s)
-    value = _shown(service, found, limit)
-    if value["state"] != "queued":
-        return JSONResponse(value)
+    wish = wish_for(client, request.headers.get(HEADER))
+    ranking_id = await asyncio.to_thread(_begin, service, body, client, wish)
+    value = await service.until_over(ranking_id, wait_s, _look_of(service))
+    if value is None:
+        raise TransientError(f"ranking {ranking_id} is gone")
+    if is_over(value):
+        return JSONResponse(_cut(await asyncio.to_thread(_found, service, ranking_id), limit))
     headers = {"Location": value["links"]["self"], "Retry-After": str(RETRY_AFTER_S)}
     return JSONResponse(value, 202, headers=headers)
 
@@ -57,16 +67,73 @@ async def post_ranking(
 @router.get("/rankings/{ranking_id}", response_model=Ranking, summary="Show a ranking")
 def get_ranking(ranking_id: str, service: Here, limit: Limit = SHOWN) -> Response:
     """Show where a ranking is, and its covers when they are there."""
-    if is_job_id(ranking_id):
-        found = ranking_status(service.lake, ranking_id)
-        if found.state != "unknown":
-            return JSONResponse(_shown(service, found, limit))
-    raise Problem(
-        404, "no-such-ranking", "There is no such ranking", f"{ranking_id!r:.60} is no ranking"
-    )
+    return JSONResponse(_cut(_found(service, ranking_id), limit))
 
 
-def _begin(service: Service, body: RankingBody, client: Client) -> str:
+@router.get(
+    "/rankings/{ranking_id}/events",
+    response_class=EventSourceResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+    summary="Follow a ranking",
+)
+async def get_ranking_events(
+    ranking_id: str, request: Request, service: Here
+) -> EventSourceResponse:
+    """Tell what happens to a ranking: `state` and at last `end`."""
+    await asyncio.to_thread(_found, service, ranking_id)
+    return events_of(ranking_id, request, service, _look_of(service))
+
+
+@router.delete("/rankings/{ranking_id}", response_model=Ranking, summary="Leave a ranking")
+async def delete_ranking(
+    ranking_id: str, request: Request, service: Here, limit: Limit = SHOWN
+) -> Response:
+    """Want a ranking no more; it is cancelled unless another client wants it."""
+    client: Client = request.state.client
+    bind(ranking=ranking_id)
+    wish = wish_of(request)
+
+    def leave() -> tuple[dict[str, Any], int]:
+        _found(service, ranking_id)
+        _, left = leave_ranking(service.lake, ranking_id, wish, service.settings.workers)
+        service.open_jobs.left(client, ranking_id)
+        return _found(service, ranking_id), left
+
+    value, left = await asyncio.to_thread(leave)
+    service.hub.moved(ranking_id)
+    return left_by_one(_cut(value, limit), left)
+
+
+def _found(service: Service, ranking_id: str) -> dict[str, Any]:
+    """Look a ranking up. Raises Problem for one that there is not."""
+    value = _look(service, ranking_id) if is_job_id(ranking_id) else None
+    if value is None:
+        detail = f"{ranking_id!r:.60} is no ranking"
+        raise Problem(404, "no-such-ranking", "There is no such ranking", detail)
+    return value
+
+
+def _look(service: Service, ranking_id: str) -> dict[str, Any] | None:
+    found = ranking_status(service.lake, ranking_id)
+    return None if found.state == "unknown" else _shown(service, found)
+
+
+def _look_of(service: Service) -> Look:
+    """Give what shows rankings, briefly, to those who follow them."""
+
+    async def look(ranking_id: str) -> dict[str, Any] | None:
+        value = await asyncio.to_thread(_look, service, ranking_id)
+        return None if value is None else _cut(value, SHOWN)
+
+    return look
+
+
+def _cut(value: dict[str, Any], limit: int) -> dict[str, Any]:
+    """Show so many covers."""
+    return {**value, "covers": value["covers"][:limit]}
+
+
+def _begin(service: Service, body: RankingBody, client: Client, wish: str) -> str:
     """Submit a ranking that the lake does not have. Raises Problem for what is no such board."""
     ranks = ranking_plug()
     given = {"puzzle": body.puzzle, "id": body.id, "game": ranks.GAME}
@@ -76,19 +143,29 @@ def _begin(service: Service, body: RankingBody, client: Client) -> str:
     clue = posted.published.clue if body.clue is None else body.clue
     wanted = Wanted(puzzle=posted.published.puzzle, clue=clue)
     ranking_id = wanted.ranking_id(ranks.ranker_here())
-    if ranking_status(service.lake, ranking_id).state not in ("done", "queued"):
+    known = ranking_status(service.lake, ranking_id)
+    if known.state == "done":
+        return ranking_id
+    if not known.is_open:
         service.admission.check()
-        service.open_jobs.add(client, ranking_id)
-        submit_ranking(service.lake, wanted, service.settings.workers)
+    service.open_jobs.add(client, ranking_id)
+    try:
+        submit_ranking(service.lake, wanted, service.settings.workers, wish)
+    except TransientError:
+        # Without a server it is accepted all the same once the lake has it: the keeper sends it.
+        if not ranking_status(service.lake, ranking_id).is_open:
+            raise
+    service.submitted(ranking_id)
     return ranking_id
 
 
-def _shown(service: Service, found: RankingStatus, limit: int) -> dict[str, Any]:
+def _shown(service: Service, found: RankingStatus) -> dict[str, Any]:
     row = found.ranking or {}
-    if found.state != "queued":
+    if not found.is_open:
         service.open_jobs.ended(found.ranking_id)
     failed = found.state == "failed" or row.get("status") == "poison"
     with_model = row.get("with_model")
+    place = f"{API}/{found.ranking_id}"
     return {
         "id": found.ranking_id,
         "state": "failed" if failed else found.state,
@@ -101,6 +178,6 @@ def _shown(service: Service, found: RankingStatus, limit: int) -> dict[str, Any]
         "reason": found.reason or row.get("reason", ""),
         "seconds": row.get("seconds"),
         "cover_count": row.get("cover_count"),
-        "covers": row.get("covers", [])[:limit],
-        "links": {"self": f"{API}/{found.ranking_id}"},
+        "covers": row.get("covers", [])[:SHOWN_MAX],
+        "links": {"self": place, "events": f"{place}/events"},
     }

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from nightgrid.service.http.solves.following import Look
 from nightgrid.service.http.solves.routes import found_solve
 from nightgrid.service.http.state import Here, Service
 
@@ -26,16 +27,23 @@ _ID_DIGITS_MAX = 18
 async def get_events(job_id: str, request: Request, service: Here) -> EventSourceResponse:
     """Tell what happens to a job: `state`, `progress`, `part` and at last `end`."""
     await asyncio.to_thread(found_solve, service, job_id)
+    return events_of(job_id, request, service)
+
+
+def events_of(
+    job_id: str, request: Request, service: Service, look: Look | None = None
+) -> EventSourceResponse:
+    """Send what happens to a job, from where its client left; `look` shows it if it is no solve."""
     text = request.headers.get("last-event-id", "")
     known = text.isascii() and text.isdecimal() and len(text) <= _ID_DIGITS_MAX
-    events = _events(service, job_id, int(text) if known else None)
+    events = _events(service, job_id, int(text) if known else None, look)
     return EventSourceResponse(events, ping=PING_S, headers={"X-Accel-Buffering": "no"})
 
 
 async def _events(
-    service: Service, job_id: str, last_id: int | None
+    service: Service, job_id: str, last_id: int | None, look: Look | None
 ) -> AsyncIterator[ServerSentEvent]:
-    async with service.hub.follow(job_id) as job:
+    async with service.hub.follow(job_id, look) as job:
         while not service.stopping.is_set():
             for event in job.after(last_id):
                 last_id = event.id

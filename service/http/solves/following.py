@@ -71,12 +71,12 @@ class Followed:
     def see(self, solve: dict[str, Any]) -> None:
         """Take note of where the job is, and make events of what is new."""
         before, self.solve = self.solve, solve
-        if before is None or any(before[name] != solve[name] for name in ("state", "place")):
+        if before is None or any(before.get(key) != solve.get(key) for key in ("state", "place")):
             self._add("state", solve)
-        if solve["progress"] and (before is None or before["progress"] != solve["progress"]):
-            self._add("progress", solve["progress"])
-        known = len(before["answer"]["parts"]) if before and before["answer"] else 0
-        for part in (solve["answer"] or {"parts": []})["parts"][known:]:
+        progress = solve.get("progress")
+        if progress and (before is None or before["progress"] != progress):
+            self._add("progress", progress)
+        for part in _parts(solve)[len(_parts(before)) :]:
             self._add("part", part)
         if is_over(solve):
             self._add("end", solve)
@@ -113,6 +113,12 @@ class Followed:
         self.events.append(Event(max(last + 1, time.time_ns() // 1_000_000), name, data))
 
 
+def _parts(solve: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """List the parts of an answer; a ranking has none."""
+    answer = None if solve is None else solve.get("answer")
+    return answer["parts"] if answer else []
+
+
 class Hub:
     """Follows jobs for the clients of one service. Lives in its event loop."""
 
@@ -140,12 +146,14 @@ class Hub:
             job.tell()
 
     @asynccontextmanager
-    async def follow(self, job_id: str) -> AsyncIterator[Followed]:
-        """Follow a job for the length of a block."""
+    async def follow(self, job_id: str, look: Look | None = None) -> AsyncIterator[Followed]:
+        """Follow a job for the length of a block; `look` shows it if it is no solve."""
         job = self._jobs.setdefault(job_id, Followed(job_id))
         job.clients += 1
         if job_id not in self._tasks:
-            self._tasks[job_id] = asyncio.create_task(self._follow(job), name=f"follow-{job_id}")
+            self._tasks[job_id] = asyncio.create_task(
+                self._follow(job, look or self._look), name=f"follow-{job_id}"
+            )
         try:
             yield job
         finally:
@@ -165,12 +173,12 @@ class Hub:
             job.begin_again()
             job.moved.set()
 
-    async def _follow(self, job: Followed) -> None:
+    async def _follow(self, job: Followed, look: Look) -> None:
         try:
             while True:
                 job.moved.clear()
                 if not job.is_over:
-                    await self._see(job)
+                    await self._see(job, look)
                 idle_s = time.monotonic() - job.left_at
                 if not job.clients and idle_s > KEPT_S:
                     return
@@ -181,9 +189,9 @@ class Hub:
             self._jobs.pop(job.job_id, None)
             job.tell()
 
-    async def _see(self, job: Followed) -> None:
+    async def _see(self, job: Followed, look: Look) -> None:
         try:
-            solve = await self._look(job.job_id)
+            solve = await look(job.job_id)
         except NightgridError as error:
             log.warning("job not seen", job=job.job_id, error=str(error))
             return

@@ -28,7 +28,7 @@ from nightgrid.workers.ondemand.cancelling import leave_job
 from nightgrid.workers.ondemand.jobs.rows import is_answered
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ondemand.records import read_record
-from nightgrid.workers.ondemand.wishes import wish_name
+from nightgrid.workers.runs.wishes import wish_name
 
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S = 1
@@ -108,9 +108,6 @@ def _begin(service: Service, posed: Posed, client: Client, key: str | None) -> N
     service.admission.note(job_id, posed.expected_s)
     service.open_jobs.add(client, job_id)
     service.views.forget(job_id)
-    wish = wish_name("idempotency", client.name, key) if key else ""
-    if not wish and client.name:
-        wish = wish_name("key", client.name)
     try:
         submit_asked(
             service.lake,
@@ -118,7 +115,7 @@ def _begin(service: Service, posed: Posed, client: Client, key: str | None) -> N
             service.settings.workers,
             budget=posed.budget,
             deadline_at=posed.deadline_at,
-            wish=wish,
+            wish=wish_for(client, key),
             split=posed.split or "",
         )
     except TransientError:
@@ -180,8 +177,7 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
     """Want a job no more; it is cancelled unless another client wants it."""
     client: Client = request.state.client
     bind(job=job_id)
-    key = request.headers.get(HEADER)
-    wish = wish_name("idempotency", client.name, key) if key else wish_name("key", client.name)
+    wish = wish_of(request)
 
     def leave() -> tuple[dict[str, Any], int]:
         found_solve(service, job_id)
@@ -192,7 +188,26 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
 
     solve, left = await asyncio.to_thread(leave)
     service.hub.moved(job_id)
+    return left_by_one(solve, left)
+
+
+def wish_for(client: Client, key: str | None) -> str:
+    """Name the wish of one who asks; empty for one who cannot be told from others."""
+    if key:
+        return wish_name("idempotency", client.name, key)
+    return wish_name("key", client.name) if client.name else ""
+
+
+def wish_of(request: Request) -> str:
+    """Name the wish that a client withdraws: that of the key of its request, or of its API key."""
+    client: Client = request.state.client
+    key = request.headers.get(HEADER)
+    return wish_name("idempotency", client.name, key) if key else wish_name("key", client.name)
+
+
+def left_by_one(value: dict[str, Any], left: int) -> Response:
+    """Answer one who leaves a job that so many others want."""
     if left:
         reason = f"left; {left} other {'wish' if left == 1 else 'wishes'} for it"
-        return JSONResponse({**solve, "reason": reason})
-    return JSONResponse(solve)
+        return JSONResponse({**value, "reason": reason})
+    return JSONResponse(value)

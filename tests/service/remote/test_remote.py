@@ -124,6 +124,17 @@ def test_a_job_is_cancelled(served: Served, invoke: Invoke, board: str):
     assert (code, "is cancelled" in err) == (1, True)
 
 
+def test_a_ranking_is_cancelled_at_a_service(served: Served, invoke: Invoke, tmp_path: Path):
+    strands = tmp_path / "strands.json"
+    strands.write_text(json.dumps({"board": ["HOTD", "GOGO", "CATS", "SCAT"], "theme_words": 2}))
+    where = ("--url", served.url)
+    ranking = invoke("submit", str(strands), "--rank", *where)[1].split()[0]
+    assert "queued" in invoke("status", ranking, *where)[1]
+    assert invoke("cancel", ranking, *where)[1].startswith(f"{ranking}  cancelled; nightgrid")
+    assert "nothing to cancel" in invoke("cancel", ranking, *where)[1]
+    assert "cancelled" in invoke("status", ranking, *where)[1]
+
+
 def test_the_queue_of_a_service(served: Served, invoke: Invoke, board: str):
     where = ("--url", served.url)
     invoke("submit", board, *where)

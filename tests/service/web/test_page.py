@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from nightgrid.service.games import service_plug
 from nightgrid.service.games.plug import SAMPLES
@@ -525,3 +525,29 @@ def test_ranked_covers_of_strands_say_what_spoke_for_each_word(opened: Opened) -
     ranked.locator("summary").first.click()
     expect(ranked.get_by_text("zipf +6.7, diagonal \N{MINUS SIGN}0.3")).to_be_visible()
     expect(ranked.get_by_text("100 covers ranked by meant-2")).to_be_visible()
+
+
+def test_a_ranking_that_is_made_can_be_stopped(opened: Opened) -> None:
+    """Given a ranking of which no worker takes notice, When stopped, Then the page says so."""
+    page = opened("/?board=strands/2026-01-01/daily")
+    made = examples()["post_ranking"]["responses"]["202"]
+    left = examples()["delete_ranking"]["responses"]["200"]
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.method)
+        if route.request.url.endswith("/events"):
+            body = f"id: 1\nevent: state\ndata: {json.dumps(made)}\n\n"
+            if "DELETE" in asked:
+                body = f"id: 2\nevent: end\ndata: {json.dumps(left)}\n\n"
+            route.fulfill(content_type="text/event-stream", body=body)
+        elif route.request.method == "DELETE":
+            route.fulfill(json=left)
+        else:
+            route.fulfill(json=made, status=202)
+
+    page.route("**/v1/rankings**", answer)
+    page.get_by_role("button", name="which cover was meant?").click()
+    page.get_by_role("button", name="stop ranking").click()
+    expect(page.get_by_text("cancelled by its client")).to_be_visible()
+    expect(page.get_by_role("button", name="stop ranking")).to_have_count(0)

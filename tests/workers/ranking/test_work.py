@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.rankings import Wanted, find_ranking, known_rankings
 from nightgrid.solvers.errors import RefusalError, TransientError
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 from nightgrid.workers.ranking import driving, work
 from nightgrid.workers.ranking.work import (
@@ -21,6 +25,7 @@ from nightgrid.workers.ranking.work import (
     wanted_path,
 )
 from nightgrid.workers.settings import Settings
+from nightgrid.workers.stopping import Look
 from tests.solvers.strands.boards import board
 
 WORDS = {"HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400, "CAST": 500}
@@ -149,3 +154,33 @@ def test_boards_are_ranked_in_this_process(lake: Lake, settings: Settings):
     driving.rank_inline(lake, BOARDS, settings, lambda done, _: told.append(done))
     assert told == [1, 2, 3]
     assert known_rankings(lake) == set(IDS)
+
+
+def test_a_ranking_that_is_cancelled_while_it_is_made_stops_and_is_filed_nowhere(
+    lake: Lake, settings: Settings
+):
+    """Given a stop before the search begins, Then it ends at once, and no attempt is counted."""
+    looks: list[object] = []
+
+    class Cancelled:
+        @contextmanager
+        def watching(
+            self, name: str, look: Look, deadline_at: float | None = None
+        ) -> Iterator[Stop]:
+            assert (name, deadline_at) == (IDS[0], None)
+            looks.append(look())
+            write_json(lake, wanted_path(IDS[0]), {"cancelled": "by its client"})
+            looks.append(look())
+            stop = Stop()
+            stop.set(ReasonCode.CANCELLED)
+            yield stop
+
+    message = ranking_message(ALONE, BOARDS[:1])
+    report = rank_message(lake, message, settings, about=IDS[0], watcher=Cancelled())
+
+    assert report == {"ranked": 0, "boards": 1}
+    assert looks == [None, ReasonCode.CANCELLED]
+    assert known_rankings(lake) == set()
+    assert not lake.exists(attempts_path(IDS[0]))
+    # A night that ranks the same board asks nobody on demand.
+    assert rank_message(lake, message, settings)["ranked"] == 1

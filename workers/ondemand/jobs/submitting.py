@@ -38,11 +38,11 @@ from nightgrid.workers.ondemand.records import (
     record_path,
     set_aside,
 )
-from nightgrid.workers.ondemand.wishes import add_wish, wish_name
 from nightgrid.workers.runs.notes import take_up_run
 from nightgrid.workers.runs.plan.open_jobs import Split
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.wishes import add_wish, wish_name
 from nightgrid.workers.settings import Settings, load_settings
 
 MESSAGE_KEYS = frozenset({"job_id", *QUESTION_FIELDS, "budget", "puzzle"})
@@ -70,7 +70,7 @@ def submit(
     travel through the lake, or with the default one. Costs no task when the lake knows
     the answer or the job is under way; one that is under way gets the larger of the two budgets.
     What the lake calls poison is asked again, and what was refused or cancelled. `wish` names the
-    client among those that want the same (nightgrid.workers.ondemand.wishes). `split` (auto,
+    client among those that want the same (nightgrid.workers.runs.wishes). `split` (auto,
     ahead or never) goes before the settings. After `deadline_at`, Unix time, the answer is not
     wanted any more.
 

@@ -1,13 +1,11 @@
 // Strands: the covers that were most likely meant, how sure that is, and what spoke for each word.
 import {html, useEffect, useState} from "../html.js";
-import {json, Problem} from "../api.js";
+import {follow, isOver, json, Problem} from "../api.js";
 import {duration} from "../format.js";
 import {useSession} from "../session.js";
 
 const SHOWN = 5;
 const TERMS = 3;
-const WAIT_S = 10;
-const LOOK_MS = 1000;
 
 const named = (name) => name.replaceAll("_", " ");
 const share = (value) => `${(100 * value).toFixed(1)} %`;
@@ -17,14 +15,13 @@ const strongest = (terms) =>
   Object.entries(terms).sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).slice(0, TERMS)
     .map(([name, nats]) => `${named(name)} ${nats < 0 ? "−" : "+"}${Math.abs(nats).toFixed(1)}`).join(", ");
 
-async function ranked(body, signal) {
-  const options = {method: "POST", body, signal, headers: {Prefer: `wait=${WAIT_S}`}};
-  let found = await json(`/v1/rankings?limit=${SHOWN}`, options);
-  while (found.state === "queued" && !signal.aborted) {
-    await new Promise((resolve) => { setTimeout(resolve, LOOK_MS); });
-    found = await json(`${found.links.self}?limit=${SHOWN}`, {signal});
-  }
-  return found;
+/** Ask for a ranking and follow it as solves are followed; `begun` gets it while it is made. */
+async function ranked(body, begun, signal) {
+  let found = await json(`/v1/rankings?limit=${SHOWN}`, {method: "POST", body, signal});
+  if (isOver(found)) return found;
+  begun(found);
+  await follow(found, (event, data) => { if (event !== "progress") found = data; }, signal);
+  return {...found, covers: found.covers.slice(0, SHOWN)};
 }
 
 function Cover({cover}) {
@@ -47,7 +44,8 @@ export function Ranked() {
   const [busy, work] = useState(false);
   const [problem, tell] = useState("");
   const [turn, begin] = useState(null);
-  useEffect(() => { show(null); tell(""); work(false); return () => turn?.abort(); }, [board]);
+  const [open, setOpen] = useState(null);
+  useEffect(() => { show(null); tell(""); work(false); setOpen(null); return () => turn?.abort(); }, [board]);
   if (game !== "strands" || !board) return null;
   const rank = async () => {
     const controller = new AbortController();
@@ -56,19 +54,27 @@ export function Ranked() {
     tell("");
     try {
       const {puzzle, id} = board.body;
-      show(await ranked({...(id ? {id} : {puzzle}), ...(!id && board.clue ? {clue: board.clue} : {})}, controller.signal));
+      show(await ranked({...(id ? {id} : {puzzle}), ...(!id && board.clue ? {clue: board.clue} : {})}, setOpen, controller.signal));
     } catch (error) {
       if (controller.signal.aborted) return;
       if (!(error instanceof Problem)) throw error;
       tell(error.message);
     }
+    setOpen(null);
     work(false);
+  };
+  const stop = () => {
+    json(open.links.self, {method: "DELETE"}).catch((error) => {
+      if (!(error instanceof Problem)) throw error;
+      tell(error.message);
+    });
   };
   return html`
     <section class="ranked" aria-label="Which cover was meant" aria-busy=${busy}>
       <button class="chip" type="button" disabled=${busy} onClick=${rank}>${busy ? "ranking…" : "which cover was meant?"}</button>
+      ${busy && open && html`<button class="chip" type="button" onClick=${stop}>stop ranking</button>`}
       ${problem && html`<p role="alert">${problem}</p>`}
-      ${found && found.covers.length === 0 && html`<p>${found.reason || "No cover was found to rank."}</p>`}
+      ${found && found.covers.length === 0 && html`<p role="status">${found.reason || "No cover was found to rank."}</p>`}
       ${found && found.covers.length > 0 && html`
         <ol>${found.covers.map((cover, i) => html`<${Cover} key=${i} cover=${cover} />`)}</ol>
         <p class="quiet">${found.cover_count} covers ranked by ${found.ranker} in ${duration(found.seconds)}. Confidence is the probability that a cover was meant, if the meant one is listed. Numbers are nats.${found.note ? ` ${found.note}.` : ""}</p>`}

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
-from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results import rankings
 from nightgrid.archive.results.rankings import Wanted
@@ -26,7 +26,7 @@ from nightgrid.workers.ranking.ondemand import (
     ranking_status,
     submit_ranking,
 )
-from nightgrid.workers.ranking.work import rank_message, wanted_path
+from nightgrid.workers.ranking.work import attempts_path, rank_message, wanted_path
 from nightgrid.workers.settings import Settings
 from tests.solvers.strands.boards import board
 
@@ -103,6 +103,61 @@ def test_what_is_not_made_is_202_and_then_found(client: TestClient, settings: Se
     assert not lake.exists(wanted_path(RANKING))
 
 
+def test_a_ranking_that_is_left_is_cancelled_unless_another_client_wants_it(
+    client: TestClient, settings: Settings
+):
+    lake = Lake.open(settings.lake)
+    body = {"puzzle": BOARD, "clue": "Pets"}
+    for key in ("one", "two"):
+        client.post("/v1/rankings", json=body, headers={"Idempotency-Key": key})
+    place = f"/v1/rankings/{RANKING}"
+
+    first = client.delete(place, headers={"Idempotency-Key": "one"}).json()
+    assert (first["state"], first["reason"]) == ("queued", "left; 1 other wish for it")
+    second = client.delete(place, headers={"Idempotency-Key": "two"}).json()
+    assert (second["state"], second["reason"]) == ("cancelled", "cancelled by its client")
+    assert client.delete(place).json()["state"] == "cancelled", "a second time changes nothing"
+    assert lake.list("runs/wishes") == []
+
+    note = read_json(lake, wanted_path(RANKING))
+    assert note is not None
+    late = rank_message(lake, note["message"], settings, about=RANKING)
+    assert late == {"ranked": 0, "boards": 1}, "its message is on the queue all the same"
+    again = client.post("/v1/rankings", json=body)
+    assert (again.status_code, again.json()["state"]) == (202, "queued")
+    assert rank_message(lake, note["message"], settings, about=RANKING)["ranked"] == 1
+    assert client.delete(place).json()["state"] == "done"
+
+
+def test_events_tell_where_a_ranking_is_until_it_ends(client: TestClient, settings: Settings):
+    lake = Lake.open(settings.lake)
+    client.post("/v1/rankings", json={"puzzle": BOARD, "clue": "Pets"})
+    place = f"/v1/rankings/{RANKING}"
+    told: list[tuple[str, str]] = []
+    with client.stream("GET", f"{place}/events") as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        name = ""
+        for line in answer.iter_lines():
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                told.append((name, json.loads(line.removeprefix("data: "))["state"]))
+                if len(told) == 1:
+                    write_json(lake, attempts_path(RANKING), {"attempts": 1, "worker": "w"})
+                elif len(told) == 2:
+                    client.delete(place)
+    assert told == [
+        ("state", "queued"),
+        ("state", "running"),
+        ("state", "cancelled"),
+        ("end", "cancelled"),
+    ]
+    last = client.get(f"{place}/events", headers={"Last-Event-ID": "1"})
+    assert last.text.count("event: ") == 1
+    assert client.get("/v1/rankings/nonsense/events").status_code == 404
+    assert client.delete("/v1/rankings/nonsense").status_code == 404
+
+
 @pytest.mark.parametrize(
     ("body", "status", "pointer"),
     [
@@ -146,6 +201,10 @@ def test_the_keeper_sends_what_is_lost_and_gives_up_in_the_end(
     found = ranking_status(lake, RANKING)
     assert found.state == "failed"
     assert f"no worker has ranked it by {ALONE}" in found.reason
+    keeper.drop_old_ends(kept_days=1)
+    assert ranking_status(lake, RANKING).state == "failed"
+    keeper.drop_old_ends(kept_days=-1)
+    assert ranking_status(lake, RANKING).state == "unknown"
     submit_ranking(lake, WANTED, settings)
     assert ranking_status(lake, RANKING).state == "queued"
     rankings.keep_ranking(lake, rankings.rank(RANKER, WANTED))
@@ -175,6 +234,22 @@ def test_a_board_is_ranked_from_the_command_line(
     code, out, _ = invoke("submit", write(BOARD), "--rank", "--wait", "5", *place)
     assert code == 0
     assert "covers ranked in" in out
+
+
+def test_a_ranking_is_cancelled_from_the_command_line(
+    invoke: Invoke, write: Write, settings: Settings, monkeypatch: pytest.MonkeyPatch,
+    redis_url: str,
+):  # fmt: skip
+    monkeypatch.setenv("NIGHTGRID_REDIS_URL", redis_url)
+    place = ("--lake", settings.lake)
+    _, out, _ = invoke("submit", write(BOARD), "--rank", *place)
+    ranking_id = out.split()[0]
+    assert "queued" in invoke("status", ranking_id, *place)[1]
+    code, out, err = invoke("cancel", ranking_id, *place)
+    assert (code, err) == (0, "")
+    assert out == f"{ranking_id}  cancelled; nightgrid submit asks it again\n"
+    assert "nothing to cancel" in invoke("cancel", ranking_id, *place)[1]
+    assert "cancelled" in invoke("status", ranking_id, *place)[1]
 
 
 @pytest.mark.parametrize(
