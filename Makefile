@@ -15,11 +15,11 @@ MUTANTS_ARGS ?=
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test lint format docs site dist notes bench chaos mutants lock clean
+.PHONY: help demo check test test-long lint format docs site dist notes bench chaos mutants lock clean
 
 help: ## print this list
 	@echo "nightgrid: make TARGET"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Stamps: an environment is made again when what it is made of changes. uv installs side by side
 # and keeps what it fetched; where it cannot reach an index, pip does it, which knows other ways.
@@ -61,11 +61,17 @@ demo: $(READY) ## install, run the nightly job over the bundled archive, show a 
 	$(BIN)/nightgrid demo
 
 check: lint ## lint, and the quick tests of solvers and archive, in less than a minute
-	$(BIN)/python -m pytest tests/solvers tests/archive -m "not slow" --numprocesses 2 \
+	$(BIN)/python -m pytest tests/solvers tests/archive -m "not slow and not long" --numprocesses 2 \
 	  --dist loadscope $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
 
-test: $(DEV) ## run every test; SEED=… repeats a run, PYTEST_ARGS=… passes options on
-	$(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadscope \
+test: $(DEV) ## run the tests; SEED=… repeats a run, PYTEST_ARGS=… passes options on
+	$(BIN)/python -m pytest -m "not long" --numprocesses $(TEST_PROCESSES) --dist loadscope \
+	  --no-loadscope-reorder $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
+
+# Their files alone are collected, which takes each process seconds of the whole suite.
+test-long: $(DEV) ## run the tests that `make test` leaves out, those of endurance
+	$(BIN)/python -m pytest $$(grep --recursive --files-with-matches --include='test_*.py' \
+	  'mark\.long' tests) -m long --numprocesses $(TEST_PROCESSES) --dist loadscope \
 	  --no-loadscope-reorder $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
 
 lint: $(DEV) ## check style, types and the floors of the house

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import secrets
@@ -25,6 +26,24 @@ ALONE = (
     "tests/workers/runs/",
 )
 """Where tests of these folders start no workers or few of them, and take long."""
+
+
+# Millions of objects are made while tests are collected, and stay: each look through them for
+# garbage takes long and finds none.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from now on, among what tests leave alone."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Let the interpreter end as it would: libraries of C++ count what was not given back."""
+    gc.unfreeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

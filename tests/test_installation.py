@@ -120,6 +120,7 @@ def test_solving_by_the_module_and_from_python(python: Path, trapped: Path):
     assert run(python, trapped, "-c", script).count("\n") == told.count("\n") > 0
 
 
+@pytest.mark.long(short="tests/test_installation.py::test_solving_by_the_module_and_from_python")
 def test_the_demo_with_workers_and_a_night(python: Path, trapped: Path):
     command = python.parent / "nightgrid"
     # With workers, which import what the traps are called; Prefect's server has tests of its own.

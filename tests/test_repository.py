@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import fcntl
 import json
 import re
@@ -351,6 +352,59 @@ def test_make_explains_every_target():
     assert [
         t for t in phony[1].split() if not re.search(rf"^  {t} +\S", listed, re.MULTILINE)
     ] == []
+
+
+def long_markers(path: Path) -> list[ast.Call | ast.Attribute]:
+    """Find where tests of a file are marked `long`, with words or without."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    called = [node for node in nodes if isinstance(node, ast.Call)]
+    bare = {
+        node
+        for node in nodes
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "pytest.mark.long"
+    }
+    return [call for call in called if call.func in bare] + [
+        node for node in bare if node not in {call.func for call in called}
+    ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted((ROOT / "tests").rglob("test_*.py")) if long_markers(path)],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_a_long_test_names_its_short_form_or_says_why_it_has_none(path: Path):
+    """Given a test that `make test` leaves out, Then a test that it runs is named, or a reason."""
+    for marker in long_markers(path):
+        assert isinstance(marker, ast.Call), f"line {marker.lineno}: a marker without words"
+        words = {word.arg: ast.literal_eval(word.value) for word in marker.keywords}
+        assert len(words) == 1, words
+        assert words.keys() <= {"short", "reason"}
+        assert all(words.values())
+        if "short" in words:
+            file, _, name = words["short"].partition("::")
+            tests = ast.parse((ROOT / file).read_text()).body
+            (short,) = [t for t in tests if isinstance(t, ast.FunctionDef) and t.name == name]
+            marks = [ast.unparse(decorator) for decorator in short.decorator_list]
+            assert not [mark for mark in marks if mark.startswith("pytest.mark.long")], words
+
+
+def test_what_make_test_leaves_out_is_run_by_make_test_long_and_by_ci():
+    """Given both targets, Then each test is of one of them, and .ci/run calls them."""
+
+    def told(target: str) -> str:
+        command = ["make", "--dry-run", "--silent", "--always-make", target]
+        return subprocess.run(
+            command, cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.replace("\\\n", "")
+
+    assert '-m "not long"' in told("test")
+    assert re.search(r"-m long\b", told("test-long"))
+    lines = (ROOT / ".ci/run").read_text().splitlines()
+    assert [line for line in lines if line.startswith("make test")] == [
+        "make test",
+        "make test-long",
+    ]
 
 
 def test_the_wheel_carries_every_room_and_the_sample_archive(tmp_path: Path):

@@ -41,7 +41,7 @@ REASONS = {
     "object storage",
     "published archive",
     "root",
-    "runs every test",
+    "runs tests",
     "make installs",
     "makes a release",
     "measures for minutes",
@@ -207,8 +207,9 @@ def wrong_words(command: list[str], cli: dict[str, click.Command]) -> str:
         return ""
     program, rest = words[0].rpartition("/")[2], words[1:]
     if program == "make":
-        targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-        return "" if {w for w in rest if w.isalpha()} <= set(targets) else "no such target"
+        targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        asked = {word for word in rest if re.fullmatch(r"[a-z][a-z-]*", word)}
+        return "" if asked <= set(targets) else "no such target"
     for word in rest:
         place = word.rstrip("/")
         ours = re.match(r"(infra|service|docs|benchmarks|changelog\.d)/", place)

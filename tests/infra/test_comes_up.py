@@ -227,6 +227,7 @@ def objects() -> list[Object]:
     return build(ROOT / "infra/kubernetes/overlays/shared-folder")
 
 
+@pytest.mark.long(reason="it starts all of a deployment; each command has tests of its own")
 def test_every_pod_of_kubernetes_comes_up_and_stops(place: Place, objects: list[Object]):
     cluster = Cluster(place, objects)
     payloads = place.volume("payloads")
@@ -292,6 +293,7 @@ def compose_command(name: str, service: Object) -> list[str]:
     return [re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", word) for word in words]
 
 
+@pytest.mark.long(reason="it starts all of a deployment; each command has tests of its own")
 def test_every_service_of_compose_comes_up_and_stops(place: Place, tmp_path: Path):
     services = yaml.safe_load(COMPOSE.read_text())["services"]
     place.volumes["payloads"] = ROOT / "service/sample/pips"

@@ -143,6 +143,9 @@ def test_workers_that_cannot_work_change_no_byte_and_count_against_no_chunk(chao
     check(aftermath, expected)
 
 
+@pytest.mark.long(
+    short="tests/workers/runs/test_object_store_runs.py::test_two_drivers_work_a_run_while_it_is_planned"
+)
 def test_workers_and_two_drivers_of_a_lake_on_an_object_store_change_no_byte(tmp_path):
     """Given a main process that forks workers, Then it has sent no request to the store before."""
     with (
@@ -162,6 +165,9 @@ def test_workers_and_two_drivers_of_a_lake_on_an_object_store_change_no_byte(tmp
     check(aftermath, expected)
 
 
+@pytest.mark.long(
+    short="tests/workers/cluster/test_chaos_faults.py::test_faults_change_no_byte_of_the_results"
+)
 def test_a_host_that_is_cut_off_and_healed_changes_no_byte_and_works_again(tmp_path):
     try:
         with host_of_its_own() as network:

@@ -29,6 +29,10 @@ def service(tmp_path: Path) -> Iterator[Serving]:
 
 
 @pytest.mark.cluster
+@pytest.mark.long(
+    short="tests/workers/cluster/test_survival.py"
+    "::test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run"
+)
 @pytest.mark.slow
 def test_every_accepted_job_ends_whatever_is_killed(
     service: Serving, monkeypatch: pytest.MonkeyPatch
