@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.settings import Settings, load_settings, origins
+from nightgrid.workers.settings import Settings, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -66,19 +66,6 @@ def test_child_processes_have_the_settings_of_their_parent_wherever_they_work(fo
         check=True,
     )
     assert said.stdout.strip() == str(parent.environment())
-
-
-def test_what_is_said_is_listed_with_its_place_and_without_passwords(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = folder / "nightgrid.toml"
-    file.write_text('redis_url = "redis://me:secret@host:6379/0"\nbudget_seconds = 5\n')
-    monkeypatch.setenv("NIGHTGRID_BUDGET_SECONDS", "4")
-    assert origins(load_settings(lake="x"), ["lake"]) == [
-        ("lake", str(folder / "x"), "option"),
-        ("redis_url", "redis://me:***@host:6379/0", str(file)),
-        ("budget_seconds", "4.0", "environment"),
-    ]
 
 
 @pytest.mark.parametrize("name", [n for n, f in Settings.model_fields.items() if f.metadata])
