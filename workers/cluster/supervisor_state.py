@@ -52,6 +52,22 @@ def supervisor_state(settings: Settings) -> Mapping[str, Any] | None:
     return state
 
 
+def has_begun_workers(settings: Settings) -> bool:
+    """Tell whether a supervisor that lives has started workers, ready or not.
+
+    Takes no lock: it may be asked every second.
+    """
+    state = supervisor_state(settings) or {}
+    try:
+        os.kill(int(state["supervisor_pid"]), 0)
+        return any(child["worker"] for child in state["processes"].values())
+    except (KeyError, TypeError, ValueError, AttributeError, ProcessLookupError):
+        return False
+    except PermissionError:
+        # It lives, and is another user's.
+        return True
+
+
 def is_supervised(settings: Settings) -> bool:
     """Tell whether a supervisor works in our side folder."""
     try:

@@ -86,6 +86,8 @@ def serve(
         server = make_server(app, started)
         failed = _watched(ready, server.end) if ready else []
         _run(lambda: server.run([bound]))
+        # Workers that end with us, while they start, have not failed.
+        failed = list(failed)
     if failed:
         raise failed[0]
     return Exit.OK

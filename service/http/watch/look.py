@@ -16,6 +16,7 @@ from nightgrid.workers.broker.malformed import malformed_counts
 from nightgrid.workers.broker.queues import INTERACTIVE, Demand, QueueStatus, demand, overview
 from nightgrid.workers.broker.redis_keys import connect, living, refusals
 from nightgrid.workers.broker.sent_figures import read_figures, send_figures
+from nightgrid.workers.cluster.supervisor_state import has_begun_workers
 from nightgrid.workers.figures import Sample
 from nightgrid.workers.ondemand.records import read_records
 from nightgrid.workers.settings import Settings
@@ -38,6 +39,8 @@ class QueueLook:
     """The living workers by name; None while no server answers."""
     refusing: dict[str, str] = field(default_factory=dict)
     queues: dict[str, QueueStatus] = field(default_factory=dict)
+    starting: bool = False
+    """Whether no worker lives, and some are being started on this machine."""
     batch: Demand | None = None
     damaged: int = 0
     """What lies among the records and is none."""
@@ -66,13 +69,21 @@ def look_at_queue(lake: Lake, settings: Settings) -> QueueLook:
         state = RUN if record.run_id is not None else RUNNING if record.worker else WAITING
         jobs[record.question.game, state] += 1
         oldest_s = max(oldest_s or 0.0, now - record.submitted_at)
-    look = QueueLook(jobs=jobs, oldest_s=oldest_s, alive=None, damaged=len(records.bad))
+    look = QueueLook(
+        jobs=jobs,
+        oldest_s=oldest_s,
+        alive=None,
+        starting=has_begun_workers(settings),
+        damaged=len(records.bad),
+    )
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
         # Boards that processes of the service itself have solved.
         send_figures(client, settings)
+        alive = living(client, settings)
         return replace(
             look,
-            alive=living(client, settings),
+            alive=alive,
+            starting=look.starting and not alive,
             refusing=refusals(client, settings),
             queues=overview(settings),
             batch=demand(settings),

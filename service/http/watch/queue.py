@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
@@ -39,6 +40,9 @@ class Queue(BaseModel):
     waiting: int = Field(description="Jobs that no worker has begun.")
     running: int = Field(description="Jobs that are worked, those that became runs included.")
     oldest_s: float | None = Field(description="Age of the oldest open job, waiting or worked.")
+    state: Literal["up", "starting", "none"] = Field(
+        description="Whether a worker lives, or some are being started on the service's machine."
+    )
     answers: bool = Field(description="Whether the Redis server answers.")
     workers: list[WorkerAbout]
     batch: Batch | None
@@ -53,6 +57,7 @@ def queue(service: Here) -> Queue:
         waiting=look.number(WAITING),
         running=look.number(RUNNING, RUN),
         oldest_s=None if look.oldest_s is None else round(max(0.0, look.oldest_s), 3),
+        state="up" if alive else "starting" if look.starting else "none",
         answers=look.alive is not None,
         workers=[
             WorkerAbout(

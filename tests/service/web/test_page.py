@@ -551,3 +551,10 @@ def test_a_ranking_that_is_made_can_be_stopped(opened: Opened) -> None:
     page.get_by_role("button", name="stop ranking").click()
     expect(page.get_by_text("cancelled by its client")).to_be_visible()
     expect(page.get_by_role("button", name="stop ranking")).to_have_count(0)
+
+
+def test_the_queue_says_that_workers_are_starting(opened: Opened) -> None:
+    page = opened("/")
+    queue = examples()["queue"]["responses"]["200"] | {"state": "starting", "workers": []}
+    page.route("**/v1/queue", lambda route: route.fulfill(json=queue))
+    expect(page.get_by_role("region", name="Queue").get_by_text("starting")).to_be_visible()

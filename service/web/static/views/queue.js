@@ -19,7 +19,7 @@ export function QueueStrip() {
             <${Figure} name="waiting">${grouped(queue.waiting ?? 0)}<//>
             <${Figure} name="running">${grouped(queue.running ?? 0)}<//>
             <${Figure} name="oldest">${queue.oldest_s ? duration(queue.oldest_s) : "–"}<//>
-            <${Figure} name=${workers === 1 ? "worker" : "workers"}>${workers ?? "–"}<//>
+            <${Figure} name=${workers === 1 ? "worker" : "workers"}>${queue.state === "starting" ? "starting" : workers ?? "–"}<//>
           </dl>`
         : html`<p>The queue does not answer.</p>`}
     </section>`;

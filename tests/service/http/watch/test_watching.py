@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from nightgrid.service.http.watch.metric_list import METRICS
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.malformed import count_malformed
 from nightgrid.workers.broker.redis_keys import connect, mark_alive, mark_refusal
+from nightgrid.workers.cluster.supervisor_state import state_path
 from nightgrid.workers.figures import TOLD, note
 from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.records import RECORDS, read_records, write_record
@@ -70,6 +72,7 @@ def test_the_queue_tells_who_waits_and_who_works(
     http = open_client(Path(settings.lake), redis_url=redis_url)
     told = http.get("/v1/queue").json()
     assert (told["waiting"], told["running"], told["answers"]) == (1, 1, True)
+    assert told["state"] == "up"
     assert told["oldest_s"] >= OLDER_S, "a job that is worked is open as well"
     assert told["workers"] == [
         {
@@ -105,6 +108,35 @@ def test_a_server_without_workers_is_not_ready(
 ):
     answer = open_client(Path(settings.lake), redis_url=redis_url).get("/readyz")
     assert answer.json()["detail"] == "not there yet: workers"
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ({"supervisor_pid": os.getpid(), "processes": {"batch": {"worker": "w"}}}, "starting"),
+        ({"supervisor_pid": os.getpid(), "processes": {"server": {"worker": ""}}}, "none"),
+        ({"supervisor_pid": 2**22 + 1, "processes": {"batch": {"worker": "w"}}}, "none"),
+        ({"supervisor_pid": os.getpid(), "processes": {"batch": 3}}, "none"),
+        ({"processes": 3}, "none"),
+        ({}, "none"),
+    ],
+)
+@pytest.mark.parametrize("answers", [True, False])
+def test_workers_that_are_being_started_are_told(
+    settings: Settings,
+    open_client: Callable[..., TestClient],
+    redis_url: str,
+    state: dict[str, Any],
+    told: str,
+    answers: bool,
+):
+    """Given what a supervisor left, living or not, Then the queue says whether workers come."""
+    path = state_path(settings)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(state))
+    url = redis_url if answers else NO_SERVER
+    queue = open_client(Path(settings.lake), redis_url=url).get("/v1/queue").json()
+    assert (queue["state"], queue["answers"], queue["workers"]) == (told, answers, [])
 
 
 def test_a_look_is_kept_for_a_while_and_a_failure_is_not():
