@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from nightgrid.service.report.html import Html, tag
 from nightgrid.service.terminal.console import duration
 
-WIDTH = 640
-HEIGHT = 220
-LEFT = 64
-RIGHT = 14
-TOP = 14
-FOOT = 30
-BIN_WIDTH_MAX = 44
-CELL = 15
+WIDTH_PX = 640
+"""Width of a chart. All sizes are units of its view box, which is drawn as wide as it may be."""
+HEIGHT_PX = 220
+LEFT_PX = 64
+RIGHT_PX = 14
+TOP_PX = 14
+FOOT_PX = 30
+BIN_WIDTH_MAX_PX = 44
+CELL_PX = 15
 DOT_PX = 3.4
 
 Point = tuple[dt.date, float, str, str]
@@ -41,11 +42,11 @@ def dots(
     days = max(1, (last - first).days)
 
     def x(date: dt.date) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (date - first).days / days
+        return LEFT_PX + (WIDTH_PX - LEFT_PX - RIGHT_PX) * (date - first).days / days
 
     def y(value: float) -> float:
         share = (math.log10(value) - low) / (high - low)
-        return HEIGHT - FOOT - (HEIGHT - FOOT - TOP) * share
+        return HEIGHT_PX - FOOT_PX - (HEIGHT_PX - FOOT_PX - TOP_PX) * share
 
     step = max(1, (high - low + 4) // 5)
     marks = [_level(y(10.0**power), written(10.0**power)) for power in range(low, high + 1, step)]
@@ -62,7 +63,7 @@ def dots(
         )
         for date, value, name, said in shown
     ]
-    return _chart(label, WIDTH, HEIGHT, [*marks_drawn, *names, *spots])
+    return _chart(label, WIDTH_PX, HEIGHT_PX, [*marks_drawn, *names, *spots])
 
 
 def columns(values: Iterable[float], label: str, written: Callable[[float], str]) -> Html:
@@ -89,7 +90,7 @@ def bars(counts: Sequence[tuple[str, int]], label: str) -> Html:
 def _columns(counts: Sequence[tuple[str, int]], label: str, *, every: int) -> Html:
     wide, high = 320, 150
     most = max(n for _, n in counts)
-    step = min(BIN_WIDTH_MAX, (wide - 16) / len(counts))
+    step = min(BIN_WIDTH_MAX_PX, (wide - 16) / len(counts))
     left = (wide - step * len(counts)) / 2
     drawn: list[Html] = []
     for i, (name, n) in enumerate(counts):
@@ -133,19 +134,19 @@ def calendar(
             tag(
                 "rect",
                 tag("title", f"{day}: {said}"),
-                x=34 + week * (CELL + 3),
-                y=20 + row * (CELL + 3),
-                width=CELL,
-                height=CELL,
+                x=34 + week * (CELL_PX + 3),
+                y=20 + row * (CELL_PX + 3),
+                width=CELL_PX,
+                height=CELL_PX,
                 rx=3,
                 class_=f"day {kind}",
             )
         )
         if day.day == 1 or i == 0:
-            cells.append(_text(34 + week * (CELL + 3), 13, f"{day:%b}", "start"))
-    cells += [_text(0, 32 + row * (CELL + 3), name, "start") for row, name in _WEEKDAYS]
-    wide = max(34 + weeks * (CELL + 3) + 8, 120)
-    return _chart(label, wide, 20 + 7 * (CELL + 3), cells, "chart natural")
+            cells.append(_text(34 + week * (CELL_PX + 3), 13, f"{day:%b}", "start"))
+    cells += [_text(0, 32 + row * (CELL_PX + 3), name, "start") for row, name in _WEEKDAYS]
+    wide = max(34 + weeks * (CELL_PX + 3) + 8, 120)
+    return _chart(label, wide, 20 + 7 * (CELL_PX + 3), cells, "chart natural")
 
 
 _WEEKDAYS = ((0, "Mon"), (2, "Wed"), (4, "Fri"), (6, "Sun"))
@@ -168,13 +169,13 @@ def _chart(
 
 
 def _level(y: float, name: str) -> list[Html]:
-    line = tag("path", d=f"M{LEFT} {_px(y)}H{WIDTH - RIGHT}", class_="rule")
-    return [line, _text(LEFT - 8, y + 4, name, "end")]
+    line = tag("path", d=f"M{LEFT_PX} {_px(y)}H{WIDTH_PX - RIGHT_PX}", class_="rule")
+    return [line, _text(LEFT_PX - 8, y + 4, name, "end")]
 
 
 def _date(x: float, date: dt.date) -> Html:
-    where = "start" if x < LEFT + 20 else "end" if x > WIDTH - RIGHT - 20 else "middle"
-    return _text(x, HEIGHT - 8, f"{date.day} {date:%b}", where)
+    where = "start" if x < LEFT_PX + 20 else "end" if x > WIDTH_PX - RIGHT_PX - 20 else "middle"
+    return _text(x, HEIGHT_PX - 8, f"{date.day} {date:%b}", where)
 
 
 def _ticks(first: dt.date, last: dt.date) -> list[dt.date]:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from nightgrid.service.remote.client import RemoteClient
     from nightgrid.workers.ranking.ondemand import RankingStatus
 
-SHOWN = 5
+COVERS_SHOWN = 5
 TERMS_SHOWN = 3
-COVERS = 100
+COVERS_ASKED = 100
 
 
 class Rankings(Protocol):
@@ -81,7 +81,7 @@ class RemoteRankings:
         ends_at = time.monotonic() + timeout_s
         while True:
             try:
-                value = self._client.get(f"/v1/rankings/{ranking_id}", limit=COVERS)
+                value = self._client.get(f"/v1/rankings/{ranking_id}", limit=COVERS_ASKED)
             except NotThereError:
                 return RankingStatus(ranking_id=ranking_id, state="unknown")
             if value["state"] not in OPEN_STATES or time.monotonic() >= ends_at:
@@ -195,7 +195,7 @@ def say_ranking(ranking: Mapping[str, Any]) -> None:
     clue = "" if ranking["clue"] else ", without a clue"
     seconds = duration(int(1e9 * ranking["seconds"]))
     say(f"{len(covers)} covers ranked in {seconds} by {ranking['ranker']}{clue}:")
-    for place, cover in enumerate(covers[:SHOWN], 1):
+    for place, cover in enumerate(covers[:COVERS_SHOWN], 1):
         spangram = " ".join(cover["components"])
         say(f"  {place}. {cover['confidence']:6.1%}  {spangram}: {', '.join(cover['theme_words'])}")
     for word, terms in covers[0]["words"].items():
