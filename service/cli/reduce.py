@@ -11,13 +11,8 @@ import typer
 from nightgrid.service.cli.answers import cost_text
 from nightgrid.service.games import service_plug, view
 from nightgrid.service.options.completion import offer
-from nightgrid.service.options.shared_options import (
-    Json,
-    check_picture,
-    check_range,
-    write_file,
-    write_picture,
-)
+from nightgrid.service.options.pictures import check_picture, write_file, write_picture
+from nightgrid.service.options.shared_options import Json, check_range
 from nightgrid.service.terminal.console import Exit, emit, exit_for, note, say, say_drawing
 from nightgrid.service.terminal.progress import warm_games
 from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status

@@ -10,17 +10,8 @@ import typer
 from nightgrid.service.cli.answers import each_puzzle, head_json, say_head, say_unsolved
 from nightgrid.service.games import view
 from nightgrid.service.options.game_options import with_typed_boards
-from nightgrid.service.options.shared_options import (
-    Files,
-    GameName,
-    Json,
-    LakeOption,
-    Levels,
-    SvgFile,
-    check_picture,
-    one_picture,
-    write_picture,
-)
+from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
+from nightgrid.service.options.shared_options import Files, GameName, Json, LakeOption, Levels
 from nightgrid.service.terminal.console import Exit, emit, say, say_drawing
 from nightgrid.solvers.registry import game as game_of
 

@@ -30,6 +30,7 @@ from nightgrid.service.options.game_options import (
     with_options,
     with_typed_boards,
 )
+from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
 from nightgrid.service.options.shared_options import (
     All,
     Best,
@@ -41,13 +42,9 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     Levels,
     Limit,
-    SvgFile,
-    check_picture,
     check_range,
     chosen_ask,
     default_budget,
-    one_picture,
-    write_picture,
 )
 from nightgrid.service.terminal.console import (
     Exit,

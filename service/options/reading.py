@@ -8,11 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nightgrid.archive.games import claimed_game, reader
-from nightgrid.archive.lookup.reference import (
-    DateReference,
-    looks_like_reference,
-    read_reference,
-)
+from nightgrid.archive.lookup.reference import DateReference, looks_like_reference, read_reference
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.service.games import service_plug
 from nightgrid.service.games.plug import option

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import datetime as dt
-import mimetypes
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.options.completion import levels, offer
 from nightgrid.service.terminal.formats import Format
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import GAMES, titles
+from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.runs.retry import Retry
 
 if TYPE_CHECKING:
     from nightgrid.flows.runs import RunSettings
-    from nightgrid.service.options.reading import Found
     from nightgrid.workers.settings import Settings
 
 
 SETTINGS_PREFIX = "NIGHTGRID_"
 SETTINGS_FILE = "nightgrid.toml"
 """Where neither a variable begins so nor this file lies, every setting is its default."""
-SVG_TYPE = "image/svg+xml"
 
 
 def one_of(names: Sequence[str]) -> str:
@@ -155,15 +151,6 @@ LakeOption = Annotated[
     ),
 ]
 
-SvgFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write a picture of what is drawn, the board and a solution on it, to FILE, as SVG. "
-        "It takes one puzzle: --level picks one of a payload.",
-    ),
-]
-
 
 def check_game(name: str | None) -> None:
     """Raise PermanentError for a name of --game that is none; None is nothing said."""
@@ -278,64 +265,3 @@ def run_options(
 def solved_by(settings: RunSettings) -> str:
     """Say what solves a run, for people."""
     return "this process" if settings.executor == "inline" else "Celery workers"
-
-
-def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterator[Found]:
-    """Refuse a second puzzle, or one that has no picture, where there is one file for it.
-
-    It looks ahead as far as the second puzzle: what is refused is refused before any is given.
-    """
-    from nightgrid.archive.payloads.published import Published
-
-    ahead: list[Found] = []
-    seen = 0
-    for found in sources if svg is not None else ():
-        ahead.append(found)
-        if isinstance(found.item, Published):
-            seen += 1
-            if not service_plug(found.game).draws_svg:
-                drawn = titles([game for game, plug in ALL.items() if plug.draws_svg])
-                title = titles([found.game])
-                raise PermanentError(f"--svg is for {drawn}; this board is of {title}")
-            if seen > 1:
-                raise PermanentError(
-                    f"--svg {svg} takes one puzzle and there are more; name one file, and with "
-                    "--level one of its puzzles"
-                )
-    yield from ahead
-    yield from sources
-
-
-def check_picture(path: Path | None) -> None:
-    """Raise PermanentError for a file that cannot be written, or is named like another picture.
-
-    None is no picture.
-    """
-    if path is None:
-        return
-    folder = path.parent
-    kind, _ = mimetypes.guess_type(path.name)
-    if path.is_dir():
-        reason = "Is a directory"
-    elif not folder.is_dir():
-        reason = "No such file or directory" if not folder.exists() else "Not a directory"
-    elif not os.access(path if path.exists() else folder, os.W_OK):
-        reason = "Permission denied"
-    elif kind not in (None, SVG_TYPE):
-        reason = f"pictures are SVG, not {kind}; expected a name that ends with .svg"
-    else:
-        return
-    raise PermanentError(f"--svg {path}: {reason}")
-
-
-def write_picture(path: Path, text: str) -> None:
-    """Write a picture. Raises PermanentError where that fails."""
-    write_file(path, text, "--svg")
-
-
-def write_file(path: Path, text: str, what: str = "cannot write") -> None:
-    """Write a text. Raises PermanentError, beginning with `what`, where that fails."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise PermanentError(f"{what} {path}: {error.strerror or error}") from error
