@@ -13,19 +13,11 @@ from typing import Any
 import pytest
 
 from tests.s3_server import s3_server
+from tests.shares import WAITING_FOLDERS, share_of
 from tests.warm_interpreter import started
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_ARCHIVE = ROOT.parent / "shared" / "puzzles"
-WAITING_FOLDERS = ("tests/workers", "tests/flows", "tests/fifth_game")
-ALONE = (
-    "tests/flows/count/",
-    "tests/flows/night/",
-    "tests/workers/chunks/",
-    "tests/workers/driver/",
-    "tests/workers/runs/",
-)
-"""Where tests of these folders start no workers or few of them, and take long."""
 
 
 # Millions of objects are made while tests are collected, and stay: each look through them for
@@ -56,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the folders whose tests mostly wait."""
-    items.sort(key=lambda item: _share(item.nodeid) not in WAITING_FOLDERS)
+    items.sort(key=lambda item: share_of(item.nodeid) not in WAITING_FOLDERS)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
@@ -69,15 +61,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Shares(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return _share(nodeid)
+            return share_of(nodeid)
 
     return Shares(config, log)
-
-
-def _share(nodeid: str) -> str:
-    file = nodeid.split("::", maxsplit=1)[0]
-    folder = "/".join(file.split("/")[:2])
-    return folder if folder in WAITING_FOLDERS and not file.startswith(ALONE) else file
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -24,6 +24,7 @@ from nightgrid.workers.ondemand.keeper import Keeper  # noqa: E402
 from nightgrid.workers.runs.plan import planner  # noqa: E402
 from nightgrid.workers.runs.plan.planner import plan_run  # noqa: E402
 from nightgrid.workers.settings import Settings  # noqa: E402
+from tests.shares import share_of  # noqa: E402
 
 COUNT = Ask(kind="count")
 BUDGET = Budget()
@@ -92,10 +93,10 @@ def lake(settings):
     return Lake.open(settings.lake)
 
 
-@pytest.fixture(scope="package")
-def cluster(tmp_path_factory):
-    """One lake with an embedded server and real Celery workers, for all tests."""
-    settings = quick_settings(tmp_path_factory.mktemp("cluster"))
+@contextmanager
+def running_cluster(folder):
+    """Run an embedded server and real Celery workers of one lake."""
+    settings = quick_settings(folder)
     stop = threading.Event()
     # The keeper runs here, because a process of its own would not know the toy.
     keeper = threading.Thread(target=Keeper(Lake.open(settings.lake), settings).run, args=(stop,))
@@ -104,9 +105,51 @@ def cluster(tmp_path_factory):
             toy_environment(patch)
             running.enter_context(local_cluster(settings, roles=("server", "batch", "interactive")))
         keeper.start()
-        yield settings
-        stop.set()
-        keeper.join()
+        try:
+            yield settings
+        finally:
+            stop.set()
+            keeper.join()
+
+
+class SharedCluster:
+    """The cluster of all tests that a process runs one after the other."""
+
+    def __init__(self):
+        self.settings = None
+        self._running = ExitStack()
+
+    def start(self, folder):
+        self.settings = self._running.enter_context(running_cluster(folder))
+
+    def stop(self):
+        self.settings = None
+        self._running.close()
+
+
+SHARED = SharedCluster()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """One lake with an embedded server and real Celery workers, for all tests."""
+    if SHARED.settings is None:
+        SHARED.start(tmp_path_factory.mktemp("cluster"))
+    return SHARED.settings
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Stop it with the last test that is its own: it would beat and look to the suite's end."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or share_of(nextitem.nodeid) != share_of(item.nodeid):
+            SHARED.stop()
+
+
+def pytest_sessionfinish():
+    SHARED.stop()
 
 
 @pytest.fixture

@@ -1,0 +1,20 @@
+"""Which tests one process runs one after the other."""
+
+from __future__ import annotations
+
+WAITING_FOLDERS = ("tests/workers", "tests/flows", "tests/fifth_game")
+ALONE = (
+    "tests/flows/count/",
+    "tests/flows/night/",
+    "tests/workers/chunks/",
+    "tests/workers/driver/",
+    "tests/workers/runs/",
+)
+"""Where tests of these folders start no workers or few of them, and take long."""
+
+
+def share_of(nodeid: str) -> str:
+    """Name the tests that one process runs one after the other: those of a file or of a folder."""
+    file = nodeid.split("::", maxsplit=1)[0]
+    folder = "/".join(file.split("/")[:2])
+    return folder if folder in WAITING_FOLDERS and not file.startswith(ALONE) else file
