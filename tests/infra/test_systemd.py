@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -11,12 +12,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
+
+from nightgrid.service.games.plug import SAMPLES
 
 ROOT = Path(__file__).resolve().parents[2]
 UNITS = sorted((ROOT / "infra/systemd").iterdir())
 SERVICES = [path for path in UNITS if path.suffix == ".service"]
 PROGRAM = "/opt/nightgrid/.venv/bin/nightgrid"
+STATE = "/var/lib/nightgrid"
 EXPOSURE_MAX = 20
 """Of 100, as `systemd-analyze security` counts."""
 
@@ -112,3 +117,74 @@ def test_a_worker_tells_systemd_when_it_takes_work(tmp_path: Path):
                 told.append(heard.recv(100).decode())
             assert process.wait(60) == 0
         assert set(told) == {"READY=1", "WATCHDOG=1", "STOPPING=1"}
+
+
+def environment_of(unit: Path, state: Path) -> dict[str, str]:
+    """Give what systemd sets for a unit, with its state folder here and kernels that are here."""
+    (words,) = words_of(unit, "Environment")
+    said = dict(word.split("=", 1) for word in words)
+    del said["XDG_CACHE_HOME"]
+    kept = {name: os.environ[name] for name in ("HOME", "XDG_CACHE_HOME") if name in os.environ}
+    moved = {name: value.replace(STATE, str(state)) for name, value in said.items()}
+    # systemd's own PATH, which has no virtual environment.
+    return {**kept, "PATH": "/usr/local/bin:/usr/bin:/bin", **moved}
+
+
+def command_of(unit: Path, key: str, state: Path) -> list[str]:
+    (line,) = words_of(unit, key)
+    assert line[0] == PROGRAM
+    words = [word.replace(STATE, str(state)) for word in line[1:]]
+    return [str(Path(sys.prefix) / "bin/nightgrid"), *words]
+
+
+def test_the_night_of_the_timer_works_a_lake(tmp_path: Path):
+    unit = ROOT / "infra/systemd/nightgrid-nightly.service"
+    payloads = tmp_path / "payloads"
+    payloads.mkdir()
+    shutil.copy(SAMPLES / "pips/2026-01-01.json", payloads)
+    # A night with workers is worked in test_comes_up.
+    command = [*command_of(unit, "ExecStart", tmp_path), "--inline", "--json"]
+    env = environment_of(unit, tmp_path)
+    done = subprocess.run(
+        command, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["solved"] == 3
+    assert (tmp_path / "lake/reports/report.html").is_file()
+
+
+def test_the_service_of_one_machine_answers_and_stops(tmp_path: Path):
+    unit = ROOT / "infra/systemd/nightgrid-http.service"
+    command = [*command_of(unit, "ExecStart", tmp_path), "--json"]
+    # Another service may have the port of the unit.
+    command[command.index("--port") + 1] = "0"
+    env = environment_of(unit, tmp_path)
+    with subprocess.Popen(
+        command, env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        assert httpx.get(f"{url}healthz", timeout=60).status_code == 200
+        process.terminate()
+        assert process.wait(60) == 0
+
+
+def test_a_worker_warms_its_kernels_before_it_begins(tmp_path: Path):
+    unit = ROOT / "infra/systemd/nightgrid-worker.service"
+    command = command_of(unit, "ExecStartPre", tmp_path)
+    env = environment_of(unit, tmp_path)
+    subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, check=True)
+
+
+def test_every_command_line_of_a_unit_is_tried_here():
+    lines = {
+        (path.name, key)
+        for path in SERVICES
+        for key in re.findall(r"^(Exec\w+)=", path.read_text(), re.MULTILINE)
+    }
+    assert lines == {
+        ("nightgrid-http.service", "ExecStart"),
+        ("nightgrid-nightly.service", "ExecStart"),
+        ("nightgrid-worker.service", "ExecStart"),
+        ("nightgrid-worker.service", "ExecStartPre"),
+    }
