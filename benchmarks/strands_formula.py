@@ -64,7 +64,7 @@ def _section(ranker: Ranker, model: MaskedModel | None, most: int | None) -> Sec
         weights, meanings = ranker.weights, ranker.meanings
         scores[WEIGHTS] = np.zeros(0)
         if covers:
-            rows = cover_features(told, covers, board.clue, meanings, weights.plda)
+            rows = cover_features(told, covers, board.clue, meanings, weights.learned)
             scores[WEIGHTS] = rows @ weights.cover
         for name, own in scores.items():
             found = np.flatnonzero(np.isin(np.argsort(-own, kind="stable"), meant))

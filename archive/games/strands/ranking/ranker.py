@@ -16,12 +16,14 @@ from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.ranking.features import (
     FEATURES,
     GROUPS,
+    CoverTexts,
     cover_features,
     texts_of,
 )
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.minilm import is_installed, sentence_model
 from nightgrid.archive.games.strands.ranking.plugged import NOT_RANKED
+from nightgrid.archive.games.strands.ranking.themes import SIGNAL, theme_features
 from nightgrid.archive.games.strands.ranking.vectors import Progress, Vectors, cached_vectors
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
 from nightgrid.archive.games.strands.ranking.weights import Weights, fitted_weights
@@ -122,12 +124,12 @@ class Ranker:
         listed = best_covers(board, score, k, budget)
         if not listed:
             return self._ranking(board, ())
-        scores, signals = self._judged(board, listed, clue)
+        texts = texts_of(board, listed, self.vocabulary)
+        scores, signals = self._judged(board, listed, texts, clue)
         mass = np.exp(scores - scores.max())
         shares = mass / mass.sum()
         # Stable: equal covers stay in the order of the search, which is canonical.
         order = np.argsort(-scores, kind="stable")
-        texts = texts_of(board, listed, self.vocabulary)
         covers = [
             self._cover(board, listed[i], texts.spangrams[i], float(shares[i]), signals[i])
             for i in order.tolist()
@@ -143,7 +145,7 @@ class Ranker:
         )
 
     def _judged(
-        self, board: RankedBoard, listed: list[Scored], clue: str | None
+        self, board: RankedBoard, listed: list[Scored], texts: CoverTexts, clue: str | None
     ) -> tuple[npt.NDArray[np.float64], list[dict[str, float]]]:
         """Score covers in nats; say by signal what each adds against the mean of the list."""
         if self.meanings is None:
@@ -151,18 +153,22 @@ class Ranker:
             scores = values / self.weights.alone_temperature
             return scores, [{"words and geometry": float(s - scores.mean())} for s in scores]
         rows = cover_features(board, listed, clue, self.meanings, self.weights.learned)
+        so_far = rows @ self.weights.cover
+        themes = theme_features(so_far, texts.words, texts.spangrams, clue, self.meanings)
         # The next board's compounds want the memory, before any text of it is embedded.
         self.meanings.model.rest()
-        shares = (rows - rows.mean(axis=0)) * self.weights.cover
+        as_read = themes @ self.weights.theme[1:]
+        shares = (rows - rows.mean(axis=0)) * self.weights.cover * self.weights.theme[0]
         groups = {"words and geometry": ("additive",), **GROUPS}
         signals = [
             {
                 name: float(sum(row[FEATURES.index(feature)] for feature in features))
                 for name, features in groups.items()
             }
-            for row in shares
+            | {SIGNAL: float(read)}
+            for row, read in zip(shares, as_read, strict=True)
         ]
-        return rows @ self.weights.cover, signals
+        return so_far * self.weights.theme[0] + as_read, signals
 
     def _cover(
         self, board: RankedBoard, scored: Scored, components: tuple[str, ...], confidence: float,

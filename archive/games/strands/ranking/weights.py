@@ -15,11 +15,12 @@ import numpy.typing as npt
 from nightgrid.archive.games.strands.ranking.features import FEATURES, Learned
 from nightgrid.archive.games.strands.ranking.phrases import Phrases
 from nightgrid.archive.games.strands.ranking.plda import Plda
+from nightgrid.archive.games.strands.ranking.themes import SO_FAR, THEME
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.ranking.score import WeighedTerms
 
 FOLDER = Path(__file__).parent / "fitted"
-NAME = "meant-3"
+NAME = "meant-4"
 """The weights that are used unless others are named. A refit that changes them takes a new name:
 stored ranks say which weights they come from."""
 
@@ -37,6 +38,8 @@ class Weights:
     """Fitted without the model."""
     cover: npt.NDArray[np.float64]
     """float64[FEATURES]: nats for a unit of each feature of a cover."""
+    theme: npt.NDArray[np.float64]
+    """float64[1 + THEME]: nats for one of the score so far, and for a unit of each feature."""
     alone_temperature: float
     """What scores of `search_alone` are divided by before they are probabilities."""
     wordness: npt.NDArray[np.float32]
@@ -59,6 +62,7 @@ def fitted_weights(name: str = NAME) -> Weights:
         search=WeighedTerms(f"{text['name']} search", text["search"]),
         search_alone=WeighedTerms(f"{text['name']} alone", text["search_alone"]),
         cover=np.array([float(text["cover"].get(feature, 0)) for feature in FEATURES]),
+        theme=np.array([float(text["theme"][name]) for name in (SO_FAR, *THEME)]),
         alone_temperature=float(text["alone_temperature"]),
         wordness=arrays["wordness"].astype(np.float32),
         learned=Learned(

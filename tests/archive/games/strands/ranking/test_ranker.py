@@ -13,6 +13,7 @@ from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, SentenceM
 from nightgrid.archive.games.strands.ranking.phrases import Phrases
 from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
+from nightgrid.archive.games.strands.ranking.themes import SIGNAL, SO_FAR, THEME
 from nightgrid.archive.games.strands.ranking.vectors import Vectors
 from nightgrid.archive.games.strands.ranking.weights import (
     NAME,
@@ -77,7 +78,7 @@ def test_covers_are_ranked_by_confidence_and_keep_the_rules(
         cover = cover_of(pieces, one.scored, vocabulary)
         check_cover(PUZZLE, RULES, cover)
         assert {entry.word for entry in cover.entries} == one.words
-        assert set(one.signals) == {"words and geometry", *GROUPS}
+        assert set(one.signals) == {"words and geometry", *GROUPS, SIGNAL}
         explained = ranker.explain_words(pieces, one)
         total = sum(nats for terms in explained.values() for nats in terms.values())
         assert abs(total - one.scored.score / 1000) < 0.01
@@ -119,11 +120,14 @@ def test_weights_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pyte
         shift=np.full(1, 0.5, np.float32),
     )  # fmt: skip
     text = {"provenance": {"boards": 2}, "search": {"zipf": 1.5}, "search_alone": {"zipf": 1.0},
-            "cover": {"additive": 1.0}, "alone_temperature": 1.2}  # fmt: skip
+            "cover": {"additive": 1.0},
+            "theme": {SO_FAR: 1.0, **dict.fromkeys(THEME, 0.5)},
+            "alone_temperature": 1.2}  # fmt: skip
     write_weights(tmp_path, "odd-1", text, np.ones(4), Learned(plda=plda, phrases=phrases))
     read = fitted_weights("odd-1")
     assert (read.name, read.alone_temperature, read.provenance["boards"]) == ("odd-1", 1.2, 2)
     assert read.search.weights()["zipf"] == 1.5
+    assert read.theme.tolist() == [1.0] + [0.5] * len(THEME)
     assert read.learned.plda.spread.tolist() == [1.0, 2.0, 3.0]
     assert {n: v.tolist() for n, v in read.learned.phrases.arrays().items()} == {
         n: v.tolist() for n, v in phrases.arrays().items()
