@@ -37,7 +37,7 @@ def write_page(night: NightSettings, done: NightReport, watch: Watch) -> None:
         if idle and night.lake.exists(REPORT_PATH):
             return
         import_module(WRITER).write_report(night.lake)
-    except Exception as error:
-        # Answers are in the lake by now: no fault of a drawing is to fail the night.
-        log.warning("no report written", why=f"{type(error).__name__}: {error}", exc_info=True)
+    except Exception as error:  # noqa: BLE001 - no fault of a drawing is to fail the night
+        # Answers are in the lake by now.
+        log.warning("no report written", why=f"{type(error).__name__}: {error}")
         watch.on_note(f"no report was written: {error}")
