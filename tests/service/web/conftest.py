@@ -44,7 +44,7 @@ def page_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "lake"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def service(page_lake: Path) -> Iterator[str]:
     """The address of `nightgrid serve` with a worker for each queue."""
     words = ["serve", "--port", "0", "--json", "--processes", "1", "--interactive", "1"]
@@ -62,7 +62,7 @@ def service(page_lake: Path) -> Iterator[str]:
         assert process.wait(END_S) == 0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A Chromium, started once."""
     program = chromium()
