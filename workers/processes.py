@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from nightgrid.solvers.errors import TransientError
 
@@ -64,19 +64,19 @@ def _begin_child(parent: int, share: float | None) -> None:
 def spawn(
     command: Sequence[str],
     *,
-    log_path: Path,
+    log_path: Path | None,
     env: Mapping[str, str] | None = None,
     leash: bool = False,
     share: float | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a command in a process group of its own, its output appended to a file.
 
+    Without a file it writes where this process does, to standard output.
     It dies with the thread that called this (Linux). With `leash`, its standard input is a pipe
     that it can watch: the pipe closes when this process ends, however it ends. With `share` it
     gives way to other processes (`give_way`).
     """
-    begin_log(log_path)
-    with log_path.open("ab") as log:
+    with _opened(log_path) as log:
         return subprocess.Popen(
             list(command),
             stdin=subprocess.PIPE if leash else subprocess.DEVNULL,
@@ -87,6 +87,17 @@ def spawn(
             # The supervisor's only thread forks here, so that nothing can deadlock.
             preexec_fn=None if leash else partial(_begin_child, os.getpid(), share),  # noqa: PLW1509
         )
+
+
+@contextmanager
+def _opened(log_path: Path | None) -> Iterator[IO[bytes] | None]:
+    if log_path is None:
+        # A process inherits standard output; its errors go the same way.
+        yield None
+        return
+    begin_log(log_path)
+    with log_path.open("ab") as log:
+        yield log
 
 
 def begin_log(path: Path) -> None:

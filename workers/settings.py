@@ -216,6 +216,9 @@ class Settings(BaseSettings):
     """What a board of a request may be expected to take one core; what takes longer is refused
     before it is queued."""
 
+    worker_logs: Literal["files", "stdout"] = "files"
+    """Where the processes of `nightgrid worker` write: each into a file of its own under logs/
+    beside the lake, or all to standard output, which containers expect."""
     night_report: bool = True
     """Whether a night ends with a report in the lake, whatever started it: reports/report.html."""
     runs_kept_days: float = Field(default=90.0, ge=0)

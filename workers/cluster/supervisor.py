@@ -18,6 +18,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
 from types import FrameType
 
 import redis
@@ -229,7 +230,7 @@ class Supervisor:
         try:
             child.process = spawn(
                 command_of(child.role, self._settings),
-                log_path=self._logs / f"{child.role}.log",
+                log_path=self._log_of(child.role),
                 env=child_environment(self._settings, child.worker),
                 share=self._settings.batch_time_share if child.role == BATCH else None,
             )
@@ -244,6 +245,9 @@ class Supervisor:
             self._wait_for_server(child.process, restarted=child.restarts > 0)
         elif child.restarts:
             _say(f"{child.role} {child.process.pid} is in its place")
+
+    def _log_of(self, role: str) -> Path | None:
+        return None if self._settings.worker_logs == "stdout" else self._logs / f"{role}.log"
 
     def _wait_for_server(self, process: subprocess.Popen[bytes], *, restarted: bool) -> None:
         """Wait until the server answers or has died; it may have much to load."""

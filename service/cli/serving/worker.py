@@ -90,9 +90,10 @@ def preparing(settings: Settings, roles: Collection[str]) -> Iterator[Callable[[
     if place.is_missing(settings.lake):
         note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")
         place.make_folder(settings.lake)
+    logs = settings.side_dir / "logs"
     note(
         f"{_processes(settings, roles)} on {server.address(settings)}, lake {settings.lake}, "
-        f"logs in {settings.side_dir / 'logs'}"
+        f"logs {'here' if settings.worker_logs == 'stdout' else f'in {logs}'}"
     )
     # A keeper begins at once, and is not kept from it by kernels that it may never need.
     games = settings.game_names if WORKERS & set(roles) else ()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.child_processes import child_environment
 from nightgrid.workers.cluster.local import LOG_TAIL_LINES, local_cluster
+from nightgrid.workers.cluster.supervisor import Supervisor
 from nightgrid.workers.cluster.supervisor_state import supervisor_state
 from nightgrid.workers.processes import end_group, spawn
 from nightgrid.workers.settings import SOCKET_PATH_BYTES, Settings
@@ -248,6 +250,20 @@ def test_a_group_ends_whole_even_if_it_ignores_signals(tmp_path):
     grandchild = int(log.read_text())
     assert end_group(process, (signal.SIGTERM, 0.2)) == -signal.SIGKILL
     wait_for(lambda: not is_alive(grandchild))
+
+
+def test_a_process_without_a_file_of_its_own_writes_to_standard_output(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("NIGHTGRID_WORKER_LOGS", "stdout")
+    settings = Settings(lake=str(tmp_path / "lake"))
+    log_path = Supervisor(settings, ("keeper",))._log_of("keeper")
+    monkeypatch.delenv("NIGHTGRID_WORKER_LOGS")
+    own = Supervisor(Settings(lake=settings.lake), ("keeper",))._log_of("keeper")
+    assert (log_path, own) == (None, settings.side_dir / "logs" / "keeper.log")
+    code = "import os; os.write(1, b'out\\n'); os.write(2, b'err\\n')"
+    assert spawn([sys.executable, "-c", code], log_path=log_path).wait() == 0
+    assert capfd.readouterr().out == "out\nerr\n"
 
 
 def test_workers_import_no_flow_engine():
