@@ -17,7 +17,6 @@ from benchmarks.instruments.report import Section, add_write, command_line, fini
 from benchmarks.strands_fit.data import boards, dates, say
 from nightgrid.archive.games.strands.masked.formula import formula_scores
 from nightgrid.archive.games.strands.masked.masked_model import MaskedModel, is_named, masked_model
-from nightgrid.archive.games.strands.ranking.features import cover_features
 from nightgrid.archive.games.strands.ranking.ranker import LISTED, Ranker, open_meanings
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
@@ -61,11 +60,9 @@ def _section(ranker: Ranker, model: MaskedModel | None, most: int | None) -> Sec
         scores = {FORMULA: formula_scores(told, covers, board.clue, ranker.meanings, None)}
         if model is not None:
             scores[WHOLE] = formula_scores(told, covers, board.clue, ranker.meanings, model)
-        weights, meanings = ranker.weights, ranker.meanings
-        scores[WEIGHTS] = np.zeros(0)
-        if covers:
-            rows = cover_features(told, covers, board.clue, meanings, weights.learned)
-            scores[WEIGHTS] = rows @ weights.cover
+        ranked = ranker.rank_pieces(told, board.clue).covers if covers else ()
+        order = {one.scored: -place for place, one in enumerate(ranked)}
+        scores[WEIGHTS] = np.array([order[cover] for cover in covers])
         for name, own in scores.items():
             found = np.flatnonzero(np.isin(np.argsort(-own, kind="stable"), meant))
             places[name].append(int(found[0]) + 1 if len(found) else LISTED + 1)
