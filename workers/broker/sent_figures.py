@@ -7,6 +7,7 @@ ten years. A wiped server begins at zero, which Prometheus takes for a restart.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import redis
@@ -23,7 +24,11 @@ _FIGURES = {figure.name: figure for figure in TOLD}
 
 def send_figures(client: redis.Redis, settings: Settings) -> None:
     """Send what this process has gathered. A server that does not answer has it next time."""
-    samples = take_gathered()
+    send_samples(client, settings, take_gathered())
+
+
+def send_samples(client: redis.Redis, settings: Settings, samples: Mapping[Sample, float]) -> None:
+    """Send these samples; what a server that does not answer misses is gathered once more."""
     if not samples:
         return
     key = _key(settings)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter as Tally
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -49,7 +49,7 @@ NIGHTS_S = 15.0
 """The reports of nights are read so often."""
 _TABLES = ("results", "solutions", "listings", "puzzles", "raw", "runs", "corpora", "gold")
 """Folders of the lake that are told apart; the others are one."""
-Rows = Tally[tuple[str, str]]
+Rows = Counter[tuple[str, str]]
 
 
 class LakeFigures(Collector):
@@ -103,18 +103,18 @@ class LakeFigures(Collector):
     def _results(self, lake: Lake, files: list[str]) -> Rows:
         known = self._rows
         self._rows = {path: known.get(path) or _rows_of(lake, path) for path in files}
-        return sum(self._rows.values(), Tally())
+        return sum(self._rows.values(), Counter())
 
 
 def _rows_of(lake: Lake, path: str) -> Rows:
-    tally: Rows = Tally()
-    # One that is gone or damaged is looked at again next time: an empty tally is not kept.
+    rows: Rows = Counter()
+    # One that is gone or damaged is looked at again next time: an empty count is not kept.
     with suppress(NightgridError, pa.ArrowException):
         for table in lake.scan_file(path, RESULTS_SCHEMA, ("game", "status")):
             counted = table.group_by(["game", "status"]).aggregate([([], "count_all")])
             for row in counted.to_pylist():
-                tally[row["game"], row["status"]] += row["count_all"]
-    return tally
+                rows[row["game"], row["status"]] += row["count_all"]
+    return rows
 
 
 def _nights(lake: Lake) -> Samples:
