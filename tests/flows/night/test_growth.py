@@ -13,7 +13,7 @@ import pytest
 from obstore.store import MemoryStore
 
 from benchmarks.instruments.counted_lake import Counts, counted
-from nightgrid.archive.ingest import raw, seen_files
+from nightgrid.archive.ingest import raw, seen_files, sightings
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results import gold
 from nightgrid.archive.results.checked import Checked
@@ -60,7 +60,8 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
     monkeypatch.setattr(seen_files, "SETTLED_S", 0.0)
     count(FolderSource, "fetch", "files of the source that were read")
     count(Lake, "_infos", "names in listings of the lake", len)
-    count(raw, "Sighting", "sightings that were made")
+    for module in (raw, sightings):
+        count(module, "Sighting", "sightings that were made")
     count(gold._Boards, "_check", "official solutions that were checked")
     count(Checked, "_keys", "official solutions that were hashed", len)
     with counted() as counts:
