@@ -11,6 +11,7 @@ and ends with 1 where a check fails.
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -103,7 +104,8 @@ def _send(operation: Any, client: Any, examples: int, seed: int, statuses: dict[
         def send(case: Any) -> None:
             if case.operation.path.endswith("/events") and case.method == "GET":
                 # Events of a job that waits have no end.
-                case.path_parameters = {"job_id": "0" * 32}
+                (name,) = re.findall(r"\{(\w+)\}", case.operation.path)
+                case.path_parameters = {name: "0" * 32}
             if "Prefer" in case.headers:
                 # Nor does a wait for it: no worker is there.
                 case.headers["Prefer"] = "wait=0"
