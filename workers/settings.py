@@ -29,6 +29,7 @@ from nightgrid.workers.runs.stages import (
     STAGE_ROWS,
     StageSizes,
 )
+from nightgrid.workers.server_url import celery_url, checked_url
 from nightgrid.workers.settings_sources import (
     CONFIG_VARIABLE,
     NO_CONFIG,
@@ -67,7 +68,8 @@ class Settings(BaseSettings):
     lake: str = "lake"
     """The lake: a local folder (made absolute here), or s3://, gs:// or az://BUCKET/PREFIX."""
     redis_url: SecretStr | None = None
-    """Server to use; unset means the embedded one. redis://, rediss:// or unix://."""
+    """Server to use; unset means the embedded one. redis://, rediss:// (TLS, whose certificate is
+    verified; ?ssl_ca_certs=FILE names its authority) or unix://."""
     var_dir: Path | None = None
     """Folder for the embedded server, logs and locks; default: var/<lake> beside the lake."""
     key_prefix: str = "nightgrid:"
@@ -364,20 +366,12 @@ class Settings(BaseSettings):
         """URL of the server in use, as redis-py reads it. May hold a password: never log it."""
         if self.redis_url is None:
             return f"unix://{self.socket_path}?db=0"
-        url = self.redis_url.get_secret_value()
-        if urlsplit(url).scheme not in ("redis", "rediss", "unix"):
-            raise PermanentError("NIGHTGRID_REDIS_URL: expected redis://, rediss:// or unix://")
-        return url
+        return checked_url(self.redis_url.get_secret_value())
 
     @property
     def broker_url(self) -> str:
         """The same URL as Celery reads it."""
-        url = self.server_url
-        if not url.startswith("unix://"):
-            return url
-        parts = urlsplit(url)
-        database = dict(p.split("=", 1) for p in parts.query.split("&") if "=" in p).get("db", "0")
-        return f"redis+socket://{parts.path}?virtual_host={database}"
+        return celery_url(self.server_url)
 
     def environment(self) -> dict[str, str]:
         """Write the settings as environment variables, so that child processes share them."""

@@ -19,6 +19,7 @@ from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.malformed import MALFORMED, count_malformed, read_object
+from nightgrid.workers.server_url import distrust
 from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SECONDS, Settings
 
 if TYPE_CHECKING:
@@ -81,7 +82,9 @@ def answering() -> Iterator[None]:
     try:
         yield
     except redis.RedisError as error:
-        raise TransientError(f"the Redis server does not answer: {error}") from error
+        why = distrust(error)
+        told = f"does not answer: {error}" if why is None else f"is not used: {why}"
+        raise TransientError(f"the Redis server {told}") from error
 
 
 def announce(client: redis.Redis, settings: Settings, announcement: Announcement) -> None:

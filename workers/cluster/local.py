@@ -132,7 +132,11 @@ def _missing(settings: Settings, client: redis.Redis, wanted: Sequence[str]) -> 
 
 
 def _bear_with(settings: Settings, heard_at: float, error: redis.RedisError) -> None:
-    """Raise if a configured server, which nothing here can start, has been silent for too long."""
+    """Raise if a configured server, which nothing here can start, has been silent for too long.
+
+    One that is not to be trusted is not waited for.
+    """
+    server.check_trust(settings, error)
     patience_s = settings.broker_patience_seconds
     left_s = patience_s - (time.monotonic() - heard_at)
     if left_s < 0:

@@ -11,6 +11,7 @@ import redis
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.server_url import distrust
 from nightgrid.workers.settings import Settings
 
 PING_SECONDS = 0.05
@@ -77,12 +78,20 @@ def set_aside_damaged_data(settings: Settings) -> None:
 
 
 def is_up(settings: Settings) -> bool:
-    """Tell whether the server answers."""
+    """Tell whether the server answers. Raises PermanentError for one that is not to be trusted."""
     with connect(settings) as client:
         try:
             return bool(client.ping())
-        except (redis.RedisError, OSError):
+        except (redis.RedisError, OSError) as error:
+            check_trust(settings, error)
             return False
+
+
+def check_trust(settings: Settings, error: BaseException) -> None:
+    """Raise PermanentError if it is for want of TLS with the server that a call has failed."""
+    why = distrust(error)
+    if why is not None:
+        raise PermanentError(f"{title(settings)} is not used: {why}") from error
 
 
 def title(settings: Settings) -> str:

@@ -23,7 +23,13 @@ def check_server(settings: Settings) -> Iterator[Finding]:
     from nightgrid.workers.cluster import server
 
     where = server.address(settings)
-    if server.is_up(settings):
+    try:
+        answers = server.is_up(settings)
+    except PermanentError as error:
+        advice = "name its authority: rediss://...?ssl_ca_certs=FILE"
+        yield Finding("server", "failure", str(error), advice)
+        return
+    if answers:
         with connect(settings) as client:
             about: dict[str, Any] = client.info()
             alive = living(client, settings)

@@ -123,6 +123,7 @@ def server_watched(settings: Settings) -> Iterator[None]:
     """Tell of a configured server that does not answer, while the body runs."""
     from nightgrid.workers.broker.redis_keys import answering, connect
     from nightgrid.workers.cluster import server
+    from nightgrid.workers.server_url import distrust
 
     ended = threading.Event()
 
@@ -133,7 +134,8 @@ def server_watched(settings: Settings) -> Iterator[None]:
                     with answering():
                         client.ping()
                 except TransientError as error:
-                    outages.tell(server.title(settings), error.__cause__, None)
+                    why = distrust(error) or error.__cause__
+                    outages.tell(server.title(settings), why, None)
                 else:
                     outages.over(server.title(settings))
                 ended.wait(WATCH_EVERY_S)

@@ -179,7 +179,11 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path):
     ("url", "broker"),
     [
         ("redis://127.0.0.1:6379/3", "redis://127.0.0.1:6379/3"),
-        ("rediss://example.org:6380/0", "rediss://example.org:6380/0"),
+        ("rediss://example.org:6380/0", "rediss://example.org:6380/0?ssl_cert_reqs=required"),
+        (
+            "rediss://example.org:6380/0?ssl_cert_reqs=none",
+            "rediss://example.org:6380/0?ssl_cert_reqs=none",
+        ),
         ("unix:///run/redis.sock?db=2", "redis+socket:///run/redis.sock?virtual_host=2"),
     ],
 )
