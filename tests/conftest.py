@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import random
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.s3_server import s3_server
 from tests.shares import WAITING_FOLDERS, share_of
@@ -33,14 +35,23 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Let the interpreter end as it would: libraries of C++ count what was not given back."""
-    gc.unfreeze()
+    """Let the interpreter end as it would: libraries of C++ count what was not given back.
+
+    pytest looks for garbage twice after this, among what tests left alone.
+    """
+    atexit.register(gc.unfreeze)
     gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose one seed for hypothesis and for `seed`, so that one number repeats the run."""
+    """Choose one seed for hypothesis and for `seed`, so that one number repeats the run.
+
+    No example has a time limit: on a machine that does other work as well, hypothesis takes a late
+    one for a failure and spends most of a minute on making it smaller.
+    """
+    settings.register_profile("nightgrid", deadline=None)
+    settings.load_profile("nightgrid")
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(secrets.randbelow(2**32))
 
