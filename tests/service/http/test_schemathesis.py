@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.http.schemathesis import fuzz, served
-
 EXAMPLES = 4
 """Requests of an operation, right ones and as many wrong ones; `python -m
 benchmarks.http.schemathesis` sends more."""
@@ -18,6 +16,9 @@ benchmarks.http.schemathesis` sends more."""
 def test_every_operation_answers_as_it_is_described(
     sample_lake: Path, redis_url: str, tmp_path: Path, seed: int
 ):
+    # Here, for it takes every process that collects the tests a second, and one runs this.
+    from benchmarks.http.schemathesis import fuzz, served
+
     shutil.copytree(sample_lake, tmp_path / "lake")
     with served(tmp_path / "lake", redis_url) as app:
         told = {label: (statuses, failed) for label, statuses, failed in fuzz(app, EXAMPLES, seed)}
