@@ -145,6 +145,38 @@ def test_a_running_kernel_is_stopped_by_another_thread() -> None:
     assert outcome.reason_code is ReasonCode.CANCELLED
 
 
+class Flag(Stop):
+    """Is set as soon as a kernel has been given its address: before the kernel's first look."""
+
+    asked = 0
+
+    @property
+    def address(self) -> int:
+        """Where the flag lies."""
+        self.asked += 1
+        self.set(ReasonCode.CANCELLED)
+        return super().address
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in SEARCHES if name.startswith(("letterboxed", "tiles"))]
+)
+def test_a_flag_that_is_set_when_kernels_have_it_ends_the_search_without_an_answer(
+    name: str,
+) -> None:
+    flag = Flag()
+    outcome = SEARCHES[name](Budget(stop=flag))
+    assert flag.asked, "no kernel was told where the flag lies"
+    assert outcome.reason_code is ReasonCode.CANCELLED
+    assert (outcome.count, outcome.solutions, outcome.value) == (None, (), None)
+
+
+@pytest.mark.parametrize("name", ["tiles best", "tiles first"])
+def test_tiles_looks_at_the_flag_at_every_node(name: str, stop: Stop) -> None:
+    # A node of a board of 512 tiles takes a tenth of a second.
+    assert SEARCHES[name](Budget(stop=stop)).statistics.nodes == 1
+
+
 def test_a_batch_of_small_boards_is_stopped_between_them(stop: Stop) -> None:
     game = PipsGame()
     board = puzzle_of(

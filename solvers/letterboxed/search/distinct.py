@@ -174,6 +174,7 @@ def count_chains(
             active = True
     words = 1
     nodes: Int = hi - lo
+    looked: Int = np.int64(0)
     while active and words < most and not (step.fewest and shortest > 0):
         words += 1
         for at in range(letters * subsets):
@@ -198,6 +199,11 @@ def count_chains(
                 if (from_hi | from_lo) == ZERO:
                     continue
                 nodes += stop - first
+                # A layer of a large dictionary takes seconds.
+                if nodes - looked >= graphs.CLOCK_STRIDE:
+                    looked = nodes
+                    if is_late(limits.clock, limits.deadline_ns):
+                        return OUT_OF_SECONDS
                 for word in range(first, stop):
                     rest = np.uint64(left) & ~masks[word]
                     at = (np.uint64(step.last[word]) << width) | rest

@@ -22,7 +22,6 @@ from nightgrid.solvers.tiles.fewest_moves.bound import moves_left
 
 POSSIBLE, IMPOSSIBLE = range(KERNEL_CODES, KERNEL_CODES + 2)
 
-_CLOCK_STRIDE = 16
 _SIX = np.uint64(6)
 _LOW = np.uint64(63)
 
@@ -203,7 +202,7 @@ def can_be_planned(
                         cost[0] += 1
                         if cost[0] > trial.most_nodes:
                             ending = OUT_OF_NODES
-                        elif cost[0] % _CLOCK_STRIDE == 0 and is_late(clock, trial.deadline_ns):
+                        elif is_late(clock, trial.deadline_ns):
                             ending = OUT_OF_SECONDS
                         if ending >= 0:
                             break
