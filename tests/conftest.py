@@ -88,6 +88,17 @@ def archive_folder() -> Path:
     return Path(os.environ.get("NIGHTGRID_ARCHIVE") or DEFAULT_ARCHIVE).resolve()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_wait_for_the_disk() -> Iterator[None]:
+    """Let writes of this process end before the disk has them: no test cuts off the power.
+
+    Programs that tests start do wait, and tests that ask when files are flushed see each call.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def seed(request: pytest.FixtureRequest) -> int:
     """The run's seed, as an integer."""
