@@ -66,6 +66,7 @@ class Container:
     """A program that runs in there."""
 
     name: str
+    user: int
     environment: Mapping[str, str]
     process: subprocess.Popen[bytes]
     log: Path
@@ -148,16 +149,17 @@ class Host:
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
-        made = Container(name=name, environment=variables, process=process, log=log)
+        made = Container(name=name, user=user, environment=variables, process=process, log=log)
         self.containers.append(made)
         return made
 
     def run(self, container: Container, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        """Run a command in a container, as a probe does, with its environment."""
+        """Run a command in a container, as a probe does: with its environment, as its user."""
         pid = container.pid()
         given = [f"{name}={value}" for name, value in container.environment.items()]
         into = ["nsenter", f"--target={pid}", "--mount", "--pid", "--net", "--root", "--wd"]
-        user = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
+        ids = f"--reuid={container.user}", f"--regid={container.user}"
+        user = ["setpriv", *ids, "--clear-groups"]
         return subprocess.run(
             [*into, *user, "env", "-i", *given, *command],
             capture_output=True,
