@@ -28,7 +28,7 @@ help: ## print this list
 # it, once, and compiles the kernels of its games alone.
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
-TO_RUN := .[flows]
+TO_RUN := .[flows,query,serve]
 TO_TEST := .[flows,query,serve,trace,bench,docs,dev]
 INDEX := $(if $(PIP_INDEX_URL),--default-index $(PIP_INDEX_URL))
 unexport PYTHONDONTWRITEBYTECODE

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nightgrid.archive.games import claimed_game
 from nightgrid.archive.ingest.fetch import REFRESH_DAYS
 from nightgrid.flows.runs import RunSettings
 from nightgrid.solvers.algebra import Ask
@@ -16,6 +17,9 @@ from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
 from nightgrid.workers.runs.notes import cancelled_path
 from nightgrid.workers.runs.retry import Retry
+
+FIRST_PAYLOADS = 8
+"""How many payloads of a folder are looked at to tell its game."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +92,8 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
     """Read the sources of a night: {game: folder or URL}, in the order of the texts.
 
     `GAME=ADDRESS` names the game. A folder with folders that are called like games stands for
-    those, or for that of `game` alone; any other address is the source of `game`, or of the default
-    game.
+    those, or for that of `game` alone; any other address is the source of `game`. Without `game`, a
+    folder is of the game that its payloads are of, and an address of the default game.
 
     Raises PermanentError for a game that stands twice, and for one that is unknown.
     """
@@ -106,10 +110,23 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
             )
         inside = [name for name in GAMES if game in (None, name) and (Path(text) / name).is_dir()]
         places += [(name, str(Path(text) / name)) for name in inside] or [
-            (game or DEFAULT_GAME, text)
+            (game or _game_inside(text) or DEFAULT_GAME, text)
         ]
     _check_once(name for name, _ in places)
     return dict(places)
+
+
+def _game_inside(text: str) -> str | None:
+    """Tell the game of a folder from its first payload that is of any; None where none is.
+
+    A few payloads are enough: a folder in which the first ones are all damaged keeps the default.
+    """
+    try:
+        paths = sorted(Path(text).glob("????-??-??.json"))[:FIRST_PAYLOADS]
+        found = (claimed_game(path.read_bytes()) for path in paths)
+        return next((game for game in found if game is not None), None)
+    except (OSError, ValueError):
+        return None
 
 
 def beside_games(text: str) -> list[str]:

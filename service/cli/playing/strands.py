@@ -10,6 +10,7 @@ from nightgrid.service.cli.answers import each_puzzle, head_json, say_head
 from nightgrid.service.options.shared_options import Files, Json
 from nightgrid.service.terminal.console import Exit, emit, say, say_table
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import game_plug
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 ANSWERS: dict[str, Answer] = {"t": "theme word", "s": "spangram", "n": "not in the list"}
 HINT = "h"
+MEANING = (
+    "t for a theme word, s for the spangram, n for not in the list, or h for a hint of the game"
+)
 
 
 def play(
@@ -59,11 +63,21 @@ def play(
             say(_ending(played))
         return Exit.OK if played.solved else Exit.UNSOLVABLE
 
-    sources = read_sources(files or [], (), "strands", {}, None)
+    sources = (_of_strands(found) for found in read_sources(files or []))
     code = each_puzzle(sources, work, ask=None, json=json)
     if auto and not json and len(all_played) > 1:
         _say_all(all_played)
     return code
+
+
+def _of_strands(found: Found) -> Found:
+    """Give what was read back. Raises PermanentError for a board of another game."""
+    if found.game not in ("", "strands"):
+        raise PermanentError(
+            f"{found.source} holds a board of {game_plug(found.game).title}; expected one of "
+            f"{game_plug('strands').title}, which is what play plays"
+        )
+    return found
 
 
 def _opened(published: Published) -> Play:
@@ -112,6 +126,7 @@ def _played(
         return play_board(game, truth, _cells(published), tell, show)
     guesses: list[tuple[Guess, Answer]] = []
     words = (puzzle.theme_words or 0) + 1
+    say(f"Answer {MEANING}. Ctrl-C ends the game.\n")
     while len(game.found) < words:
         guess = game.proposal()
         if guess is None:
@@ -140,10 +155,7 @@ def _ask(guess: Guess, puzzle: Puzzle) -> Answer | None:
             return None
         if said[:1].lower() in ANSWERS:
             return ANSWERS[said[:1].lower()]
-        say(
-            "Expected t for a theme word, s for the spangram, n for not in the list, or h for a "
-            "hint of the game."
-        )
+        say(f"Expected {MEANING}.")
 
 
 def _ask_cells(puzzle: Puzzle) -> frozenset[int]:

@@ -77,6 +77,16 @@ def test_sources_are_named_by_game_or_by_the_folders_of_a_folder(tmp_path):
     assert beside_games(str(tmp_path / "notes")) == []
 
 
+def test_a_folder_is_of_the_game_that_its_payloads_are_of(tmp_path):
+    (tmp_path / "2025-01-01.json").write_text("damaged")
+    assert night_sources([str(tmp_path)]) == {"pips": str(tmp_path)}
+    (tmp_path / "2025-01-02.json").write_text('{"sides": ["TAP", "ERD", "NIL", "YCO"]}')
+    (tmp_path / "2025-01-03.json").write_text('["CATS", "DOGS"]')
+    assert night_sources([str(tmp_path)]) == {"letterboxed": str(tmp_path)}
+    assert night_sources([str(tmp_path)], "strands") == {"strands": str(tmp_path)}
+    assert night_sources([f"tiles={tmp_path}"]) == {"tiles": str(tmp_path)}
+
+
 @pytest.mark.parametrize(
     ("texts", "sentence"),
     [
