@@ -36,8 +36,13 @@ def is_missing(url: str) -> bool:
 
 
 def make_folder(url: str) -> None:
-    """Make the folder of a lake that is missing."""
-    folder_of(url).mkdir(parents=True, exist_ok=True)
+    """Make the folder of a lake that is missing. Raises PermanentError where it cannot be made."""
+    try:
+        folder_of(url).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PermanentError(
+            f"lake {url!r:.200} cannot be made ({error.strerror}); {EXPECTED}"
+        ) from error
 
 
 def folder_of(url: str) -> Path:

@@ -9,6 +9,7 @@ from typing import Any
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.parts import Part
 from nightgrid.workers.runs.manifest import Run, segment_path
+from nightgrid.workers.runs.stages import stage_part
 
 JOBS_TOLD = 1000
 """Jobs of a run whose parts are kept: in a large count these are boards among millions."""
@@ -69,6 +70,11 @@ def words_of(part: str) -> str:
     """Describe a part from its JSON: "layer 3, buckets 0-63"."""
     if not part:
         return "the whole"
+    stage = stage_part(part)
+    if stage is not None:
+        first, end = stage.buckets
+        until = "" if stage.until is None else f", up to layer {stage.until}"
+        return f"layer {stage.layer}, buckets {first}-{end - 1}{until}"
     value = json.loads(part)
     if isinstance(value, dict):
         text = ", ".join(f"{name} {_shown(value[name])}" for name in sorted(value, reverse=True))

@@ -9,7 +9,11 @@ from nightgrid.workers.runs.divisions import words_of
     ("part", "words"),
     [
         ("", "the whole"),
-        ('{"layer": 3, "buckets": [0, 64]}', "layer 3, buckets 0-63"),
+        ('{"layer": 3, "buckets": [0, 64], "until": 5}', "layer 3, buckets 0-63, up to layer 5"),
+        (
+            '{"layer": 0, "buckets": [0, 1024], "until": null, "carry_rows": 200000}',
+            "layer 0, buckets 0-1023",
+        ),
         ('{"zones": [3]}', "zones [3]"),
         ("[[[0, 1], [0, 2]]]", "first choices [[[0,1],[0,2]]]"),
     ],

@@ -24,8 +24,8 @@ export function Parts({parts, live}) {
                 <rect class="bar-all" width="100" height="3" rx="1.5" /><rect class="bar-part" width=${(100 * (part.seconds ?? 0)) / longest} height="3" rx="1.5" />
               </svg>
             </th>
-            <td>${part.count === null || part.count === undefined ? part.status : grouped(part.count)}</td>
-            <td>${duration(part.seconds)}</td>
+            ${part.count === null || part.count === undefined ? html`<td class="word">${part.status?.replaceAll("_", " ")}</td>` : html`<td>${grouped(part.count)}</td>`}
+            <td class="word">${duration(part.seconds)}</td>
           </tr>`)}
         </tbody>
       </table>
