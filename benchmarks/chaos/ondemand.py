@@ -254,7 +254,7 @@ def main() -> int:
     section = Section(
         name="chaos-ondemand",
         title="Faults around jobs on demand",
-        command=command_line("chaos_ondemand"),
+        command=command_line("chaos.ondemand"),
     )
     section.table(
         (

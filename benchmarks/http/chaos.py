@@ -255,7 +255,7 @@ def main() -> int:
     section = Section(
         name="http-chaos",
         title="Mixed requests, and the same under fire",
-        command=command_line("http_chaos"),
+        command=command_line("http.chaos"),
     )
     head = ("phase", "requests", "2xx", "4xx", "503", "broken", "accepted", "ended", "failed")
     section.table((*head, "came back", "MB then", "MB at the end"), rows)

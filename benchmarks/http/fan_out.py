@@ -193,7 +193,7 @@ def main() -> int:
     section = Section(
         name="fan-out",
         title="Large boards on demand, one at a time, with one worker and with two",
-        command=command_line("fan_out", sys.argv[1:]),
+        command=command_line("http.fan_out", sys.argv[1:]),
     )
     rows, at = [], 0
     for name, group in groups.items():

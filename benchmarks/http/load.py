@@ -212,7 +212,7 @@ def main() -> int:
     section = Section(
         name="http-load",
         title="New and known boards over HTTP, beside a batch",
-        command=command_line("http_load"),
+        command=command_line("http.load"),
     )
     head = ("clients ask", "answers/s", "p50 ms", "p90 ms", "p99 ms", "CPU ms", "wrong")
     for name, rows in found.items():

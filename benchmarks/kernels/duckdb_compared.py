@@ -272,7 +272,7 @@ def main() -> None:
     section = Section(
         name="duckdb_compared",
         title="Sorting, anti-joining and aggregating: ours and DuckDB's",
-        command=command_line("duckdb_compared"),
+        command=command_line("kernels.duckdb_compared"),
     )
     table = []
     with tempfile.TemporaryDirectory() as name:

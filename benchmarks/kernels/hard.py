@@ -381,7 +381,7 @@ def main() -> None:
     )
     add_write(parser)
     options = parser.parse_args()
-    options.command = command_line("hard")
+    options.command = command_line("kernels.hard")
     (_exhaustive if options.exhaustive else _measure)(options)
 
 

@@ -144,7 +144,7 @@ def main() -> None:
     section = Section(
         name="loose_layers",
         title="Loose boards by stages, in one process",
-        command=command_line("loose_layers"),
+        command=command_line("kernels.loose_layers"),
     )
     budget, roomy = (
         Budget(nodes=10**15, table_bytes=int(gb * 1024**3), seconds=SECONDS)

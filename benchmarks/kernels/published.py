@@ -179,7 +179,7 @@ def main() -> None:
     parser.add_argument("--shown", type=int, default=SHOWN, metavar="BOARDS")
     add_write(parser)
     options = parser.parse_args()
-    options.command = command_line("published")
+    options.command = command_line("kernels.published")
     game("pips").warm()
     warm = {
         "dominoes": [[0, 1], [2, 2]],

@@ -97,7 +97,7 @@ def main() -> None:
         name="strands-list" if options.words else "strands-vocabulary",
         title=f"{len(boards):,} published Strands boards, one core, "
         + (f"{len(lexicon):,} words of a list" if options.words else f"{len(lexicon):,} words"),
-        command=command_line("strands_archive", arguments),
+        command=command_line("kernels.strands_archive", arguments),
     )
     section.say(f"Rules: `{rules}`. Times are wall times of one process, in milliseconds.")
     rows = [

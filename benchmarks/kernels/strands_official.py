@@ -236,7 +236,7 @@ def _section(summary: dict[str, Any]) -> Section:
     section = Section(
         name="strands-official",
         title=f"Official solutions of {boards} published Strands boards",
-        command=command_line("strands_official"),
+        command=command_line("kernels.strands_official"),
     )
     rows = [["among the exact covers", found, f"{found / boards:.1%}", ""]]
     if summary["ranked"]:

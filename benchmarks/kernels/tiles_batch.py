@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=SEED)
     add_write(parser)
     options = parser.parse_args()
-    options.command = command_line("tiles_batch")
+    options.command = command_line("kernels.tiles_batch")
     run(options)
 
 

@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("--fewer", type=int, default=1, help="divide the numbers of boards by N")
     add_write(parser)
     options = parser.parse_args()
-    options.command = command_line("tiles_moves")
+    options.command = command_line("kernels.tiles_moves")
     run(options)
 
 

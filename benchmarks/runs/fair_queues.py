@@ -117,7 +117,7 @@ def main() -> int:
     section = Section(
         name="fair-queues",
         title="Large boards on demand beside a batch",
-        command=command_line("fair_queues"),
+        command=command_line("runs.fair_queues"),
     )
     section.table(("who", "done before", "done after", "chunks known"), found.rows)
     section.say(

@@ -114,7 +114,7 @@ def main() -> int:
     section = Section(
         name="listing",
         title=f"All solutions of one published board, on demand on {options.processes} processes",
-        command=command_line("listing"),
+        command=command_line("runs.listing"),
     )
     section.table(
         ("board", "status", "solutions", "wall s", "CPU s", "longest part, kernel s", "parts",

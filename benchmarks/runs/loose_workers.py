@@ -205,7 +205,7 @@ def main() -> int:
         name="loose_workers" + ("_refused" if options.table_mb else ""),
         title="One loose board on several workers"
         + (", more states than fit into memory" if options.table_mb else ""),
-        command=command_line("loose_workers"),
+        command=command_line("runs.loose_workers"),
     )
     table_bytes = options.table_mb * 1024**2 if options.table_mb else TABLE_BYTES
     found = _measure(options, table_bytes)

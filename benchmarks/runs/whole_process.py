@@ -166,7 +166,7 @@ def main() -> None:
     options = parser.parse_args()
     # A path of this machine says nothing elsewhere.
     shown = ["--against", "CLONE"] if options.against is not None else []
-    options.command = command_line("whole_process", [*shown, "--runs", str(options.runs)])
+    options.command = command_line("runs.whole_process", [*shown, "--runs", str(options.runs)])
     run(options)
 
 

@@ -110,7 +110,7 @@ def main() -> int:
     section = Section(
         name="chaos-lakes",
         title="Faults of nights, of files and at the doors",
-        command=command_line("chaos_lakes"),
+        command=command_line("chaos.lakes"),
     )
     section.table(
         (
