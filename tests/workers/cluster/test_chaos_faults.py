@@ -26,6 +26,14 @@ BOARDS = 480
 BLOWS = 4
 CUT_S = 4.0
 ATTEMPTS = 2
+# Requests to a store take part of a chunk's time, and much of it on a machine with other work. With
+# limits of a second or two an innocent chunk or worker would be taken for a dead one.
+PATIENT = {
+    "hard_limit_seconds": 20.0,
+    "visibility_timeout_seconds": 25,
+    "chunk_overdue_seconds": 30.0,
+    "liveness_ttl_seconds": 6.0,
+}
 CRASHING, ENDLESS = (toy.ToyPuzzle(number=n, behaviour=toy.PLAIN) for n in (3_011, 3_017))
 ENVIRONMENT = {
     "NIGHTGRID_CHAOS_DOUBLE": "toy_game",
@@ -155,6 +163,7 @@ def test_workers_and_two_drivers_of_a_lake_on_an_object_store_change_no_byte(tmp
             hosts=1,
             lake=f"s3://bucket/lake?endpoint_override={endpoint}",
             environment=ENVIRONMENT,
+            **PATIENT,
         ) as made,
     ):
         expected = runs.undisturbed(made.settings, boards(5_000, 24))
