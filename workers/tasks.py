@@ -318,7 +318,7 @@ def _warm_ranker() -> None:
 
 
 @signals.worker_process_init.connect  # type: ignore[untyped-decorator]
-def _leash_child(**_: Any) -> None:
+def _end_with_parent(**_: Any) -> None:
     die_with_parent()
     # After the fork: what sends spans is a thread.
     begin_tracing(_settings.trace_url, "worker")

@@ -37,7 +37,7 @@ from nightgrid.workers.ondemand.cancelling import cancel_job
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.records import open_records, record_path
+from nightgrid.workers.ondemand.record_files import open_records, record_path
 from nightgrid.workers.runs.frontier import frontier_folder
 
 COUNT = Ask(kind="count")

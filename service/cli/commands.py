@@ -96,13 +96,13 @@ COMMANDS = (
         function="list_rows",
     ),
     Command(
-        "asking.query",
+        "queries.query",
         "query",
         "Ask a lake in SQL, over views of its tables.",
         'query "select game, level, max(count) from counts group by all"',
     ),
     Command(
-        "asking.report",
+        "queries.report",
         "report",
         "Write a report of a lake as one HTML file.",
         "report --open",

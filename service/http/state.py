@@ -14,8 +14,8 @@ from nightgrid.service.http.guard.open_jobs import OpenJobs
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.admission import Admission
 from nightgrid.service.http.solves.following import Hub, Look
-from nightgrid.service.http.solves.places import Places
 from nightgrid.service.http.solves.posing import Posed
+from nightgrid.service.http.solves.queue_places import QueuePlaces
 from nightgrid.service.http.solves.quick.trying import Quick, subject_of
 from nightgrid.service.http.solves.replays import Replays
 from nightgrid.service.http.solves.replies import Replies
@@ -67,7 +67,7 @@ class Service:
         self.views = Views(self.lake)
         self.replays = Replays(self.redis, self.settings.workers)
         self.admission = Admission(self.redis, self.settings.workers)
-        self._places = Places(self.redis, self.settings.workers)
+        self._places = QueuePlaces(self.redis, self.settings.workers)
         self.hub = Hub(self.settings.workers, self._look)
         self.quick = Quick(self.settings.workers, self.views, self.settings.quick_processes)
         self.hub.begin()

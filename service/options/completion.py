@@ -28,7 +28,7 @@ def open_jobs(ctx: Any, incomplete: str) -> list[str]:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.options.shared_options import read_settings
     from nightgrid.solvers.errors import NightgridError
-    from nightgrid.workers.ondemand.records import open_records
+    from nightgrid.workers.ondemand.record_files import open_records
 
     try:
         lake = Lake.open(read_settings(lake=ctx.params.get("lake")).lake)

@@ -19,7 +19,7 @@ from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import Record
-from nightgrid.workers.ondemand.records import delete_record, write_record
+from nightgrid.workers.ondemand.record_files import delete_record, write_record
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.notes import cancel_run, given_up_at, remains_of
 from nightgrid.workers.settings import Settings

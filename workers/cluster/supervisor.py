@@ -40,7 +40,7 @@ from nightgrid.workers.cluster.child_processes import (
     command_of,
     how_it_ended,
 )
-from nightgrid.workers.cluster.silence import SilentWorkers
+from nightgrid.workers.cluster.silent_workers import SilentWorkers
 from nightgrid.workers.cluster.supervisor_state import (
     LOCK,
     state_path,
@@ -81,7 +81,7 @@ class Supervisor:
         self._stopping = self._abandoned = False
         self._stopped_by: int | None = None
         self._may_work: Callable[[], bool] = lambda: True
-        self._silence = SilentWorkers(settings)
+        self._liveness = SilentWorkers(settings)
         self._beats = Beats(settings.side_dir, keeper=KEEPER in self._roles)
         self._has_word = False
 
@@ -192,7 +192,7 @@ class Supervisor:
     def _end_the_silent(self) -> None:
         """Kill workers that live and do not speak; they are reaped and started again."""
         workers = {c.worker: c.process for c in self._children if c.role in WORKERS and c.process}
-        for name in self._silence.silent(workers):
+        for name in self._liveness.silent(workers):
             _say(f"{name} {workers[name].pid} has been silent for too long")
             kill_group(workers[name])
             workers[name].wait()
@@ -200,7 +200,7 @@ class Supervisor:
     def _all_work(self) -> bool:
         """Tell whether each process runs and each worker takes work."""
         return all(
-            c.process is not None and (c.role not in WORKERS or c.worker in self._silence.working)
+            c.process is not None and (c.role not in WORKERS or c.worker in self._liveness.working)
             for c in self._children
         )
 

@@ -46,7 +46,7 @@ class Growth:
     """What a part of a staged count has left for the next stage."""
 
 
-def went_on(
+def read_growth(
     lake: Lake,
     ref: ChunkRef,
     known: pa.Array,
@@ -138,7 +138,7 @@ def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[Place, PartOf]
     return parts_of(segment.number, [rows.slice(a, b - a) for a, b in pairwise(bounds)])
 
 
-def unfinished_part(lake: Lake, ref: ChunkRef, status: Status, reason: Reason) -> list[Row]:
+def write_unworked_result(lake: Lake, ref: ChunkRef, status: Status, reason: Reason) -> list[Row]:
     """Write the result of a chunk that is not worked any more, unless it has one.
 
     Returns the job and the puzzle of each of its rows.

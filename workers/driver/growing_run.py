@@ -20,9 +20,9 @@ from nightgrid.workers.driver.collector import Collector
 from nightgrid.workers.driver.follow_up_chunks import (
     GROWTH_COLUMNS,
     parts_of,
+    read_growth,
     read_parts,
     single_rows,
-    went_on,
 )
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.logs import get_logger
@@ -122,7 +122,7 @@ class GrowingRun:
             place, ref = chunk.place, self.table.ref(chunk.place)
             columns = collector.columns(chunk)
             try:
-                growth = went_on(self._lake, ref, chunk.went_on, columns, rows=chunk.rows)
+                growth = read_growth(self._lake, ref, chunk.went_on, columns, rows=chunk.rows)
             except DamagedResultError as error:
                 collector.set_aside(error)
                 self.table.move("reopen", place)
@@ -245,7 +245,7 @@ def run_status(lake: Lake, run_id: str, processes: int = 1) -> Progress:
     for chunk in list(table.chunks_in(State.DONE)):
         ref = table.ref(chunk.place)
         try:
-            growth = went_on(lake, ref, chunk.went_on, GROWTH_COLUMNS, rows=chunk.rows)
+            growth = read_growth(lake, ref, chunk.went_on, GROWTH_COLUMNS, rows=chunk.rows)
         except DamagedResultError:
             table.move("reopen", chunk.place)
         else:

@@ -20,7 +20,7 @@ from nightgrid.workers.chunks.result_rows import poison_reason
 from nightgrid.workers.driver.chunk_records import IN_FLIGHT, Chunk, State
 from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.executors import Executor, MessageStatus
-from nightgrid.workers.driver.follow_up_chunks import unfinished_part
+from nightgrid.workers.driver.follow_up_chunks import write_unworked_result
 from nightgrid.workers.driver.growing_run import GrowingRun
 from nightgrid.workers.figures import CHUNKS, note, note_rows
 from nightgrid.workers.logs import get_logger
@@ -102,7 +102,7 @@ class Reconciler:
                 return
             ref = self._table.ref(chunk.place)
             if self._table.jobs.is_unrecoverable(chunk):
-                unfinished_part(self._lake, ref, Status.OVER_BUDGET, UNRECOVERABLE)
+                write_unworked_result(self._lake, ref, Status.OVER_BUDGET, UNRECOVERABLE)
                 self._table.move("skip", chunk.place)
                 self._transient_row = 0
                 continue
@@ -250,7 +250,7 @@ class Reconciler:
                 reason = poison_reason_of(chunk.attempts, self._limits)
                 ref = self._table.ref(chunk.place)
                 note_rows(self._growing.run.question.game, {str(Status.POISON): 1})
-                for row in unfinished_part(self._lake, ref, Status.POISON, reason):
+                for row in write_unworked_result(self._lake, ref, Status.POISON, reason):
                     log.error(
                         "poison",
                         chunk=ref.name,

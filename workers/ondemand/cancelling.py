@@ -9,7 +9,7 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.broker.stop_calls import call_off
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError, Record
-from nightgrid.workers.ondemand.records import (
+from nightgrid.workers.ondemand.record_files import (
     End,
     end_record,
     ended_path,

@@ -11,7 +11,7 @@ import redis
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.workers.broker.shares import Share
-from nightgrid.workers.ondemand.records import read_record
+from nightgrid.workers.ondemand.record_files import read_record
 from nightgrid.workers.ondemand.sharing import Steps, work_ranges
 from nightgrid.workers.ondemand.solving import job_look, read_message, small_budget
 from nightgrid.workers.settings import Settings

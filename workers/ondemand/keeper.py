@@ -39,7 +39,7 @@ from nightgrid.workers.ondemand.cancelling import (
 from nightgrid.workers.ondemand.jobs.rows import close_record, ends, find_row, find_rows
 from nightgrid.workers.ondemand.jobs.submitting import send
 from nightgrid.workers.ondemand.record import Record
-from nightgrid.workers.ondemand.records import (
+from nightgrid.workers.ondemand.record_files import (
     delete_record,
     drop_over,
     end_record,

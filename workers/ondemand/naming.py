@@ -16,7 +16,7 @@ from nightgrid.solvers.algebra import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.record import is_job_id, puzzle_id_of
-from nightgrid.workers.ondemand.records import open_records
+from nightgrid.workers.ondemand.record_files import open_records
 
 
 def jobs_named(lake: Lake, text: str) -> dict[str, str]:

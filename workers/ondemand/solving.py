@@ -29,7 +29,12 @@ from nightgrid.workers.ondemand.cancelling import expire
 from nightgrid.workers.ondemand.jobs.rows import close_record, ends, find_row
 from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS, plan_job
 from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record, with_words
-from nightgrid.workers.ondemand.records import read_ended, read_record, record_path, write_record
+from nightgrid.workers.ondemand.record_files import (
+    read_ended,
+    read_record,
+    record_path,
+    write_record,
+)
 from nightgrid.workers.ondemand.sharing import Split, solve_shared
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.notes import cancel_run

@@ -49,11 +49,6 @@ def withdraw(lake: Lake, job_id: str, submitted_at: float, name: str | None) -> 
     return len(wishes) - 1
 
 
-def count_wishes(lake: Lake, job_id: str, submitted_at: float) -> int:
-    """Count the wishes for a submission of a job."""
-    return sum(1 for _ in _wishes(lake, job_id, submitted_at))
-
-
 def drop_wishes(lake: Lake, job_id: str) -> None:
     """Forget who wanted a job that has ended."""
     lake.delete_folder(_folder(job_id), last=f"{_folder(job_id)}/{_LAST}")

@@ -111,7 +111,7 @@ def check_jobs(settings: Settings) -> Iterator[Finding]:
     """Look for damaged records of on-demand jobs, each of which costs its own job alone."""
     from nightgrid.archive.lake.place import is_missing
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.workers.ondemand.records import list_set_aside, read_records
+    from nightgrid.workers.ondemand.record_files import list_set_aside, read_records
 
     if is_missing(settings.lake):
         return

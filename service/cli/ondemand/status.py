@@ -172,7 +172,7 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     from nightgrid.workers.broker.queues import demand
     from nightgrid.workers.broker.redis_keys import connect, living, refusals
     from nightgrid.workers.ondemand.jobs.status import status as status_of_job
-    from nightgrid.workers.ondemand.records import list_set_aside, read_records
+    from nightgrid.workers.ondemand.record_files import list_set_aside, read_records
 
     records = read_records(store)
     found = [status_of_job(store, record.job_id) for record in records.open]

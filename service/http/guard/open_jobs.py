@@ -20,7 +20,7 @@ from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.sentences import plural
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.record import is_job_id
-from nightgrid.workers.ondemand.records import record_path
+from nightgrid.workers.ondemand.record_files import record_path
 from nightgrid.workers.ranking.ondemand import ranking_status
 
 OPENED = "runs/opened"

@@ -27,7 +27,7 @@ from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.cancelling import leave_job
 from nightgrid.workers.ondemand.jobs.rows import is_answered
 from nightgrid.workers.ondemand.record import is_job_id
-from nightgrid.workers.ondemand.records import read_record
+from nightgrid.workers.ondemand.record_files import read_record
 from nightgrid.workers.runs.wishes import wish_name
 
 router = APIRouter(tags=["solves"])

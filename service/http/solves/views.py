@@ -23,7 +23,7 @@ from nightgrid.solvers.question import Question
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError, with_words
-from nightgrid.workers.ondemand.records import read_ended, read_record
+from nightgrid.workers.ondemand.record_files import read_ended, read_record
 from nightgrid.workers.runs.job_keys import FINAL
 
 API = "/v1/solves"

@@ -39,7 +39,7 @@ from nightgrid.service.http.watch.metric_list import (
     QUARANTINED,
     RESULTS,
 )
-from nightgrid.service.http.watch.routes import OTHER
+from nightgrid.service.http.watch.route_names import OTHER
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import GAMES
 

@@ -18,7 +18,7 @@ from nightgrid.workers.broker.redis_keys import connect, living, refusals
 from nightgrid.workers.broker.sent_figures import read_figures, send_figures
 from nightgrid.workers.cluster.supervisor_state import has_begun_workers
 from nightgrid.workers.figures import Sample
-from nightgrid.workers.ondemand.records import read_records
+from nightgrid.workers.ondemand.record_files import read_records
 from nightgrid.workers.settings import Settings
 
 LOOK_S = 1.0

@@ -43,7 +43,7 @@ from nightgrid.service.http.watch.metric_list import (
     SERVER_UP,
     WANTED,
 )
-from nightgrid.service.http.watch.routes import method_of, route_of
+from nightgrid.service.http.watch.route_names import method_of, route_of
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import GAMES

@@ -14,7 +14,7 @@ from nightgrid.service.cli.checks.installed import check_versions
 from nightgrid.service.cli.checks.lake import check_jobs, check_lake
 from nightgrid.service.cli.checks.server import check_persistence, check_server
 from nightgrid.service.options.shared_options import read_settings
-from nightgrid.workers.ondemand.records import record_path, set_aside
+from nightgrid.workers.ondemand.record_files import record_path, set_aside
 from nightgrid.workers.settings import load_settings
 
 Invoke = Callable[..., tuple[int, str, str]]

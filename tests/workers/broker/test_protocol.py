@@ -20,7 +20,12 @@ from nightgrid.workers.broker.redis_keys import parse_announcement
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.ondemand.jobs.status import JobStatus
 from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.records import end_record, ended_path, open_records, record_path
+from nightgrid.workers.ondemand.record_files import (
+    end_record,
+    ended_path,
+    open_records,
+    record_path,
+)
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.listed import InFiles, listed_part
 from nightgrid.workers.runs.manifest import ChunkRef, open_run

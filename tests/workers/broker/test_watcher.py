@@ -18,7 +18,7 @@ from nightgrid.workers.ondemand.cancelling import cancel_job
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.records import open_records, read_record, write_record
+from nightgrid.workers.ondemand.record_files import open_records, read_record, write_record
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.manifest import ChunkRef
 from nightgrid.workers.runs.notes import cancel_run, read_attempts, read_start

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nightgrid.workers.cluster import beats, probe, silence
+from nightgrid.workers.cluster import beats, probe, silent_workers
 from nightgrid.workers.cluster.beats import (
     FRESH_S,
     KEEPER_LIVE,
@@ -103,9 +103,11 @@ def test_a_time_before_the_host_was_started_anew_is_none(tmp_path, clock):
 def test_a_worker_that_refuses_work_is_not_ready(tmp_path, monkeypatch):
     """Given a worker of another version, Then a rollout that waits for it does not go on."""
     settings = Settings(lake=str(tmp_path), liveness_interval_seconds=1e-6)
-    monkeypatch.setattr(silence, "living", lambda *_: {"good": {}, "bad": {}, "elsewhere": {}})
-    monkeypatch.setattr(silence, "refusals", lambda *_: {"bad": "another solver version"})
-    watched = silence.SilentWorkers(settings)
+    monkeypatch.setattr(
+        silent_workers, "living", lambda *_: {"good": {}, "bad": {}, "elsewhere": {}}
+    )
+    monkeypatch.setattr(silent_workers, "refusals", lambda *_: {"bad": "another solver version"})
+    watched = silent_workers.SilentWorkers(settings)
     assert watched.silent(["good", "bad", "mute"]) == set()
     assert watched.working == {"good"}
 

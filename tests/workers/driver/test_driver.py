@@ -462,7 +462,7 @@ def test_dying_with_the_driver_over_and_over_is_poison(tmp_path):
     assert summary.statuses == {"poison": 1}
 
 
-@pytest.mark.parametrize("step", ["growing_run.single_rows", "reconciler.unfinished_part"])
+@pytest.mark.parametrize("step", ["growing_run.single_rows", "reconciler.write_unworked_result"])
 def test_what_follows_of_a_failure_is_done_again_where_the_lake_fails_it(
     tmp_path, monkeypatch, step
 ):

@@ -11,7 +11,7 @@ from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.keeper import Keeper
-from nightgrid.workers.ondemand.records import (
+from nightgrid.workers.ondemand.record_files import (
     list_set_aside,
     open_records,
     read_records,

@@ -29,7 +29,7 @@ from nightgrid.workers.ondemand.jobs.run_progress import progress_of
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import plan_job, submit
 from nightgrid.workers.ondemand.keeper import Keeper
-from nightgrid.workers.ondemand.records import open_records, record_path
+from nightgrid.workers.ondemand.record_files import open_records, record_path
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.manifest import open_run
 from tests.workers.cluster.test_survival import drive_celery, slow_boards

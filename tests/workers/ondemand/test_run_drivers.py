@@ -18,7 +18,7 @@ from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.records import open_records
+from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.ondemand.run_drivers import RunDrivers
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.frontier import frontier_folder

@@ -19,7 +19,7 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.jobs.rows import find_row
-from nightgrid.workers.ondemand.records import open_records
+from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.manifest import open_run, read_done
 from nightgrid.workers.runs.notes import read_all_attempts

@@ -18,7 +18,7 @@ from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.records import record_path
+from nightgrid.workers.ondemand.record_files import record_path
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.archive.games.letterboxed.letter_days import SIDES, WORDS, turned

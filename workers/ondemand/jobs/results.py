@@ -12,7 +12,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.jobs.rows import FINAL_STATUSES, ends, find_row
 from nightgrid.workers.ondemand.jobs.status import status_without_record
 from nightgrid.workers.ondemand.record import BadRecordError, check_job_id
-from nightgrid.workers.ondemand.records import read_record
+from nightgrid.workers.ondemand.record_files import read_record
 
 RESULT_POLL_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 

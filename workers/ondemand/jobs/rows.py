@@ -12,7 +12,7 @@ from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import BadRecordError, Record
-from nightgrid.workers.ondemand.records import delete_record, read_record, write_record
+from nightgrid.workers.ondemand.record_files import delete_record, read_record, write_record
 from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.settings import Settings
 

@@ -1,6 +1,6 @@
 """Submit jobs on demand: answered from the lake if known, else by one task, or by a run if large.
 
-A submitted job is a record in the lake (nightgrid.workers.ondemand.records) until it ends; the
+A submitted job is a record in the lake (nightgrid.workers.ondemand.record_files) until it ends; the
 message on the queue `interactive` is only what gets it worked soon.
 """
 
@@ -30,7 +30,7 @@ from nightgrid.workers.broker.queues import send as publish
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs.rows import answers, find_row
 from nightgrid.workers.ondemand.record import BadRecordError, Record, without_words
-from nightgrid.workers.ondemand.records import (
+from nightgrid.workers.ondemand.record_files import (
     create_record,
     drop_over,
     raise_limits,

@@ -10,7 +10,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import ANY, Client
 from nightgrid.service.http.guard.open_jobs import GRACE_S, OPENED, OpenJobs
 from nightgrid.service.http.problems import Problem
-from nightgrid.workers.ondemand.records import record_path
+from nightgrid.workers.ondemand.record_files import record_path
 
 ALICE, BOB = Client(name="alice", jobs=2), Client(name="bob", jobs=1)
 JOBS = [f"{i:032x}" for i in range(4)]

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.workers.ondemand.records import open_records
+from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.settings import Settings
 

@@ -24,7 +24,7 @@ from nightgrid.workers.broker.sent_figures import send_samples
 from nightgrid.workers.cluster.supervisor_state import state_path
 from nightgrid.workers.figures import TOLD, take_gathered
 from nightgrid.workers.ondemand.jobs import submitting
-from nightgrid.workers.ondemand.records import RECORDS, read_records, write_record
+from nightgrid.workers.ondemand.record_files import RECORDS, read_records, write_record
 from nightgrid.workers.settings import Settings
 from tests.service.http.conftest import NO_SERVER
 from tests.service.scenes import PAIR, STUCK

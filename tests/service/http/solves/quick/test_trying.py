@@ -23,7 +23,7 @@ from nightgrid.workers.ondemand.answers import Answer
 from nightgrid.workers.ondemand.filer import file_line, to_line
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.quick_solver import try_message
-from nightgrid.workers.ondemand.records import open_records
+from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.settings import Settings
 
 WAIT = {"Prefer": "wait=20"}

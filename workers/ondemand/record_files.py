@@ -1,4 +1,4 @@
-"""On-demand jobs in the lake: what is wanted, and what ended without an answer.
+"""The files of on-demand jobs in the lake: what is wanted, and what ended without an answer.
 
 runs/ondemand/<job_id>.json           from submission until the job ends
               <job_id>.budget.json    a larger budget or a later deadline, which a later submitter

@@ -1,4 +1,4 @@
-"""Which route a request went to, in names of ours alone: what a client made up is kept nowhere."""
+"""Names of methods and routes of requests: declared ones alone, nothing that a client made up."""
 
 from __future__ import annotations
 

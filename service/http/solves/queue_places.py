@@ -12,7 +12,7 @@ LOOK_S = 0.5
 """How long a look at the queue counts."""
 
 
-class Places:
+class QueuePlaces:
     """Tells places in the queue. Any thread may use it."""
 
     def __init__(self, client: redis.Redis, settings: Settings) -> None:
