@@ -68,10 +68,12 @@ test: $(DEV) ## run the tests; SEED=… repeats a run, PYTEST_ARGS=… passes op
 	$(BIN)/python -m pytest -m "not long" --numprocesses $(TEST_PROCESSES) --dist loadscope \
 	  --no-loadscope-reorder $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
 
-# Their files alone are collected, which takes each process seconds of the whole suite.
-test-long: $(DEV) ## run the tests that `make test` leaves out, those of endurance
-	$(BIN)/python -m pytest $$(grep --recursive --files-with-matches --include='test_*.py' \
-	  'mark\.long' tests) -m long --numprocesses $(TEST_PROCESSES) --dist loadscope \
+# Their files alone are collected, which takes each process seconds of the whole suite. Property
+# tests, which hypothesis marks, are among them: `make test` draws a share of their examples.
+test-long: $(DEV) ## run the tests that `make test` leaves out, and property tests with all examples
+	TEST_EXAMPLES=all $(BIN)/python -m pytest $$(grep --recursive --files-with-matches \
+	  --include='test_*.py' --regexp='mark\.long' --regexp='mark\.drawn' --regexp='from hypothesis' \
+	  tests) -m "long or drawn or hypothesis" --numprocesses $(TEST_PROCESSES) --dist loadscope \
 	  --no-loadscope-reorder $(if $(SEED),--hypothesis-seed=$(SEED)) $(PYTEST_ARGS)
 
 lint: $(DEV) ## check style, types and the floors of the house

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.drawn import drawn
 from tests.s3_server import s3_server
 from tests.shares import WAITING_FOLDERS, share_of
 from tests.warm_interpreter import started
@@ -50,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     No example has a time limit: on a machine that does other work as well, hypothesis takes a late
     one for a failure and spends most of a minute on making it smaller.
     """
-    settings.register_profile("nightgrid", deadline=None)
+    settings.register_profile("nightgrid", deadline=None, max_examples=drawn(100))
     settings.load_profile("nightgrid")
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(secrets.randbelow(2**32))

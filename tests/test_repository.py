@@ -22,6 +22,7 @@ from nightgrid.archive.games.strands.ranking import minilm
 from nightgrid.archive.games.strands.ranking.weights import NAME
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.settings import Settings
+from tests.drawn import drawn
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("archive", "flows", "service", "solvers", "workers")
@@ -421,12 +422,34 @@ def test_what_make_test_leaves_out_is_run_by_make_test_long_and_by_ci():
         ).stdout.replace("\\\n", "")
 
     assert '-m "not long"' in told("test")
-    assert re.search(r"-m long\b", told("test-long"))
+    assert '-m "long or drawn or hypothesis"' in told("test-long")
+    assert "TEST_EXAMPLES=all " in told("test-long")
+    assert "TEST_EXAMPLES" not in told("test")
     lines = (ROOT / ".ci/run").read_text().splitlines()
     assert [line for line in lines if line.startswith("make test")] == [
         "make test",
         "make test-long",
     ]
+
+
+@pytest.mark.parametrize(("value", "expected"), [("", [3, 5, 5, 25]), ("all", [3, 8, 20, 100])])
+def test_a_share_of_all_random_cases_is_drawn_unless_all_are_asked_for(
+    value: str, expected: list[int], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TEST_EXAMPLES", value)
+    assert [drawn(whole) for whole in (3, 8, 20, 100)] == expected
+
+
+def test_every_property_test_draws_its_share_and_is_found_by_make_test_long():
+    """Given how many cases a test draws, Then the number goes through `drawn` in a listed file."""
+    here = Path(__file__)
+    for path in sorted(path for path in (ROOT / "tests").rglob("test_*.py") if path != here):
+        text = path.read_text()
+        assert not re.search(r"max_examples=(?!drawn\()", text), path
+        if re.search(r"@given\(|RuleBasedStateMachine", text):
+            assert "from hypothesis" in text, path
+        if re.search(r"range\(drawn\(", text):
+            assert "mark.drawn" in text, path
 
 
 def test_the_wheel_carries_every_room_and_the_sample_archive(tmp_path: Path):

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.kernels import tiling_trees
+from tests.drawn import drawn
 from tests.oracles import cp_sat
 from tests.oracles.brute_force import count_tilings, enumerate_solutions, tilings
 from tests.solvers.pips.boards import (
@@ -50,7 +51,7 @@ def test_every_oracle_counts_a_board_without_constraints_as_the_formula_does(
     assert tiling_trees.count_solutions(payload).count == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(payload=payloads(max_dominoes=4))
 def test_the_oracles_agree(payload: Payload) -> None:
     solutions = enumerate_solutions(payload)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
+from tests.drawn import drawn
 from tests.oracles import strands_cp_sat
 from tests.oracles.strands_brute_force import (
     Covering,
@@ -212,7 +213,7 @@ def test_paths_cross_only_in_one_block() -> None:
     assert not cross(((0, 0), (0, 1)), ((1, 0), (1, 1)))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=drawn(80), deadline=None)
 @given(instance=st.one_of(instances(), zoned()))
 def test_the_oracles_agree(instance: Instance) -> None:
     question = instance.puzzle, instance.rules, instance.vocabulary
@@ -226,7 +227,7 @@ def test_the_oracles_agree(instance: Instance) -> None:
     assert all(why_no_cover(*question, cover) == "" for cover in found)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=drawn(30), deadline=None)
 @given(instance=instances())
 def test_mirrored_and_turned_boards_have_the_mirrored_and_turned_covers(
     instance: Instance,

@@ -25,6 +25,7 @@ from nightgrid.solvers.tiles.check import check_walk
 from nightgrid.solvers.tiles.puzzle import Puzzle as TileBoard
 from nightgrid.solvers.tiles.rules import Rules as WalkRules
 from nightgrid.solvers.tiles.solution import Walk
+from tests.drawn import drawn
 from tests.solvers.strands.boards import Instance, all_rules, instances, random_instance, zoned
 
 COUNT = Ask(kind="count")
@@ -84,7 +85,7 @@ some_irrelevant = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(
     instance=st.one_of(
         instances(some_irrelevant, most_cells=16),

@@ -21,6 +21,7 @@ from nightgrid.solvers.kernel.hash_table import (
     next_slot,
     seek,
 )
+from tests.drawn import drawn
 
 SMALLEST_BITS = 2
 MOST_KEYS = 512
@@ -85,7 +86,7 @@ words = st.one_of(st.integers(0, 3), st.integers(0, 2**64 - 1))
 
 
 @pytest.mark.parametrize("width", [(0,), (0, 0), (0, 0, 0, 0)])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(data=st.data())
 def test_rows_get_the_numbers_that_a_dictionary_gives(width, data):
     keys = data.draw(
@@ -103,7 +104,7 @@ def test_rows_get_the_numbers_that_a_dictionary_gives(width, data):
     assert (index[: 1 << bits] != EMPTY).sum() == held
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(
     keys=st.lists(st.lists(words, max_size=5), min_size=1, max_size=60),
     alike=st.booleans(),

@@ -15,11 +15,12 @@ from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Chains, Rules
 from nightgrid.solvers.letterboxed.solution import Chain
+from tests.drawn import drawn
 from tests.oracles.letterboxed_brute_force import chains as brute_force
 from tests.oracles.letterboxed_brute_force import letters_of, order
 from tests.solvers.letterboxed.boards import boards, distinct_boards
 
-FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=drawn(60), deadline=None, suppress_health_check=list(HealthCheck))
 ANY_BOARD = st.one_of(boards(), distinct_boards(), boards(sides_max=8, letters_max=8))
 WORDS_MAX = 3
 COUNT, ALL = Ask(kind="count"), Ask(kind="all")

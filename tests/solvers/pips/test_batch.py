@@ -17,6 +17,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import LOOSE
 from nightgrid.solvers.pips.puzzle import Puzzle
+from tests.drawn import drawn
 from tests.solvers.pips.boards import Payload, payloads, puzzle_of, rectangle, unconstrained
 
 COUNT = Ask(kind="count")
@@ -61,14 +62,14 @@ def expect_rows(
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=drawn(30), deadline=None)
 @given(drawn=st.lists(payloads(), min_size=1, max_size=12))
 def test_a_row_equals_the_board_solved_alone(pips: Game[Any, Any], drawn: list[Payload]) -> None:
     puzzles = [puzzle_of(payload) for payload in drawn]
     expect_rows(pips, puzzles, pips.to_arrays(puzzles), COUNT, BUDGET)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=drawn(30), deadline=None)
 @given(drawn=st.lists(payloads(), min_size=1, max_size=6))
 def test_columns_give_the_boards_back(pips: Game[Any, Any], drawn: list[Payload]) -> None:
     puzzles = [puzzle_of(payload) for payload in drawn]
@@ -90,7 +91,7 @@ def test_only_counts_are_asked_of_many_boards_at_once(pips: Game[Any, Any]) -> N
         pips.solve_batch(pips.to_arrays([puzzle_of(TINY)]), Ask(kind="first"), BUDGET)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=drawn(15), deadline=None)
 @given(drawn=st.lists(payloads(max_dominoes=4), min_size=3, max_size=8), data=st.data())
 def test_rows_may_be_a_slice_of_longer_columns(
     pips: Game[Any, Any], drawn: list[Payload], data: st.DataObject

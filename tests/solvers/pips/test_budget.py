@@ -13,6 +13,7 @@ from nightgrid.solvers.algebra import Ask, Budget, Game, Status
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import LOOSE
 from nightgrid.solvers.pips.puzzle import Puzzle
+from tests.drawn import drawn
 from tests.solvers.pips.boards import Payload, payloads, puzzle_of
 
 COUNT, FIRST, ALL = Ask(kind="count"), Ask(kind="first"), Ask(kind="all")
@@ -88,7 +89,7 @@ def test_the_reason_says_which_budget_ran_out(pips: Game[Any, Any], loose: Puzzl
 
 
 @pytest.mark.parametrize("ask", [COUNT, FIRST, ALL, Ask(kind="all", limit=3)], ids=str)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(payload=payloads(min_dominoes=2, max_dominoes=6), power=st.integers(0, 16))
 def test_a_node_budget_gives_the_right_answer_or_none(
     pips: Game[Any, Any], ask: Ask, payload: Payload, power: int

@@ -13,6 +13,7 @@ from benchmarks.kernels import tiling_trees
 from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Game, Status
 from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import EASY, HARD, MEDIUM, Mix
+from tests.drawn import drawn
 from tests.oracles import cp_sat
 from tests.oracles.brute_force import enumerate_solutions
 from tests.solvers.pips.boards import (
@@ -41,14 +42,14 @@ def expect_count(pips: Game[Any, Any], payload: Payload, expected: int) -> None:
     assert not outcome.truncated
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=drawn(250), deadline=None)
 @given(payload=payloads())
 def test_count_equals_brute_force(pips: Game[Any, Any], payload: Payload) -> None:
     expect_count(pips, payload, len(enumerate_solutions(payload)))
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(payload=payloads(min_dominoes=6, max_dominoes=9, min_regions_per_domino=1.0))
 def test_count_equals_cp_sat_on_larger_boards(pips: Game[Any, Any], payload: Payload) -> None:
     oracle = cp_sat.count_solutions(payload, limit=CP_SAT_LIMIT, time_limit_s=1)

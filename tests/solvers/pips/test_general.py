@@ -24,6 +24,7 @@ from nightgrid.solvers.pips.general.search import (
     is_first_choice,
 )
 from nightgrid.solvers.pips.parts import canonical_key, divide
+from tests.drawn import drawn
 from tests.solvers.pips.boards import (
     Payload,
     bands,
@@ -39,7 +40,7 @@ LISTED = 100
 
 
 @pytest.mark.parametrize("one_by_one", [False, True])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(payload=payloads())
 def test_both_searches_answer_alike_whole_and_in_parts(
     pips: Game[Any, Any], one_by_one: bool, payload: Payload
@@ -87,7 +88,7 @@ def subset_sum(numbers: list[int], target: int, other: int = 0) -> Payload:
     return payload_of([(other, n) for n in numbers], shifted)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=drawn(20), deadline=None)
 @given(st.integers(0, 2**32))
 def test_subset_sums_are_those_of_all_subsets(pips: Game[Any, Any], seed: int) -> None:
     rng = random.Random(seed)

@@ -32,6 +32,7 @@ from nightgrid.solvers.pips.generate.mix import (
 )
 from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
 from nightgrid.solvers.pips.solution import Solution
+from tests.drawn import drawn
 
 SEEDS = st.integers(0, 2**40)
 
@@ -99,7 +100,7 @@ def components(cells: set[Cell]) -> int:
     return number
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=drawn(150))
 @given(mixes(), SEEDS)
 def test_planted_solution_is_a_solution(mix: Mix, seed: int) -> None:
     puzzle, solution = generate(mix, seed)
@@ -115,7 +116,7 @@ def test_planted_solution_is_a_solution(mix: Mix, seed: int) -> None:
     assert list(solution) == sorted(solution, key=lambda put: put.cell_a)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=drawn(100))
 @given(mixes(), SEEDS)
 def test_regions_are_connected_and_start_at_the_origin(mix: Mix, seed: int) -> None:
     puzzle, _ = generate(mix, seed)
@@ -124,7 +125,7 @@ def test_regions_are_connected_and_start_at_the_origin(mix: Mix, seed: int) -> N
     assert min(c for _, c in puzzle.cells) == 0
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=drawn(100))
 @given(mixes(), SEEDS)
 def test_dominoes_are_distinct_unless_duplicates_are_allowed(mix: Mix, seed: int) -> None:
     puzzle, _ = generate(mix, seed)
@@ -137,7 +138,7 @@ def test_dominoes_are_distinct_unless_duplicates_are_allowed(mix: Mix, seed: int
     assert highest <= mix.max_pip or highest * (highest + 1) // 2 < len(puzzle.dominoes)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=drawn(100))
 @given(mixes(), SEEDS)
 def test_share_of_unconstrained_cells_is_exact_up_to_rounding(mix: Mix, seed: int) -> None:
     puzzle, _ = generate(mix, seed)
@@ -146,7 +147,7 @@ def test_share_of_unconstrained_cells_is_exact_up_to_rounding(mix: Mix, seed: in
     assert abs(empty - mix.unconstrained * cells) < 1
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=drawn(50))
 @given(mixes(), SEEDS)
 def test_shape_is_the_one_asked_for(mix: Mix, seed: int) -> None:
     puzzle, _ = generate(mix, seed)
@@ -289,7 +290,7 @@ def test_negative_seed_is_refused() -> None:
         generate(EASY, -1)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=drawn(50))
 @given(mixes(), SEEDS)
 def test_payload_reads_back_as_the_same_board_and_solution(mix: Mix, seed: int) -> None:
     puzzle, solution = generate(mix, seed)

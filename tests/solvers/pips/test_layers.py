@@ -20,6 +20,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.pips.general.search import is_first_choice
 from nightgrid.solvers.pips.puzzle import Puzzle
+from tests.drawn import drawn
 from tests.oracles.brute_force import enumerate_solutions
 from tests.solvers.pips.boards import (
     Payload,
@@ -71,7 +72,7 @@ def by_stages(count: LayeredCount, cuts: Callable[[], list[int]], length: Callab
     return total
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=drawn(80), deadline=None)
 @given(payload=payloads(max_dominoes=5), seed=st.integers(0, 2**32))
 def test_stages_of_any_length_in_any_parts_count_like_brute_force(
     pips: Game[Any, Any], payload: Payload, seed: int
@@ -86,7 +87,7 @@ def test_stages_of_any_length_in_any_parts_count_like_brute_force(
     assert found == len(enumerate_solutions(payload))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(payload=payloads(min_dominoes=2, max_dominoes=5), data=st.data())
 def test_parts_by_buckets_of_any_layer_sum_to_the_whole(
     pips: Game[Any, Any], payload: Payload, data: st.DataObject

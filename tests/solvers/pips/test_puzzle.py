@@ -21,6 +21,7 @@ from nightgrid.solvers.pips.puzzle import (
     Region,
     RegionType,
 )
+from tests.drawn import drawn
 from tests.solvers.pips.boards import Payload, payloads
 
 
@@ -177,7 +178,7 @@ def test_a_puzzle_built_directly_is_checked_as_well(
     assert caught.value.rule == rule
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(payload=payloads())
 def test_a_puzzle_written_and_read_again_is_the_same(payload: Payload) -> None:
     puzzle = Puzzle.from_json(payload)
@@ -217,14 +218,14 @@ def read(value: Any) -> Puzzle | None:
     return None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200), deadline=None)
 @given(value=JSON)
 def test_no_json_value_raises_anything_else(value: Any) -> None:
     read(value)
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=drawn(300), deadline=None)
 @given(payload=payloads(max_dominoes=3), data=st.data())
 def test_no_damaged_board_raises_anything_else(payload: Payload, data: st.DataObject) -> None:
     value: Any = copy.deepcopy(payload)

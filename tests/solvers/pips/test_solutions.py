@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from nightgrid.solvers.algebra import Ask, Game, Status
 from nightgrid.solvers.pips.check import check_solution
+from tests.drawn import drawn
 from tests.oracles.brute_force import enumerate_solutions
 from tests.solvers.pips.boards import (
     Payload,
@@ -23,7 +24,7 @@ from tests.solvers.pips.boards import (
 COUNT, FIRST, ALL = Ask(kind="count"), Ask(kind="first"), Ask(kind="all")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 @given(payload=payloads(max_dominoes=4))
 def test_all_gives_exactly_the_solutions_of_brute_force(
     pips: Game[Any, Any], payload: Payload
@@ -41,7 +42,7 @@ def test_all_gives_exactly_the_solutions_of_brute_force(
         assert list(arrangement) == sorted(arrangement)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=drawn(80), deadline=None)
 @given(payload=payloads(max_dominoes=4))
 def test_first_is_the_first_of_all(pips: Game[Any, Any], payload: Payload) -> None:
     puzzle = puzzle_of(payload)
@@ -53,7 +54,7 @@ def test_first_is_the_first_of_all(pips: Game[Any, Any], payload: Payload) -> No
     assert not first.truncated
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=drawn(80), deadline=None)
 @given(payload=payloads(max_dominoes=4), limit=st.integers(1, 60))
 def test_a_limit_cuts_the_list_and_says_so(
     pips: Game[Any, Any], payload: Payload, limit: int
@@ -67,7 +68,7 @@ def test_a_limit_cuts_the_list_and_says_so(
     assert some.truncated == (len(everything.solutions) > limit)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(payload=payloads(min_dominoes=6, max_dominoes=10, min_regions_per_domino=1.0))
 def test_the_solutions_of_larger_boards_are_distinct_valid_and_as_many_as_counted(
     pips: Game[Any, Any], payload: Payload
@@ -101,7 +102,7 @@ def test_thousands_of_solutions_come_out_each_once(pips: Game[Any, Any]) -> None
     assert outcome.count == len(outcome.solutions)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=drawn(30), deadline=None)
 @given(payload=payloads(), other=payloads())
 def test_the_same_question_gives_the_same_answer_whatever_was_solved_before(
     pips: Game[Any, Any], payload: Payload, other: Payload

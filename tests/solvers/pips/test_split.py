@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Status
 from nightgrid.solvers.pips.puzzle import Puzzle
+from tests.drawn import drawn
 from tests.solvers.pips.boards import Payload, payloads, puzzle_of, rectangle, unconstrained
 
 COUNT, FIRST, ALL = Ask(kind="count"), Ask(kind="first"), Ask(kind="all")
@@ -59,7 +60,7 @@ def leaves_of(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ask", ASKS, ids=str)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=drawn(20), deadline=None)
 @given(payload=payloads(min_dominoes=2, max_dominoes=5), data=st.data())
 def test_every_split_merges_to_the_whole(
     pips: Game[Any, Any], ask: Ask, payload: Payload, data: st.DataObject
@@ -73,7 +74,7 @@ def test_every_split_merges_to_the_whole(
 
 
 @pytest.mark.parametrize("ask", ASKS, ids=str)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(payload=payloads(min_dominoes=3, max_dominoes=5), seed=st.integers(0, 2**32))
 def test_parts_split_again_merge_to_the_whole(
     pips: Game[Any, Any], ask: Ask, payload: Payload, seed: int
@@ -87,7 +88,7 @@ def test_parts_split_again_merge_to_the_whole(
     assert answer(pips.merge(puzzle, ask, outcomes)) == whole
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(payload=payloads(min_dominoes=2, max_dominoes=5), into=st.integers(2, 20))
 def test_parts_share_no_solution_and_miss_none(
     pips: Game[Any, Any], payload: Payload, into: int
@@ -99,7 +100,7 @@ def test_parts_share_no_solution_and_miss_none(
     assert sorted(joined) == sorted(pips.solve(puzzle, ALL).solutions)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(payload=payloads(min_dominoes=2, max_dominoes=5), seed=st.integers(0, 2**32))
 def test_parts_of_all_joined_are_the_stream_of_the_whole(
     pips: Game[Any, Any], payload: Payload, seed: int

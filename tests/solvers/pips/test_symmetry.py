@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from nightgrid.solvers.algebra import Ask, Game
 from nightgrid.solvers.pips.puzzle import MAX_PIP
+from tests.drawn import drawn
 from tests.oracles.brute_force import Cell
 from tests.solvers.pips.boards import Payload, payloads, puzzle_of
 
@@ -44,7 +45,7 @@ MOVES: dict[str, Callable[[int, int], Cell]] = {
 
 
 @pytest.mark.parametrize("name", MOVES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(payload=BOARDS)
 def test_a_moved_board_has_the_same_count(
     pips: Game[Any, Any], name: str, payload: Payload
@@ -52,7 +53,7 @@ def test_a_moved_board_has_the_same_count(
     assert count_of(pips, with_cells(payload, MOVES[name])) == count_of(pips, payload)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(payload=BOARDS, seed=st.integers(0, 2**32))
 def test_the_order_in_which_a_board_is_written_changes_nothing(
     pips: Game[Any, Any], payload: Payload, seed: int
@@ -73,7 +74,7 @@ def test_the_order_in_which_a_board_is_written_changes_nothing(
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(payload=BOARDS, factor=st.integers(1, 3), shift=st.integers(0, 50))
 def test_pips_stretched_and_shifted_with_their_targets_have_the_same_count(
     pips: Game[Any, Any], payload: Payload, factor: int, shift: int
@@ -90,7 +91,7 @@ def test_pips_stretched_and_shifted_with_their_targets_have_the_same_count(
     assert count_of(pips, changed) == count_of(pips, payload)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(payload=BOARDS)
 def test_pips_counted_from_the_top_swap_less_and_greater(
     pips: Game[Any, Any], payload: Payload
@@ -110,7 +111,7 @@ def test_pips_counted_from_the_top_swap_less_and_greater(
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(payload=BOARDS, seed=st.integers(0, 2**32))
 def test_pips_renamed_where_no_sum_matters_have_the_same_count(
     pips: Game[Any, Any], payload: Payload, seed: int
@@ -129,7 +130,7 @@ def test_pips_renamed_where_no_sum_matters_have_the_same_count(
     assert count_of(pips, changed) == count_of(pips, payload | {"regions": regions})
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(payload=BOARDS)
 def test_another_board_has_another_id(payload: Payload) -> None:
     puzzle = puzzle_of(payload)

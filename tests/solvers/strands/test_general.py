@@ -30,6 +30,7 @@ from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError, f
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.sweep.engine import SweepEngine
+from tests.drawn import drawn
 from tests.oracles import strands_cp_sat
 from tests.oracles.strands_brute_force import TooLargeError, Vocabulary
 from tests.solvers.strands.boards import (
@@ -83,7 +84,7 @@ def answers(instance: Instance, engine: Engine, part: Any = None) -> list[Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(instances(all_rules.map(lambda r: replace(r, compound_parts=min(2, r.compound_parts)))))
 def test_both_searches_answer_alike_whole_and_in_parts(instance: Instance) -> None:
     short = game_of(instance).solve(instance.puzzle, COUNT, None, Budget(nodes=20_000))
@@ -95,7 +96,7 @@ def test_both_searches_answer_alike_whole_and_in_parts(instance: Instance) -> No
         assert answers(instance, general, part) == answers(instance, sweeping, part)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(instances(all_rules.map(lambda r: replace(r, spangram="off")), 24, 6))
 def test_pieces_found_on_any_board_are_those_found_as_masks(instance: Instance) -> None:
     lexicon = compile_lexicon(instance.vocabulary.words.items())
@@ -219,7 +220,7 @@ def test_a_budget_that_runs_out_says_which(budget: Budget, reason: str) -> None:
     assert reason in outcome.reason
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=drawn(10), deadline=None)
 @given(st.integers(0, 2**32))
 def test_orders_that_are_given_up_change_no_answer(seed: int) -> None:
     instance = random_instance(random.Random(seed), FREE, most_cells=20)
@@ -274,7 +275,7 @@ def test_a_budget_beyond_all_memory_is_no_error() -> None:
     assert game.solve(wide, Ask(kind="first"), None, Budget(table_bytes=2**50)).count == 1
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=drawn(8), deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     crossing=st.booleans(),

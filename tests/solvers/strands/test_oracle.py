@@ -17,6 +17,7 @@ from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.registry import game
 from nightgrid.solvers.strands.rules import Rules, Words
 from nightgrid.solvers.strands.solution import Cover, cover_from_json, cover_to_json
+from tests.drawn import drawn
 from tests.oracles.strands_brute_force import (
     Covering,
     Steps,
@@ -159,7 +160,7 @@ def by_splitting(
 
 
 @pytest.mark.slow
-@settings(max_examples=160, deadline=None)
+@settings(max_examples=drawn(160), deadline=None)
 @given(instance=either)
 def test_covers_are_those_of_brute_force(instance: Instance) -> None:
     covers = truth(instance)
@@ -172,7 +173,7 @@ def test_covers_are_those_of_brute_force(instance: Instance) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=drawn(50), deadline=None)
 @given(instance=either)
 def test_every_ask_sees_the_same_covers(instance: Instance) -> None:
     strands = game_of(instance)
@@ -181,7 +182,7 @@ def test_every_ask_sees_the_same_covers(instance: Instance) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=drawn(30), deadline=None)
 @given(instance=either, seed=st.integers(0, 2**32))
 def test_every_split_merges_to_the_whole(instance: Instance, seed: int) -> None:
     strands = game_of(instance)
@@ -198,7 +199,7 @@ def test_every_split_merges_to_the_whole(instance: Instance, seed: int) -> None:
         assert answer(nested) == whole
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=drawn(30), deadline=None)
 @given(instance=either, into=st.integers(2, 20))
 def test_parts_share_no_cover_and_miss_none(instance: Instance, into: int) -> None:
     strands = game_of(instance)
@@ -212,7 +213,7 @@ def test_parts_share_no_cover_and_miss_none(instance: Instance, into: int) -> No
     assert list(joined) == list(identities(strands.solve(instance.puzzle, ALL)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=drawn(30), deadline=None)
 @given(instance=either)
 def test_mirrored_and_turned_boards_have_as_many_covers(instance: Instance) -> None:
     strands = game_of(instance)
@@ -230,7 +231,7 @@ def test_mirrored_and_turned_boards_have_as_many_covers(instance: Instance) -> N
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=drawn(30), deadline=None)
 @given(instance=either)
 def test_what_rules_forbid_is_forbidden_and_nothing_else(instance: Instance) -> None:
     """Counts under stricter rules are those of the looser rules' covers that obey them."""

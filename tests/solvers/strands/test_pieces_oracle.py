@@ -12,6 +12,7 @@ from nightgrid.solvers.strands.paths import spell as spelled
 from nightgrid.solvers.strands.pieces.pieces import Pieces, TooManyPiecesError, find_pieces
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
+from tests.drawn import drawn
 from tests.oracles.strands_brute_force import (
     Cell,
     Path,
@@ -57,7 +58,7 @@ def as_found(puzzle: Puzzle, pieces: Pieces, row: int) -> tuple[frozenset[Cell],
     return cells, ways
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=drawn(120), deadline=None)
 @given(instance=instances(most_cells=14))
 def test_pieces_are_those_of_brute_force(instance: Instance) -> None:
     try:

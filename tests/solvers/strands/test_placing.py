@@ -18,6 +18,7 @@ from nightgrid.solvers.strands.placing import (
     touches_opposite_sides,
 )
 from nightgrid.solvers.strands.puzzle import Puzzle
+from tests.drawn import drawn
 
 SPANGRAM = "WEATHERREPORT"
 WORDS = ("CLOUD", "STORM", "BREEZE", "DRIZZLE", "THUNDER", "SLEET")
@@ -25,7 +26,7 @@ WORDS = ("CLOUD", "STORM", "BREEZE", "DRIZZLE", "THUNDER", "SLEET")
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=drawn(15), deadline=None)
 def test_generated_board_is_covered_by_its_words_and_none_cross(seed: int) -> None:
     puzzle, cover = generate(SPANGRAM, WORDS, seed)
     assert (puzzle.row_count, puzzle.column_count, puzzle.theme_words) == (8, 6, 6)
@@ -70,7 +71,7 @@ def test_spangram_that_reaches_no_other_side_is_refused() -> None:
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=drawn(20), deadline=None)
 def test_words_alone_give_their_cells_back(seed: int) -> None:
     puzzle, cover = generate(SPANGRAM, WORDS, seed)
     found = [other.identity for other in place_words(puzzle, SPANGRAM, WORDS)]

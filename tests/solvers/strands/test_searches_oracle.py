@@ -20,6 +20,7 @@ from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.sweep.engine import SweepEngine
 from nightgrid.solvers.strands.zones.engine import ZoneEngine
+from tests.drawn import drawn
 from tests.oracles import strands_cp_sat
 from tests.oracles.strands_brute_force import Covering, TooLargeError
 from tests.solvers.strands.boards import Instance, board, lexicon_of_words, zoned
@@ -94,14 +95,14 @@ def assert_solved_as_by_cp_sat(instance: Instance) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(instance=zoned(rules=plain_rules, shapes=MIDDLE, alphabets=FEW, longest=6, more_words=12))
 def test_zones_give_the_covers_of_cp_sat(instance: Instance) -> None:
     assert_solved_as_by_cp_sat(instance)
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(instance=zoned(rules=plain_rules, shapes=LARGE, alphabets=MANY, longest=7, more_words=20))
 def test_zones_give_the_covers_of_cp_sat_on_boards_of_the_game_s_size(instance: Instance) -> None:
     assert isinstance(engine_of(instance), ZoneEngine)
@@ -109,7 +110,7 @@ def test_zones_give_the_covers_of_cp_sat_on_boards_of_the_game_s_size(instance: 
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(
     instance=zoned(
         rules=st.builds(
@@ -130,7 +131,7 @@ def test_boards_beyond_a_mask_give_the_covers_of_cp_sat(instance: Instance) -> N
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(instance=zoned(rules=plain_rules, shapes=MIDDLE + LARGE, alphabets=FEW, more_words=25))
 def test_zones_and_sweep_agree(instance: Instance) -> None:
     """On boards with up to millions of covers: counts and best scores; where few, the covers."""

@@ -17,6 +17,7 @@ from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.rules import Rules
 from nightgrid.solvers.tiles.solution import Walk
 from nightgrid.solvers.tiles.trail import shares_several
+from tests.drawn import drawn
 from tests.oracles import tiles_brute_force as oracle
 from tests.solvers.tiles.boards import RULES, boards, renamed, sparse
 
@@ -46,7 +47,7 @@ def check(puzzle: Puzzle, outcome: Outcome[Walk], teleports: str, *, exists: boo
         check_walk(puzzle, walk, Rules(teleports=teleports))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=drawn(80), deadline=None)
 @given(boards(odd=True))
 def test_theorem_4_solvable_single_combo_and_even_features_are_one_and_the_same(
     puzzle: Puzzle,
@@ -60,7 +61,7 @@ def test_theorem_4_solvable_single_combo_and_even_features_are_one_and_the_same(
         check(puzzle, GAMES[teleports].solve(puzzle, FIRST), "forced", exists=even)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 @given(sparse())
 def test_theorem_24_where_two_tiles_share_one_feature_a_trail_decides(puzzle: Puzzle) -> None:
     model = model_of(puzzle)
@@ -74,7 +75,7 @@ def test_theorem_24_where_two_tiles_share_one_feature_a_trail_decides(puzzle: Pu
     assert all(walk.moves == len(model.feature) // 2 for walk in outcome.solutions)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(boards())
 def test_no_teleports_is_decided_where_tiles_share_several_features(puzzle: Puzzle) -> None:
     model = model_of(puzzle)
@@ -85,7 +86,7 @@ def test_no_teleports_is_decided_where_tiles_share_several_features(puzzle: Puzz
     check(puzzle, GAMES["no"].solve(puzzle, FIRST), "no", exists=exists)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=drawn(120), deadline=None)
 @given(boards(), st.sampled_from(RULES))
 def test_the_fewest_moves_are_those_of_a_breadth_first_search(
     puzzle: Puzzle, teleports: str
@@ -97,7 +98,7 @@ def test_the_fewest_moves_are_those_of_a_breadth_first_search(
     assert [walk.moves for walk in outcome.solutions] == [wanted] * len(outcome.solutions)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(boards(), st.sampled_from(RULES), st.integers(2, 4))
 def test_parts_make_up_the_whole(puzzle: Puzzle, teleports: str, into: int) -> None:
     game = GAMES[teleports]
@@ -119,7 +120,7 @@ def test_parts_make_up_the_whole(puzzle: Puzzle, teleports: str, into: int) -> N
             assert all(walk.tiles[0] in begins for walk in outcome.solutions)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(boards(), st.randoms(use_true_random=False), st.sampled_from(RULES))
 def test_neither_places_nor_names_change_the_fewest_moves(
     puzzle: Puzzle, rnd: Any, teleports: str
@@ -132,7 +133,7 @@ def test_neither_places_nor_names_change_the_fewest_moves(
     assert game.solve(other, BEST).value == game.solve(puzzle, BEST).value
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(st.lists(boards(odd=True), max_size=6), st.sampled_from(RULES))
 def test_a_batch_says_what_one_board_after_the_other_says(
     puzzles: list[Puzzle], teleports: str
@@ -151,7 +152,7 @@ def test_a_batch_says_what_one_board_after_the_other_says(
         assert game.from_arrays(arrays, row).puzzle_id == puzzle.puzzle_id
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=drawn(20), deadline=None)
 @given(boards(tiles_max=SEVEN))
 def test_a_combo_needs_no_more_moves_than_any_walk(puzzle: Puzzle) -> None:
     # Not known to be so in general; on no board tried so far was a voluntary teleport of use.

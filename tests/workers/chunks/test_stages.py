@@ -33,6 +33,7 @@ from nightgrid.workers.runs.manifest import ChunkRef, open_run
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.stages import stage_part
+from tests.drawn import drawn
 from tests.workers.conftest import (
     BUDGET,
     COUNT,
@@ -87,7 +88,7 @@ def test_a_count_over_budget_goes_on_by_stages_and_is_what_it_would_be_whole(tmp
     assert lake.list(f"runs/run={run_id}/frontier") == []
 
 
-@hypothesis_settings(max_examples=8, deadline=None)
+@hypothesis_settings(max_examples=drawn(8), deadline=None)
 @given(
     number=st.integers(0, 50),
     carry_rows=st.integers(1, 100),

@@ -45,6 +45,7 @@ from nightgrid.workers.driver.reconciler import (
 from nightgrid.workers.runs.manifest import Segment
 from nightgrid.workers.runs.notes import Attempts, Start
 from nightgrid.workers.runs.stages import Carried
+from tests.drawn import drawn
 
 RUN = "0" * 32
 START = Start(attempt=1, worker="w", started_at=0.0)
@@ -644,7 +645,7 @@ class Runs(RuleBasedStateMachine):
 
 
 TestRuns = Runs.TestCase
-TestRuns.settings = settings(max_examples=150, stateful_step_count=60, deadline=None)
+TestRuns.settings = settings(max_examples=drawn(150), stateful_step_count=60, deadline=None)
 
 
 def test_a_new_table_has_counted_no_failure():

@@ -35,6 +35,7 @@ from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.open_jobs import Asking
 from nightgrid.workers.runs.plan.plan_pass import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
 from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
+from tests.drawn import drawn
 from tests.workers.conftest import planner_killed
 from tests.workers.pending import pending_chunks
 
@@ -127,7 +128,7 @@ def test_every_puzzle_stands_in_exactly_one_chunk(lake):
     assert len(run.segments[0].chunk_cost_s) == len(run.segments[0].chunk_rows)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=drawn(20), deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 30), min_size=1, max_size=300),
     worker_count=st.integers(1, 64),
@@ -486,7 +487,7 @@ def test_part_paths_are_ordered_by_number():
     assert child_path("3", 1) == "3.1"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(lists=st.lists(st.lists(st.integers(-9, 9), max_size=4), max_size=12), data=st.data())
 def test_columns_hold_what_the_table_holds_whatever_is_cut_out(lists, data):
     table = pa.table(

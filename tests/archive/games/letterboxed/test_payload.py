@@ -17,6 +17,7 @@ from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
 from tests.archive.games.letterboxed.letter_days import FIRST, OFFICIAL, SIDES, WORDS, letter_day
+from tests.drawn import drawn
 
 ADDED_BY_THE_PAGE = (
     "expiration", "date", "yesterdaysSolution", "yesterdaysSides", "isFree", "editorImage",
@@ -163,7 +164,7 @@ def test_the_reader_is_found_by_its_game() -> None:
     assert reader("letterboxed").FIRST_DATE == FIRST_DATE
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(st.binary(max_size=80), st.integers(0, 900))
 def test_nothing_makes_the_reader_raise(noise: bytes, at: int) -> None:
     whole = json.dumps(letter_day()).encode()

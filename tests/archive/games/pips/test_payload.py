@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from nightgrid.archive.games.pips.payload import LEVELS, MAX_LEVELS, read_payload, read_puzzles
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.solvers.pips.check import check_solution
+from tests.drawn import drawn
 
 DATE = dt.date(2026, 1, 2)
 MakePayload = Callable[..., dict[str, Any]]
@@ -324,7 +325,7 @@ def assert_every_level_ends_somewhere(found: list[Published | Fault]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=drawn(300), deadline=None)
 @given(data=st.data(), seed=st.integers(0, 20))
 def test_a_change_inside_one_level_never_touches_another(
     data: st.DataObject, seed: int, make_payload: MakePayload
@@ -347,7 +348,7 @@ def test_a_change_inside_one_level_never_touches_another(
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=drawn(300), deadline=None)
 @given(data=st.data(), seed=st.integers(0, 20))
 def test_no_change_of_any_bytes_raises_or_loses_a_level(
     data: st.DataObject, seed: int, make_payload: MakePayload
@@ -362,7 +363,7 @@ def test_no_change_of_any_bytes_raises_or_loses_a_level(
     assert read_puzzles(bytes(body), "x")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200), deadline=None)
 @given(ANYTHING | st.dictionaries(st.sampled_from([*LEVELS, "printDate", "editor"]), ANYTHING))
 def test_any_json_value_ends_as_faults(value: Any) -> None:
     found = read_payload(json.dumps(value).encode("utf-8"), DATE)

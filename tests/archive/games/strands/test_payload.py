@@ -17,6 +17,7 @@ from nightgrid.archive.games.strands.random_boards import THEMES
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.solvers.strands.generate import generate, to_payload
 from nightgrid.solvers.strands.solution import Cover
+from tests.drawn import drawn
 
 DATE = dt.date(2026, 1, 1)
 PUZZLE, COVER = generate("".join(THEMES[0].parts), THEMES[0].theme_words, DATE.toordinal())
@@ -235,7 +236,7 @@ def test_body_that_is_no_payload_is_one_fault(body: bytes, rule: str) -> None:
     assert found.rule == rule
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200), deadline=None)
 @given(st.recursive(
     st.none() | st.booleans() | st.integers(-2, 60) | st.text(max_size=4),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner),
@@ -246,7 +247,7 @@ def test_no_value_of_any_field_raises(value: Any, key: str) -> None:
     assert isinstance(found, Published | Fault)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200), deadline=None)
 @given(
     at=st.integers(0, len(json.dumps(WHOLE)) - 1),
     what=st.binary(max_size=3),

@@ -26,6 +26,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed import check
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
+from tests.drawn import drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
 SQUARE = Puzzle(sides=("TAP", "ERD", "NIL", "YCO"))
@@ -127,7 +128,7 @@ def test_polygon_is_regular_and_its_first_side_lies_on_top(sides: int) -> None:
     sizes=st.lists(st.integers(1, 5), min_size=1, max_size=9),
     route=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 4)), max_size=12),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 def test_every_letter_of_any_polygon_is_drawn_once(
     sizes: list[int], route: list[tuple[int, int]]
 ) -> None:

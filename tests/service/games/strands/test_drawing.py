@@ -25,6 +25,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.generate import generate
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
+from tests.drawn import drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
 STROKES = "─│━┃╲╱╳"  # noqa: RUF001 - strokes, not letters
@@ -145,7 +146,7 @@ WORDS = ("CLOUD", "STORM", "BREEZE", "DRIZZLE", "THUNDER", "SLEET")
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=drawn(12), deadline=None)
 def test_every_cell_is_drawn_once_and_every_stroke_joins_neighbours(seed: int) -> None:
     puzzle, cover = generate("WEATHERREPORT", WORDS, seed)
     lines = text_of(draw_cover(puzzle, cover)).split("\n")
@@ -170,7 +171,7 @@ def test_every_cell_is_drawn_once_and_every_stroke_joins_neighbours(seed: int) -
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=drawn(12), deadline=None)
 def test_words_side_by_side_have_different_styles(seed: int) -> None:
     _, cover = generate("WEATHERREPORT", WORDS, seed)
     styles = [style for _, style in styled_entries(cover)]
@@ -184,7 +185,7 @@ def test_words_side_by_side_have_different_styles(seed: int) -> None:
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=drawn(12), deadline=None)
 def test_picture_has_a_circle_a_cell_and_a_line_a_word(seed: int) -> None:
     puzzle, cover = generate("WEATHERREPORT", WORDS, seed)
     text = draw_svg(puzzle, cover, "Take an umbrella")

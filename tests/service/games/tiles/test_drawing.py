@@ -13,6 +13,7 @@ from nightgrid.service.games.tiles.view import TELEPORT, TILES_MAX, TilesView, l
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.solution import Walk
+from tests.drawn import drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
 VIEW = TilesView()
@@ -91,7 +92,7 @@ def test_boards_too_large_are_said_to_be() -> None:
     ),
     layered=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 def test_any_board_is_drawn_with_straight_edges(tiles: list[list[str]], layered: bool) -> None:
     if layered:
         tiles = [[f"{chr(65 + i)}{len(f) + 1}" for i, f in enumerate(tile)] for tile in tiles]

@@ -14,12 +14,13 @@ from nightgrid.solvers.strands.ranking import compounds
 from nightgrid.solvers.strands.ranking.board import RULES
 from nightgrid.solvers.strands.ranking.compounds import find_compounds, pair_scores, reading
 from nightgrid.solvers.strands.ranking.vocabulary import Kind, vocabulary_of
+from tests.drawn import drawn
 from tests.solvers.strands.boards import board
 from tests.solvers.strands.ranking.boards import Small, open_board, small_boards
 
 
 @given(small=small_boards())
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=drawn(10), deadline=None)
 def test_a_compound_scores_as_its_best_cut(small: Small):
     ranked, vocabulary = open_board(small)
     values = ranked.found.compounds.score
@@ -47,7 +48,7 @@ def test_of_many_compounds_the_best_scored_are_kept():
 
 
 @given(small=small_boards(), rows=st.sampled_from([8, 16, 64]), kept=st.integers(1, 6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=drawn(15), deadline=None)
 def test_the_best_are_kept_whole_when_memory_for_the_others_runs_out(
     small: Small, rows: int, kept: int
 ):

@@ -10,6 +10,7 @@ from nightgrid.solvers.strands.pieces.pieces import grid_of
 from nightgrid.solvers.strands.ranking.board import RULES
 from nightgrid.solvers.strands.ranking.geometry import CROSSINGS, DIAGONALS, TURNS, Texts, shapes_of
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
+from tests.drawn import drawn
 from tests.solvers.strands.boards import board
 from tests.solvers.strands.ranking.boards import (
     Small,
@@ -23,7 +24,7 @@ PERMUTED_LETTERS_MAX = 6
 
 
 @given(small=small_boards())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=drawn(12), deadline=None)
 def test_a_shape_is_that_of_the_least_crossed_then_straightest_path(small: Small):
     """Given any piece, When all orders of its cells are tried, Then none is better."""
     ranked, vocabulary = open_board(small)

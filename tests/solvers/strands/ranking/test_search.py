@@ -21,6 +21,7 @@ from nightgrid.solvers.strands.ranking.search import (
 )
 from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
 from nightgrid.solvers.strands.rules import Rules
+from tests.drawn import drawn
 from tests.solvers.strands.ranking.boards import Small, every_cover, open_board, small_boards
 
 COVERS_MAX = 100_000
@@ -33,7 +34,7 @@ def weights_of(seed: int) -> WeighedTerms:
 
 
 @given(small=small_boards(), seed=st.integers(0, 1000), k=st.sampled_from([1, 3, 50]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=drawn(15), deadline=None)
 def test_the_best_covers_are_the_best_of_all(small: Small, seed: int, k: int):
     """Given any weights, Then the k covers found score what the k best of all covers score."""
     ranked, _ = open_board(small)
@@ -53,7 +54,7 @@ def test_the_best_covers_are_the_best_of_all(small: Small, seed: int, k: int):
 
 
 @given(small=small_boards(), seed=st.integers(0, 1000))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=drawn(15), deadline=None)
 def test_a_score_changes_no_count(small: Small, seed: int):
     """Given words without compounds, Then there are as many covers as the default score counts."""
     vocabulary = small.vocabulary()

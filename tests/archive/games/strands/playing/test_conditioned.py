@@ -22,6 +22,7 @@ from nightgrid.archive.games.strands.ranking.play import (
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import fitted_weights
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
+from tests.drawn import drawn
 from tests.solvers.strands.boards import board
 
 WORDS = {"HOT": 500, "DOG": 520, "HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400,
@@ -50,7 +51,7 @@ def test_the_board_of_these_tests_has_several_covers():
     assert all(cover.spangram in (cover.spans or ()) for cover in ALL)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(data=st.data())
 def test_searching_under_answers_gives_the_covers_that_agree(data: st.DataObject):
     """Given answers that some cover gives, Then a new search gives all covers that agree."""
