@@ -14,12 +14,12 @@ import argparse
 import numpy as np
 
 from benchmarks.instruments.report import Section, add_write, command_line, finish
-from benchmarks.strands_fit.data import boards, dates, say
+from benchmarks.strands_fit.data import boards, dates, judged_weights, say
 from nightgrid.archive.games.strands.masked.formula import formula_scores
 from nightgrid.archive.games.strands.masked.masked_model import MaskedModel, is_named, masked_model
 from nightgrid.archive.games.strands.ranking.ranker import LISTED, Ranker, open_meanings
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
-from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
+from nightgrid.archive.games.strands.ranking.weights import JUDGED
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.ranking.search import best_covers
 
@@ -34,14 +34,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--name", default=NAME, help="fitted weights")
+    parser.add_argument("--name", default=JUDGED, help="fitted weights")
     parser.add_argument("--masked", help="folder of the masked language model")
     parser.add_argument("--boards", type=int, help="only the first boards of these")
     add_write(parser)
     options = parser.parse_args()
     model = masked_model(options.masked) if options.masked or is_named() else None
     vocabulary = ranking_vocabulary()
-    ranker = Ranker(fitted_weights(options.name), vocabulary, open_meanings(vocabulary))
+    ranker = Ranker(judged_weights(options.name), vocabulary, open_meanings(vocabulary))
     finish(_section(ranker, model, options.boards), to_results=options.write)
 
 

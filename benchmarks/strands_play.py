@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.instruments.report import Section, add_write, command_line, finish
-from benchmarks.strands_fit.data import Board, boards, dates, say
+from benchmarks.strands_fit.data import Board, boards, dates, judged_weights, say
 from nightgrid.archive.games.strands.payload import read_payload
 from nightgrid.archive.games.strands.playing.conditioned import conditioned, possible_of
 from nightgrid.archive.games.strands.ranking.play import (
@@ -33,7 +33,7 @@ from nightgrid.archive.games.strands.ranking.play import (
 )
 from nightgrid.archive.games.strands.ranking.ranker import Ranker, open_meanings
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
-from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
+from nightgrid.archive.games.strands.ranking.weights import JUDGED
 from nightgrid.archive.payloads.published import Published
 from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.reasons import BudgetSpentError
@@ -52,12 +52,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--name", default=NAME, help="fitted weights")
+    parser.add_argument("--name", default=JUDGED, help="fitted weights")
     parser.add_argument("--boards", type=int, help="only the first boards of these")
     add_write(parser)
     options = parser.parse_args()
     vocabulary = ranking_vocabulary()
-    ranker = Ranker(fitted_weights(options.name), vocabulary, open_meanings(vocabulary))
+    ranker = Ranker(judged_weights(options.name), vocabulary, open_meanings(vocabulary))
     files = dates()[1][: options.boards]
     played = _all_played(ranker, files)
     finish(_section(played, ranker), to_results=options.write)

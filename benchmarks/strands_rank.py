@@ -28,7 +28,7 @@ import numpy.typing as npt
 from wordfreq import zipf_frequency
 
 from benchmarks.instruments.report import Section, add_write, command_line, finish
-from benchmarks.strands_fit.data import Board, boards, dates, kept_choices, say
+from benchmarks.strands_fit.data import Board, boards, dates, judged_weights, kept_choices, say
 from benchmarks.strands_fit.learn import Choice, learn
 from benchmarks.strands_fit.lists import NAMES, sums_of
 from nightgrid.archive.games.strands.payload import read_payload
@@ -47,7 +47,7 @@ from nightgrid.archive.games.strands.ranking.ranker import (
 )
 from nightgrid.archive.games.strands.ranking.themes import SIGNAL, theme_features
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
-from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
+from nightgrid.archive.games.strands.ranking.weights import JUDGED
 from nightgrid.archive.payloads.published import Published
 from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.reasons import BudgetSpentError
@@ -116,14 +116,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--name", default=NAME)
+    parser.add_argument("--name", default=JUDGED)
     parser.add_argument("--peak", action="store_true", help="print the memory of a process alone")
     add_write(parser)
     options = parser.parse_args()
     if options.peak:
         print(_peak(dates()[1][:: len(dates()[1]) // PEAK_BOARDS]))
         return
-    weights = fitted_weights(options.name)
+    weights = judged_weights(options.name)
     vocabulary = ranking_vocabulary()
     ranker = Ranker(weights, vocabulary, open_meanings(vocabulary))
     tried = _tried(ranker, dates()[1])

@@ -100,8 +100,8 @@ def _section(
     whole = report.whole
     section.say(
         f"Ranked by {report.ranker}. Official cover first on {whole.first} of {whole.boards}, in "
-        f"five on {whole.in_five}, in the list on {whole.listed}; most of these boards are among "
-        "those that weights were fitted on."
+        f"five on {whole.in_five}, in the list on {whole.listed}; its weights were fitted on "
+        f"boards until {report.fitted_until}."
     )
     return section
 

@@ -38,6 +38,8 @@ class RankReport:
     """Boards that were ranked now."""
     known: int
     """Boards that were ranked before by the same ranker."""
+    fitted_until: str | None
+    """Date of the last board that the weights were fitted on: until then shares flatter."""
     months: tuple[Month, ...]
     path: str
 
@@ -53,6 +55,7 @@ class RankReport:
             "boards": self.boards,
             "ranked": self.ranked,
             "known": self.known,
+            "fitted_until": self.fitted_until,
             "months": [_month(month) for month in self.months],
             "all": _month(self.whole),
             "path": self.path,
@@ -113,6 +116,7 @@ def rank_lake(
             boards=len(wanted),
             ranked=len(left),
             known=len(wanted) - len(left),
+            fitted_until=ranking_plug().fitted_until(ranker),
             months=tuple(accuracy_by_month(lake, ranker)),
             path=lake.place(path),
         )

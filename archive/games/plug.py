@@ -90,6 +90,9 @@ class RankingPlug(Protocol):
     def ranker_here(self) -> str:
         """Name what ranks on this machine; opens neither vocabulary nor model."""
 
+    def fitted_until(self, ranker: str) -> str | None:
+        """Name the date of the last board that a ranker's weights were fitted on; None: unknown."""
+
     def open_ranker(self) -> Ranker:
         """Open what ranks on this machine."""
 

@@ -1,9 +1,12 @@
 """Fit the weights by which covers of Strands are ranked, and write them with their provenance.
 
 python -m benchmarks.strands_fit --name meant-4
+python -m benchmarks.strands_fit --name meant-5 --all-boards
 
-Boards are divided by date (benchmarks.strands_fit.data): the last 150 are not opened. Ridges are
-chosen by cross-validation over five blocks of dates. What is fitted first is an input of what is
+Boards are divided by date (benchmarks.strands_fit.data): the last 150 are not opened, so that they
+can judge the weights. With --all-boards the same is fitted on them, too: these weights are for use,
+and only boards that come later can judge them. Ridges are chosen by cross-validation over five
+blocks of dates. What is fitted first is an input of what is
 fitted next, so that the second fit takes, for each block, the first one fitted without it.
 """
 
@@ -43,7 +46,7 @@ from nightgrid.archive.games.strands.ranking.plda import Plda, learn_plda
 from nightgrid.archive.games.strands.ranking.ranker import LISTED, open_meanings
 from nightgrid.archive.games.strands.ranking.themes import SO_FAR, THEME, theme_features
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
-from nightgrid.archive.games.strands.ranking.weights import FOLDER, NAME, write_weights
+from nightgrid.archive.games.strands.ranking.weights import FOLDER, write_weights
 
 F64 = npt.NDArray[np.float64]
 SEARCH_RIDGES = (30.0, 100.0)
@@ -208,14 +211,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--name", default=NAME)
-    parser.add_argument("--every", type=int, default=1, help="take every n-th early board")
+    parser.add_argument("--name", required=True)
+    parser.add_argument(
+        "--all-boards", action="store_true", help="take the boards that are kept aside, too"
+    )
+    parser.add_argument("--every", type=int, default=1, help="take every n-th board")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     options = parser.parse_args()
     vocabulary = ranking_vocabulary()
     meanings = open_meanings(vocabulary)
-    early = dates()[0][:: options.every]
-    fit = Fit(lists(early, meanings, start.SCORE), meanings)
+    early, aside = dates()
+    taken = [*early, *aside] if options.all_boards else early
+    fit = Fit(lists(taken[:: options.every], meanings, start.SCORE), meanings)
     whole, folds = fit.search(alone=False)
     alone, alone_folds = fit.search(alone=True)
     cover, own, choices = fit.covers(folds)
@@ -225,7 +232,7 @@ def main() -> None:
     text = {
         "provenance": {
             "command": f"python -m benchmarks.strands_fit --name {options.name} "
-            f"--every {options.every}",
+            f"--every {options.every}" + " --all-boards" * options.all_boards,
             "boards": len(fit.listed),
             "from": fit.listed[0].board.date,
             "to": fit.listed[-1].board.date,

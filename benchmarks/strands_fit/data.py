@@ -22,6 +22,7 @@ import numpy as np
 from benchmarks.instruments.boards import published_files
 from benchmarks.strands_fit.learn import Choice
 from nightgrid.archive.games.strands.payload import read_payload
+from nightgrid.archive.games.strands.ranking.weights import JUDGED, Weights, fitted_weights
 from nightgrid.archive.payloads.published import Published
 from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.strands.paths import spell
@@ -63,6 +64,17 @@ def dates() -> tuple[list[Path], list[Path]]:
     """List the payloads that are fitted on, and those that are kept aside."""
     files = published_files("strands")
     return files[:-DEV], files[-DEV:]
+
+
+def judged_weights(name: str) -> Weights:
+    """Open weights that the boards kept aside can judge. Raises SystemExit for others."""
+    weights, aside = fitted_weights(name), dates()[1][0].stem
+    if str(weights.provenance["to"]) >= aside:
+        raise SystemExit(
+            f"{name} was fitted on boards until {weights.provenance['to']}; expected weights that "
+            f"know no board from {aside} on, such as {JUDGED}"
+        )
+    return weights
 
 
 def block_of(position: int, count: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
+from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.report import charts
 from nightgrid.service.report.blocks import day_text, figure, moment_text, section, table_block
@@ -97,8 +98,14 @@ def _ranks(figures: Figures) -> Html | None:
         if game.ranks:
             content += _places(game, game.ranks, "")
         for ranker, places in game.places.items():
-            content += _places(game, places, f", ranked by {ranker},")
+            content += _places(game, places, f", ranked by {ranker}{_fitted(ranker)},")
     return section("ranks", "How good the ranks are", *content) if content else None
+
+
+def _fitted(ranker: str) -> str:
+    """Say which boards judge a ranker: those after the ones that it was fitted on."""
+    until = ranking_plug().fitted_until(ranker)
+    return "" if until is None else f" (fitted on boards until {until})"
 
 
 def _places(game: GameFigures, places: Sequence[int | None], how: str) -> list[Html]:

@@ -89,6 +89,9 @@ def _say(report: RankReport) -> None:
         rows = [_row(month) for month in (*report.months, report.whole)]
         heads = ["month", "boards", "first", "in five", "in the list", "most misses"]
         say_table(heads, rows, numbers=heads[1:5])
+        if report.fitted_until is not None:
+            say(f"The weights were fitted on boards until {report.fitted_until}: only later ones "
+                "judge them.")  # fmt: skip
     say()
     say(f"Every board: {report.path}")
 

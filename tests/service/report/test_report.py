@@ -17,6 +17,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
+from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
@@ -140,19 +141,19 @@ def test_places_among_ranked_covers_are_shown_by_ranker(tmp_path):
     row |= {"seconds": 1.0, "processor_s": 1.0}
     rows = [
         row | {"ranker": ranker, "official_place": place}
-        for ranker, place in (("old", None), ("new", 1), ("new", 3), ("new", 4), ("new", None))
+        for ranker, place in (("meant-4", None), ("new", 1), ("new", 3), ("new", 4), ("new", None))
     ]
     lake.write_table(RANK_ACCURACY_PATH, pa.Table.from_pylist(rows, RANK_ACCURACY))
 
-    page = report_text(lake) or ""
+    page, until = report_text(lake) or "", ranking_plug().fitted_until("meant-4")
     assert page.count("How good the ranks are") == 1
     said = re.findall(r"Of \d+ boards? of Strands, ranked by [^<]*", page)
     assert said == [
         f"Of {boards} of Strands, ranked by {ranker}, the published solution is the best one of "
         f"{first} and among the first three of {three}."
         for boards, ranker, first, three in (
+            ("1 board", f"meant-4 (fitted on boards until {until})", "0 (0.0%)", "0 (0.0%)"),
             ("4 boards", "new", "1 (25.0%)", "2 (50.0%)"),
-            ("1 board", "old", "0 (0.0%)", "0 (0.0%)"),
         )
     ]
     assert "Rank of the published solution, ranked by new" in page

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from nightgrid.solvers.strands.ranking.board import RankedBoard
 
 __all__ = [
-    "ALONE", "GAME", "MISSES", "NOT_RANKED", "board_at", "can_rank", "measure", "open_ranker",
-    "rank", "ranker_here", "read_board", "warm",
+    "ALONE", "GAME", "MISSES", "NOT_RANKED", "board_at", "can_rank", "fitted_until", "measure",
+    "open_ranker", "rank", "ranker_here", "read_board", "warm",
 ]  # fmt: skip
 GAME = "strands"
 ALONE = (
@@ -56,6 +56,14 @@ def ranker_here() -> str:
     from nightgrid.archive.games.strands.ranking.weights import NAME
 
     return NAME + ("" if is_installed() else ALONE_SUFFIX)
+
+
+def fitted_until(ranker: str) -> str | None:
+    """See RankingPlug."""
+    from nightgrid.archive.games.strands.ranking.weights import provenance_of
+
+    known = provenance_of(ranker.removesuffix(ALONE_SUFFIX))
+    return None if known is None else str(known["to"])
 
 
 def open_ranker() -> Ranker:

@@ -20,9 +20,11 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.ranking.score import WeighedTerms
 
 FOLDER = Path(__file__).parent / "fitted"
-NAME = "meant-4"
+NAME = "meant-5"
 """The weights that are used unless others are named. A refit that changes them takes a new name:
-stored ranks say which weights they come from."""
+stored ranks say which weights they come from. They are fitted on all boards at hand. Those of
+JUDGED are fitted in the same way without the last ones, which judge both."""
+JUDGED = "meant-4"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,6 +75,14 @@ def fitted_weights(name: str = NAME) -> Weights:
             phrases=Phrases.of(arrays),
         ),
     )
+
+
+def provenance_of(name: str) -> Mapping[str, Any] | None:
+    """Read where fitted weights come from, and nothing else of them; None: they are not here."""
+    if name not in {path.stem for path in FOLDER.glob("*.json")}:
+        return None
+    provenance: Mapping[str, Any] = json.loads((FOLDER / f"{name}.json").read_bytes())["provenance"]
+    return provenance
 
 
 def write_weights(

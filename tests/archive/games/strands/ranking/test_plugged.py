@@ -9,8 +9,8 @@ import pytest
 
 from nightgrid.archive import games
 from nightgrid.archive.games import archive_plug, ranking_game, ranking_plug
-from nightgrid.archive.games.plug import RankingPlug
-from nightgrid.archive.games.strands.ranking import plugged
+from nightgrid.archive.games.plug import ALONE_SUFFIX, RankingPlug
+from nightgrid.archive.games.strands.ranking import plugged, weights
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from tests.service.scenes import environment
@@ -27,6 +27,16 @@ def test_the_plug_offers_what_the_protocol_names():
     assert wanted == set(plugged.__all__)
     typed: RankingPlug = plugged
     assert all(hasattr(typed, name) for name in wanted)
+
+
+def test_boards_that_judge_weights_are_later_than_those_they_were_fitted_on():
+    until = ranking_plug().fitted_until
+    judged, used = until(weights.JUDGED), until(weights.NAME)
+    assert judged is not None
+    assert used is not None
+    assert judged < used
+    assert until(weights.NAME + ALONE_SUFFIX) == used
+    assert until("meant-0") is until("../meant-4") is None
 
 
 def test_without_such_a_game_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch):
