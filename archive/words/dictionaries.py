@@ -33,7 +33,10 @@ ARCHIVE = MergedFolder(
 
 
 class MissingDictionaryError(PermanentError):
-    """A board names a dictionary that the lake does not have. The board is not at fault."""
+    """A board names a dictionary that the lake does not have, or does not give.
+
+    The board is not at fault.
+    """
 
 
 class LakeDictionaries:
@@ -52,11 +55,21 @@ class LakeDictionaries:
     def __call__(self, dictionary_id: str) -> tuple[str, ...]:
         """Return the words, sorted.
 
-        Raises MissingDictionaryError when the lake does not have them, and the lake's errors.
+        Raises MissingDictionaryError when the lake does not have them or they cannot be read, and
+        TransientError when the lake fails.
         """
         words = self._words.get(dictionary_id)
         if words is None:
-            words = self._find(dictionary_id)
+            try:
+                words = self._find(dictionary_id)
+            except MissingDictionaryError:
+                raise
+            except PermanentError as error:
+                # Damaged, or of a user who does not let this one read it: a caller that
+                # answers a board would else say that the board is wrong.
+                raise MissingDictionaryError(
+                    f"dictionary {dictionary_id!r:.40} cannot be read: {error}"
+                ) from error
             if len(self._words) >= _WORDS_KEPT:
                 self._words.clear()
             self._words[dictionary_id] = words

@@ -24,7 +24,9 @@ from nightgrid.archive.words.dictionaries import (
     MissingDictionaryError,
     add_dictionaries,
     keep_dictionary,
+    single_path,
 )
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from tests.archive.games.letterboxed.letter_days import (
     FIRST,
@@ -101,6 +103,28 @@ def test_the_words_of_a_single_board_get_a_file_unless_the_archive_has_them(lake
         keep_dictionary(lake, puzzle)
     assert lake.list(SINGLES) == [f"{SINGLES}/{new.dictionary_id}.parquet"]
     assert LakeDictionaries(lake)(new.dictionary_id) == ("CAB",)
+
+
+def test_words_that_cannot_be_read_are_missing_and_no_fault_of_a_board(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a damaged file, or one of another user, Then it is told as words that are away."""
+    board = Puzzle(sides=("AB", "C"), dictionary=("ABC",))
+    keep_dictionary(lake, board)
+    path = single_path(board.dictionary_id)
+    sound = lake.read_bytes(path)
+    lake.write_bytes(path, sound[:100])
+    with pytest.raises(MissingDictionaryError, match=r"cannot be read: .* is damaged"):
+        LakeDictionaries(lake)(board.dictionary_id)
+    keep_dictionary(lake, board)
+    assert lake.read_bytes(path) == sound, "who brings the words again mends the file"
+
+    def refuse(*_: object) -> None:
+        raise PermanentError(f"{path}: the lake refuses: Permission denied")
+
+    monkeypatch.setattr(Lake, "read_table", refuse)
+    with pytest.raises(MissingDictionaryError, match=r"cannot be read: .* the lake refuses"):
+        LakeDictionaries(lake)(board.dictionary_id)
 
 
 def test_days_that_agree_leave_nothing_to_observe(lake: Lake, tmp_path: Path, now: Now) -> None:

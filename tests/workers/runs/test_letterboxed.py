@@ -12,7 +12,7 @@ from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.words.binding import bind_game, open_game
 from nightgrid.archive.words.dictionaries import ARCHIVE_PATH, SINGLES, add_dictionaries, words_of
 from nightgrid.solvers.algebra import Ask, Budget
-from nightgrid.solvers.errors import RefusalError
+from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
@@ -88,6 +88,31 @@ def test_a_dictionary_that_the_lake_lost_is_no_fault_of_the_board(tmp_path, ask)
     with pytest.raises(RefusalError, match=f"dictionary '{puzzles[-1].dictionary_id}' is not in"):
         drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     add_dictionaries(lake, words_of(puzzles[-1:]))
+    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert (summary.statuses, summary.failures) == ({"solved": DAYS}, 0)
+
+
+@pytest.mark.parametrize("ask", ["count", "first", "all"])
+def test_a_dictionary_that_may_not_be_read_is_no_fault_of_the_board(tmp_path, ask, monkeypatch):
+    """Given words of another user, When boards are worked, Then none ends as invalid."""
+    settings = quick_settings(tmp_path)
+    lake = Lake.open(settings.lake)
+    puzzles = days()
+    game = bind_game("letterboxed", "", None, lake)
+    add_dictionaries(lake, words_of(puzzles))
+    run_id = plan_run(lake, game, puzzles_table(game, puzzles), Ask.parse(ask), Budget())
+    open_parquet = Lake.open_parquet
+
+    def refuse(lake, path):
+        if path.startswith(ARCHIVE_PATH):
+            raise PermanentError(f"{path}: the lake refuses: Permission denied")
+        return open_parquet(lake, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Lake, "open_parquet", refuse)
+        with pytest.raises(RefusalError, match=r"cannot be read: .* the lake refuses"):
+            drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert not lake.list("results")
     summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     assert (summary.statuses, summary.failures) == ({"solved": DAYS}, 0)
 
