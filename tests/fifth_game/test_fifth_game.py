@@ -116,6 +116,7 @@ def test_helps_name_it(nightgrid: Run) -> None:
     assert "3 for Coins" in " ".join(nightgrid("generate", "--help").stdout.split())
 
 
+@pytest.mark.long(short="tests/fifth_game/test_fifth_game.py::test_it_is_solved_on_demand")
 @pytest.mark.cluster
 def test_celery_workers_count_a_corpus_of_it(tmp_path: Path, nightgrid: Run) -> None:
     words = ("count", "coins:n=300,coins=7,seed=3", "--workers", "2", "--no-prefect", "--json")

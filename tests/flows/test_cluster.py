@@ -55,6 +55,9 @@ def test_a_night_leaves_its_work_to_workers_that_are_there(on_celery):
     assert results(settings).equals(results(inline))
 
 
+@pytest.mark.long(
+    short="tests/flows/test_cluster.py::test_a_night_leaves_its_work_to_workers_that_are_there"
+)
 def test_work_goes_on_when_the_workers_that_were_there_end(on_celery, monkeypatch):
     settings, inline = on_celery
     first = ExitStack()

@@ -7,6 +7,7 @@ kustomization.yaml says is refused, so that nothing is passed over in silence.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ PODS = {
 
 def build(folder: Path, found: list[Object] | None = None) -> list[Object]:
     """Give the objects of an overlay, a base or a component; a component changes those `found`."""
-    said = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    said = _document((folder / "kustomization.yaml").read_text())
     if unknown := set(said) - KNOWN:
         raise ValueError(f"{folder}: {sorted(unknown)}: expected some of {sorted(KNOWN)}")
     objects = [] if found is None else found
@@ -41,7 +42,7 @@ def build(folder: Path, found: list[Object] | None = None) -> list[Object]:
         if path.is_dir():
             objects += build(path)
         else:
-            objects += [one for one in yaml.safe_load_all(path.read_text()) if one]
+            objects += [one for one in _documents(path.read_text()) if one]
     for name in said.get("components", ()):
         objects = build(folder / name, objects)
     for patch in said.get("patches", ()):
@@ -69,6 +70,16 @@ def containers(one: Object) -> list[Object]:
     return [*spec.get("initContainers", ()), *spec.get("containers", ())]
 
 
+def _documents(text: str) -> Iterator[Any]:
+    # Written in C, for every process of the tests reads all overlays as it collects.
+    return yaml.load_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def _document(text: str) -> Any:
+    (one,) = _documents(text)
+    return one
+
+
 def _patch(objects: list[Object], patch: Object) -> None:
     target = patch["target"]
     hit = [
@@ -80,7 +91,7 @@ def _patch(objects: list[Object], patch: Object) -> None:
     if not hit:
         raise ValueError(f"a patch hits nothing: {target}")
     for one in hit:
-        for step in yaml.safe_load(patch["patch"]):
+        for step in _document(patch["patch"]):
             _step(one, **step)
 
 

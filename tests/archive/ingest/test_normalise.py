@@ -292,6 +292,9 @@ def test_killed_between_any_two_writes_and_run_again_gives_the_same_lake(
         assert found == expected, f"killed after {survived} of {writes} writes"
 
 
+@pytest.mark.long(
+    short="tests/archive/ingest/test_normalise.py::test_killed_between_any_two_writes_and_run_again_gives_the_same_lake"
+)
 @pytest.mark.slow
 def test_killed_for_real_at_any_moment_and_run_again_gives_the_same_lake(
     tmp_path: Path,

@@ -248,6 +248,9 @@ def test_sources_are_named_by_game_or_by_the_folders_in_a_folder(tmp_path: Path)
         night_sources(["strands=x", str(tmp_path)])
 
 
+@pytest.mark.long(
+    short="tests/flows/night/test_games.py::test_a_folder_that_is_missing_costs_its_game_alone"
+)
 @pytest.mark.cluster
 def test_a_celery_night_over_three_games_survives_one_broken_source(
     three: Three, tmp_path: Path

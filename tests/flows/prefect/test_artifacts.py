@@ -10,9 +10,15 @@ import httpx
 import pytest
 
 from nightgrid.flows.night.report import GameReport
-from nightgrid.flows.prefect import artifacts
 from nightgrid.flows.runs import Watch
 from nightgrid.workers.driver.progress import Progress
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _prefect() -> None:
+    """Load Prefect here: each process that collects the tests would take seconds for it."""
+    global artifacts
+    from nightgrid.flows.prefect import artifacts
 
 
 def progress(done: int, total: int = 10) -> Progress:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from nightgrid.flows.night.settings import NightSettings
-from nightgrid.flows.prefect import deploy
 from nightgrid.workers.runs.retry import Retry
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _prefect() -> None:
+    """Load Prefect here: each process that collects the tests would take seconds for it."""
+    global deploy, PREFECT_API_URL, temporary_settings
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    from nightgrid.flows.prefect import deploy
 
 
 @pytest.fixture(autouse=True)

@@ -19,16 +19,6 @@ import pytest
 from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.flows.prefect import environment
-from nightgrid.flows.prefect.artifacts import (
-    CORPUS_KEY,
-    COUNT_PROGRESS_KEY,
-    COUNT_SPREAD_KEY,
-    COUNT_SUMMARY_KEY,
-    FIGURES_KEY,
-    PROGRESS_KEY,
-    SUMMARY_KEY,
-)
-from nightgrid.flows.prefect.tasks import TAG, night_parameters
 from nightgrid.flows.runs import StoppedError, Watch
 from nightgrid.flows.start import run_count
 from nightgrid.workers.runs.notes import cancel_run
@@ -39,6 +29,14 @@ from tests.warm_interpreter import PREFECT, started
 pytestmark = [pytest.mark.prefect, pytest.mark.timeout(300)]
 STEPS = ["fetch", "normalise", "plan", "solve", "aggregate", "report"]
 START_S = 120.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _prefect() -> None:
+    """Load Prefect here: each process that collects the tests would take seconds for it."""
+    global artifacts, flow_tasks
+    from nightgrid.flows.prefect import artifacts
+    from nightgrid.flows.prefect import tasks as flow_tasks
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +124,9 @@ def ask(api: str, what: str, **query: Any) -> Any:
     return answer.json()
 
 
+@pytest.mark.long(
+    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+)
 def test_a_night_on_a_temporary_server_does_what_one_without_prefect_does(source, night, home):
     folder = source(2)
     plain, flow = night(folder, "plain"), night(folder, "flow")
@@ -145,7 +146,7 @@ def test_a_flow_run_of_a_deployment_leaves_the_report_of_the_night(
     settings = night(source(1))
     flow = "import json, sys; from nightgrid.flows.prefect.tasks import nightly_flow;"
     program = f"{flow} nightly_flow(**json.loads(sys.argv[1]))"
-    parameters = json.dumps(night_parameters(settings))
+    parameters = json.dumps(flow_tasks.night_parameters(settings))
     env = {"PREFECT_HOME": str(home), "PREFECT_API_URL": api, "PYTHONPATH": str(ROOT)}
 
     done = subprocess.run(
@@ -199,10 +200,15 @@ def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
     assert {task["state"]["type"] for task in tasks} == {"COMPLETED"}
     found = ask(api, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
     worked = {artifact["key"]: artifact for artifact in found}
-    assert worked.keys() == {PROGRESS_KEY, SUMMARY_KEY, FIGURES_KEY}
-    assert float(worked[PROGRESS_KEY]["data"]) == 100.0
-    assert "6 puzzles, 6 solved, 0 unsolvable, 0 in quarantine" in worked[SUMMARY_KEY]["data"]
-    figures = {row["figure"]: row["value"] for row in json.loads(worked[FIGURES_KEY]["data"])}
+    assert worked.keys() == {artifacts.PROGRESS_KEY, artifacts.SUMMARY_KEY, artifacts.FIGURES_KEY}
+    assert float(worked[artifacts.PROGRESS_KEY]["data"]) == 100.0
+    assert (
+        "6 puzzles, 6 solved, 0 unsolvable, 0 in quarantine"
+        in worked[artifacts.SUMMARY_KEY]["data"]
+    )
+    figures = {
+        row["figure"]: row["value"] for row in json.loads(worked[artifacts.FIGURES_KEY]["data"])
+    }
     assert (figures["solved"], figures["already known"]) == ("6", "0")
 
 
@@ -226,7 +232,7 @@ def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(
 
     a_night(1)
     (old,) = [r for r in ask(api, "flow_runs") if r["parameters"]["lake"] == settings.workers.lake]
-    assert old["tags"] == [TAG]
+    assert old["tags"] == [flow_tasks.TAG]
     stranger = {"flow_id": old["flow_id"], "tags": ["other"], "parameters": {"lake": ""}}
     other = httpx.post(f"{api}/flow_runs/", json={**stranger, "state": {"type": "COMPLETED"}})
     other.raise_for_status()
@@ -237,7 +243,7 @@ def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(
 
     left = {run["id"]: run for run in ask(api, "flow_runs")}
     assert other.json()["id"] in left
-    (new,) = [run for run in left.values() if run["tags"] == [TAG]]
+    (new,) = [run for run in left.values() if run["tags"] == [flow_tasks.TAG]]
     assert new["id"] not in kept
     for what in ("task_runs", "artifacts"):
         of_runs = {row["flow_run_id"] for row in ask(api, what)}
@@ -263,11 +269,16 @@ def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distributio
     assert names == ["corpus", "plan", "solve", "report"]
     found = ask(api, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
     shown = {artifact["key"]: artifact for artifact in found}
-    keys = {CORPUS_KEY, COUNT_PROGRESS_KEY, COUNT_SUMMARY_KEY, COUNT_SPREAD_KEY}
+    keys = {
+        artifacts.CORPUS_KEY,
+        artifacts.COUNT_PROGRESS_KEY,
+        artifacts.COUNT_SUMMARY_KEY,
+        artifacts.COUNT_SPREAD_KEY,
+    }
     assert shown.keys() == keys
-    assert float(shown[COUNT_PROGRESS_KEY]["data"]) == 100.0
-    assert shown[COUNT_PROGRESS_KEY]["description"].startswith("40 of 40 jobs")
-    spread = json.loads(shown[COUNT_SPREAD_KEY]["data"])
+    assert float(shown[artifacts.COUNT_PROGRESS_KEY]["data"]) == 100.0
+    assert shown[artifacts.COUNT_PROGRESS_KEY]["description"].startswith("40 of 40 jobs")
+    spread = json.loads(shown[artifacts.COUNT_SPREAD_KEY]["data"])
     assert sum(row["puzzles"] for row in spread) == 40
 
 
@@ -315,16 +326,10 @@ def test_a_night_over_several_games_is_one_flow_run_that_fails_with_any_of_them(
     assert failed == ["fetch-letterboxed"]
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        signal.SIGTERM,
-        pytest.param(
-            signal.SIGINT,
-            marks=pytest.mark.long(reason="SIGTERM is what an engine sends; each start takes long"),
-        ),
-    ],
+@pytest.mark.long(
+    short="tests/flows/prefect/test_deploy.py::test_what_is_worked_again_is_asked_of_every_night"
 )
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_schedule_outlives_the_process_that_serves_it(source, night, api, home, number):
     settings = night(source(1))
     env = {

@@ -201,6 +201,9 @@ def test_progress_is_one_line() -> None:
     )
 
 
+@pytest.mark.long(
+    short="tests/service/cli/test_night.py::test_demo_counts_the_sample_as_solve_does"
+)
 @pytest.mark.cluster
 def test_demo_through_celery_counts_as_this_process_does(invoke: Invoke, nightgrid: Run) -> None:
     done = nightgrid(

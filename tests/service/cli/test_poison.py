@@ -16,6 +16,9 @@ Invoke = Callable[..., tuple[int, str, str]]
 SPEC = "pips:n=4,mix=easy,seed=4"
 
 
+@pytest.mark.long(
+    short="tests/service/cli/test_poison.py::test_a_night_tells_the_poison_of_earlier_ones_until_it_is_worked_again"
+)
 @pytest.mark.cluster
 def test_a_board_of_which_workers_really_die_is_told_until_it_is_worked_again(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

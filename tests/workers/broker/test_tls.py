@@ -222,6 +222,9 @@ def test_every_client_reaches_a_server_whose_authority_is_named(
     assert next(check_server(settings)).verdict == "ok"
 
 
+@pytest.mark.long(
+    short="tests/workers/broker/test_tls.py::test_every_client_reaches_a_server_whose_authority_is_named"
+)
 @pytest.mark.cluster
 @pytest.mark.usefixtures("toy_in_place_of_pips")
 def test_a_worker_starts_and_waits_at_its_queues(

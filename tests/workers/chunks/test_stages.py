@@ -523,6 +523,7 @@ def test_two_drivers_at_once_count_once(tmp_path, undisturbed):
     assert result_rows(lake, run_id) == undisturbed
 
 
+@pytest.mark.long(short="tests/workers/chunks/test_stages.py::test_two_drivers_at_once_count_once")
 @pytest.mark.cluster
 def test_real_workers_count_by_stages_though_one_is_killed(cluster, cluster_lake):
     lake = cluster_lake

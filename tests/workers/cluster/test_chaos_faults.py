@@ -67,7 +67,13 @@ def check(aftermath, expected):
 @pytest.mark.parametrize(
     ("start", "kinds"),
     [
-        (0, {"second driver": faults.drive_twice, "worker stopped": faults.stop_worker}),
+        pytest.param(
+            0,
+            {"second driver": faults.drive_twice, "worker stopped": faults.stop_worker},
+            marks=pytest.mark.long(
+                short="tests/workers/cluster/test_chaos_faults.py::test_faults_change_no_byte_of_the_results"
+            ),
+        ),
         (
             1_000,
             {
@@ -87,6 +93,9 @@ def test_faults_change_no_byte_of_the_results(chaos, start, kinds):
     check(aftermath, expected)
 
 
+@pytest.mark.long(
+    short="tests/workers/cluster/test_chaos_faults.py::test_faults_change_no_byte_of_the_results"
+)
 def test_a_storm_of_faults_drawn_at_random_changes_no_byte_of_the_results(chaos, seed):
     expected = runs.undisturbed(chaos.settings, boards(2_000))
     aftermath = runs.run(
@@ -102,6 +111,9 @@ def test_a_storm_of_faults_drawn_at_random_changes_no_byte_of_the_results(chaos,
     check(aftermath, expected)
 
 
+@pytest.mark.long(
+    short="tests/workers/cluster/test_survival.py::test_a_board_that_kills_whoever_works_it_becomes_poison_and_harms_no_other"
+)
 def test_boards_that_crash_their_process_or_never_end_are_poison_and_nothing_else_changes(chaos):
     table = boards(3_000, 24)
     expected = runs.undisturbed(chaos.settings, table)
@@ -118,6 +130,9 @@ def test_boards_that_crash_their_process_or_never_end_are_poison_and_nothing_els
     check(runs.run(chaos, table, faults.nothing, expected=expected), expected)
 
 
+@pytest.mark.long(
+    short="tests/workers/driver/test_driver.py::test_what_one_worker_refuses_another_works_and_nothing_is_counted"
+)
 def test_workers_that_cannot_work_change_no_byte_and_count_against_no_chunk(chaos, tmp_path):
     """One has another solver version, one may not write the lake, one serves another lake."""
     expected = runs.undisturbed(chaos.settings, boards(4_000, 240))

@@ -99,7 +99,18 @@ def check_as_whole(game, lake, run_id, puzzle, ask, whole):
     return row
 
 
-@pytest.mark.parametrize("ask", ["count", "best(6)"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        "count",
+        pytest.param(
+            "best(6)",
+            marks=pytest.mark.long(
+                short="tests/workers/cluster/test_strands.py::test_boards_divided_ahead_end_as_if_each_was_solved_whole"
+            ),
+        ),
+    ],
+)
 def test_boards_divided_ahead_end_as_if_each_was_solved_whole(
     strands, strands_cluster, ask, monkeypatch
 ):
@@ -131,7 +142,18 @@ def test_a_list_is_counted_before_it_is_divided_and_ends_as_the_whole(
         assert row["parts"] == 1, "so few solutions are one file's"
 
 
-@pytest.mark.parametrize("ask", ["count", "best(6)"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(
+            "count",
+            marks=pytest.mark.long(
+                short="tests/workers/cluster/test_strands.py::test_a_part_that_is_too_large_is_divided_again_and_once_more"
+            ),
+        ),
+        "best(6)",
+    ],
+)
 def test_a_part_that_is_too_large_is_divided_again_and_once_more(
     strands, strands_cluster, ask, monkeypatch
 ):

@@ -30,6 +30,12 @@ from tests.workers.conftest import (
 pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("toy_in_place_of_pips")]
 
 SLOW_EVERY = 10
+AS_A_WORKER = pytest.mark.long(
+    short="tests/workers/cluster/test_survival.py::test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run"
+)
+AS_A_PROCESS = pytest.mark.long(
+    short="tests/workers/cluster/test_survival.py::test_a_board_that_kills_whoever_works_it_becomes_poison_and_harms_no_other"
+)
 
 
 def slow_boards(count, start, **kinds):
@@ -73,11 +79,11 @@ def drive_celery(settings, lake, run_id, on_progress=None, **changes):
 @pytest.mark.parametrize(
     ("start", "disturb"),
     [
-        (1_000, None),
-        (2_000, kill_child),
+        pytest.param(1_000, None, marks=AS_A_WORKER),
+        pytest.param(2_000, kill_child, marks=AS_A_WORKER),
         (3_000, kill_worker),
-        (4_000, kill_server),
-        (5_000, wipe_server),
+        pytest.param(4_000, kill_server, marks=AS_A_WORKER),
+        pytest.param(5_000, wipe_server, marks=AS_A_WORKER),
     ],
     ids=["nothing", "worker child", "whole worker", "server", "all keys wiped"],
 )
@@ -101,7 +107,10 @@ def test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run(
 
 @pytest.mark.parametrize(
     ("start", "behaviour"),
-    [(11_000, toy.KILL_CHILD), (12_000, toy.KILL_WORKER)],
+    [
+        (11_000, toy.KILL_CHILD),
+        pytest.param(12_000, toy.KILL_WORKER, marks=AS_A_PROCESS),
+    ],
     ids=["its process", "its whole worker"],
 )
 def test_a_board_that_kills_whoever_works_it_becomes_poison_and_harms_no_other(
