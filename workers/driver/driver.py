@@ -6,9 +6,10 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -85,9 +86,8 @@ def drive(
     machine has this run. Drivers on several machines do a run no harm: they work it together.
     """
     settings = settings or load_settings()
-    sizes, reconcile_s = settings.stage_sizes, settings.reconcile_seconds
-    begun, look_at, cancelled = time.monotonic(), 0.0, False
-    done = see_to_results(lake, run_id)
+    begun = time.monotonic()
+    ended = see_to_results(lake, run_id)
     refusal = f"another driver is working run {run_id}"
     with (
         bound(run=run_id),
@@ -99,55 +99,18 @@ def drive(
         make_lake_id(lake.url)
         # A count over generated boards fetches nothing, and nothing else would sweep its lake.
         lake.sweep_staging()
-
-        def watch(progress: Progress | None = None) -> None:
-            """Look now and then whether the run has been cancelled, and pass progress on."""
-            nonlocal cancelled, look_at
-            if time.monotonic() >= look_at:
-                look_at = time.monotonic() + reconcile_s
-                # A lake that fails just now is asked again soon.
-                with contextlib.suppress(TransientError):
-                    cancelled = is_cancelled(lake, run_id)
-                if cancelled:
-                    stop.set()
-            if progress is not None and on_progress is not None:
-                on_progress(progress)
+        watch = _Watch(lake, run_id, stop, settings.reconcile_seconds, on_progress)
 
         def begin() -> _Driver:
-            growing = GrowingRun(lake, run_id, sizes, check_planner)
-            return _Driver(lake, growing, executor, collector, watch, settings)
+            growing = GrowingRun(lake, run_id, settings.stage_sizes, check_planner)
+            return _Driver(lake, growing, executor, collector, watch.pass_on, settings)
 
-        watch()
+        watch.look()
         driver = begin()
-        if done is None:
+        if ended is None:
             log.info("run driven", jobs=driver.growing.run.job_count, game=driver.game)
-        while done is None and not stop.is_set():
-            if not _worked(driver, stop, settings):
-                # A driver on another machine has added to the run, or results of it are gone: go on
-                # from what it is now.
-                driver = begin()
-            elif not stop.is_set():
-                table = driver.growing.table
-                try:
-                    done = _patiently(lambda: collector.finish(table), settings)  # noqa: B023
-                except DamagedResultError as error:
-                    collector.set_aside(error)
-                    driver = begin()
-    run, table = driver.growing.run, driver.growing.table
-    summary = RunSummary(
-        run_id=run_id,
-        finished=done is not None,
-        job_count=run.job_count,
-        answered_count=run.answered_count,
-        statuses=done["statuses"] if done is not None else {},
-        chunks_total=table.counts.chunks_total,
-        chunks_resumed=driver.chunks_resumed,
-        failures=table.failures,
-        resubmissions=sum(table.made[name] for name in ("requeue", "retry", "reopen")),
-        kernel_ns=done["kernel_ns"] if done is not None else 0,
-        seconds=time.monotonic() - begun,
-        cancelled=done is None and cancelled,
-    )
+            driver, ended = _driven(driver, begin, stop)
+    summary = _summary_of(driver, ended, cancelled=watch.cancelled, begun=begun)
     log.info(
         "run ended",
         run=run_id,
@@ -160,6 +123,68 @@ def drive(
         seconds=round(summary.seconds, 3),
     )
     return summary
+
+
+class _Watch:
+    """Looks now and then whether a run is cancelled, which stops its driver."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        run_id: str,
+        stop: threading.Event,
+        every_s: float,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self._lake = lake
+        self._run_id = run_id
+        self._stop = stop
+        self._every_s = every_s
+        self._on_progress = on_progress
+        self._look_at = 0.0
+        self.cancelled = False
+        """Whether the run was cancelled when it was looked at last."""
+
+    def look(self) -> None:
+        """Look whether the run is cancelled, unless that was done a moment ago."""
+        if time.monotonic() < self._look_at:
+            return
+        self._look_at = time.monotonic() + self._every_s
+        # A lake that fails just now is asked again soon.
+        with contextlib.suppress(TransientError):
+            self.cancelled = is_cancelled(self._lake, self._run_id)
+        if self.cancelled:
+            self._stop.set()
+
+    def pass_on(self, progress: Progress) -> None:
+        """Look, and pass progress on to the caller of `drive`."""
+        self.look()
+        if self._on_progress is not None:
+            self._on_progress(progress)
+
+
+def _summary_of(
+    driver: _Driver, ended: Mapping[str, Any] | None, *, cancelled: bool, begun: float
+) -> RunSummary:
+    """Sum up a run; `ended` is what its end says of it, None for one that is not at its end.
+
+    `begun` is when `drive` was called, in seconds of the monotonic clock.
+    """
+    run, table = driver.growing.run, driver.growing.table
+    return RunSummary(
+        run_id=run.run_id,
+        finished=ended is not None,
+        job_count=run.job_count,
+        answered_count=run.answered_count,
+        statuses=ended["statuses"] if ended is not None else {},
+        chunks_total=table.counts.chunks_total,
+        chunks_resumed=driver.chunks_resumed,
+        failures=table.failures,
+        resubmissions=sum(table.made[name] for name in ("requeue", "retry", "reopen")),
+        kernel_ns=ended["kernel_ns"] if ended is not None else 0,
+        seconds=time.monotonic() - begun,
+        cancelled=ended is None and cancelled,
+    )
 
 
 @dataclass
@@ -267,13 +292,37 @@ class _Driver:
         )
 
 
-def _worked(driver: _Driver, stop: threading.Event, settings: Settings) -> bool:
+def _driven(
+    driver: _Driver, begin: Callable[[], _Driver], stop: threading.Event
+) -> tuple[_Driver, dict[str, Any] | None]:
+    """Work a run until it is finished, or until asked to stop.
+
+    Returns the driver that worked it last, and what the end of the run says of it, None where it
+    has none yet. `begin` makes a driver of what the lake has of the run now.
+    """
+    while not stop.is_set():
+        if not _worked(driver, stop):
+            # A driver on another machine has added to the run, or results of it are gone: go on
+            # from what it is now.
+            driver = begin()
+        elif not stop.is_set():
+            finish = partial(driver.collector.finish, driver.growing.table)
+            try:
+                return driver, _patiently(finish, driver.settings)
+            except DamagedResultError as error:
+                driver.collector.set_aside(error)
+                driver = begin()
+    return driver, None
+
+
+def _worked(driver: _Driver, stop: threading.Event) -> bool:
     """Work until nothing is left or until asked to stop; tell whether the driver knew the run."""
     try:
         driver.work(stop)
     except SegmentTakenError:
         return False
-    return stop.is_set() or _patiently(lambda: _is_done(driver.lake, driver.growing.run), settings)
+    is_done = partial(_is_done, driver.lake, driver.growing.run)
+    return stop.is_set() or _patiently(is_done, driver.settings)
 
 
 def _is_done(lake: Lake, run: Run) -> bool:
@@ -286,6 +335,7 @@ def _is_done(lake: Lake, run: Run) -> bool:
 
 
 def _patiently(step: Callable[[], Found], settings: Settings) -> Found:
+    """Take a step; bear with a lake that fails it for `broker_patience_seconds`."""
     deadline = time.monotonic() + settings.broker_patience_seconds
     while True:
         try:
