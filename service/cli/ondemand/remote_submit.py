@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.cli.answers import each_puzzle
-from nightgrid.service.options.game_options import GameRules
+from nightgrid.service.cli.ondemand.submission import Submission, puzzle_name
 from nightgrid.service.options.reading import STDIN, is_reference, read_input, read_sources
 from nightgrid.service.terminal.console import Exit, complain
-from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game as game_named
 
@@ -18,75 +17,58 @@ if TYPE_CHECKING:
     from nightgrid.service.options.reading import Found
     from nightgrid.service.remote.jobs import RemoteJobs
 
-Told = Callable[[str, str, dict[str, Any]], None]
-"""Takes a job, what its puzzle is called, and what --json says of it."""
 
-
-def submit_to(
-    service: RemoteJobs,
-    files: Sequence[str],
-    levels: Sequence[str],
-    game: str | None,
-    typed: Mapping[str, str],
-    wanted: Callable[[str], Ask | None],
-    rules: GameRules,
-    told: Told,
-    split: str | None,
-    *,
-    json: bool,
-) -> int:
+def submit_to(service: RemoteJobs, submission: Submission) -> int:
     """Submit every puzzle of files, and every one that a reference names; return the worst code."""
+    files, levels = submission.files, submission.levels
     here = [file for file in files if not is_reference(file)]
     worst = Exit.OK
     for text in files:
         if text in here:
             continue
         for level in levels or (None,):
-            chosen = wanted("")
-            body = {"id": text, "level": level, "game": game, "split": split}
-            body["ask"] = None if chosen is None else str(chosen)
+            body = {"id": text, "level": level, "game": submission.game}
+            body["ask"] = None if submission.chosen is None else str(submission.chosen)
             try:
-                _submit(service, body, rules, told)
+                _submit(service, submission, body)
             except PermanentError as error:
                 complain(str(error))
                 worst = Exit.BAD_INPUT
-    if not (here or typed or not files):
+    if not (here or submission.typed or not files):
         return worst
 
     def submit_one(found: Found, published: Published) -> Exit:
-        from nightgrid.service.cli.ondemand.submit import name_of
-
         puzzle = game_named(found.game).puzzle_to_json(published.puzzle)
-        body = {
-            "puzzle": puzzle,
-            "game": found.game,
-            "ask": str(wanted(found.game)),
-            "split": split,
-        }
+        ask = str(submission.ask_of(found.game))
+        body = {"puzzle": puzzle, "game": found.game, "ask": ask}
         about = {"source": found.source, "level": published.level}
         if published.date is not None:
             about["date"] = published.date.isoformat()
-        _submit(service, body, rules, told, name_of(found, published), about)
+        _submit(service, submission, body, puzzle_name(found, published), about)
         return Exit.OK
 
-    sources = read_sources(here or ([] if typed else [STDIN]), levels, game, typed)
-    code = each_puzzle(sources, submit_one, ask=wanted, json=json, spaced=False)
+    read = here or ([] if submission.typed else [STDIN])
+    sources = read_sources(read, levels, submission.game, submission.typed)
+    code = each_puzzle(
+        sources, submit_one, ask=submission.ask_of, json=submission.json, spaced=False
+    )
     return max(worst, code)
 
 
 def _submit(
     service: RemoteJobs,
+    submission: Submission,
     body: Mapping[str, Any],
-    rules: GameRules,
-    told: Told,
     name: str = "",
     about: Mapping[str, Any] | None = None,
 ) -> None:
     from nightgrid.service.remote.jobs import reference_of, status_of
 
+    rules = submission.rules
     said = {key: value for key, value in rules.said.items() if key != "lexicon"}
     words = None if rules.lexicon is None else _words(rules.lexicon)
-    solve = service.submit({**body, "rules": said or None, "words": words})
+    more = {"split": submission.split, "rules": said or None, "words": words}
+    solve = service.submit({**body, **more})
     reference = reference_of(solve)
     _, date, level = [*reference.split("/"), None, None][:3] if "/" in reference else [None] * 3
     value = {
@@ -101,7 +83,7 @@ def _submit(
         "job_id": solve["id"],
         "state": status_of(solve).state,
     }
-    told(solve["id"], name or reference, value)
+    submission.tell(solve["id"], name or reference, value)
 
 
 def _words(file: str) -> list[str]:

@@ -100,7 +100,7 @@ def submit_rankings(
 ) -> int:
     """Have boards ranked soon, and print the rankings' ids, or what became of them."""
     from nightgrid.archive.games import ranking_plug
-    from nightgrid.service.cli.ondemand.submit import name_of
+    from nightgrid.service.cli.ondemand.submission import puzzle_name
     from nightgrid.service.options.reading import read_sources
 
     ranked = ranking_plug().GAME
@@ -112,7 +112,7 @@ def submit_rankings(
                 title = game_plug(ranked).title
                 raise PermanentError(f"--rank is for {title}; this board is of {found.game}")
             ranking_id = source.submit(published.puzzle, published.clue)
-            named[ranking_id] = name_of(found, published)
+            named[ranking_id] = puzzle_name(found, published)
             if wait is None and json:
                 emit(head_json(found, published.puzzle) | {"ranking_id": ranking_id})
             elif wait is None:

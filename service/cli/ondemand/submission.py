@@ -1,0 +1,61 @@
+"""What `nightgrid submit` is given, and how each job is told, in a lake and at a service alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nightgrid.service.options.game_options import GameRules
+from nightgrid.service.terminal.console import emit, say
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.registry import game_plug
+
+if TYPE_CHECKING:
+    from nightgrid.archive.payloads.published import Published
+    from nightgrid.service.options.reading import Found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """The puzzles that are submitted, what is asked of them, and the jobs they have become."""
+
+    files: Sequence[str]
+    """Files, folders and references, as they were given."""
+    typed: Mapping[str, str]
+    """Boards that were typed, by the option of their game."""
+    levels: Sequence[str]
+    game: str | None
+    """The game that was named; None: what each file holds."""
+    chosen: Ask | None
+    """The ask that was given; None: what is usually asked of each game."""
+    rules: GameRules
+    split: str | None
+    json: bool
+    tells_ids: bool
+    """Whether each job is told as it is submitted, not only once it has ended."""
+    jobs: dict[str, str] = field(default_factory=dict)
+    """What the puzzle of each submitted job is called, by job id."""
+
+    def ask_of(self, game: str) -> Ask | None:
+        """Tell what is asked of a game's puzzles; None for an unknown game, which is ""."""
+        return self.chosen or (game_plug(game).usual_ask if game else None)
+
+    def tell(self, job_id: str, name: str, value: Mapping[str, Any]) -> None:
+        """Note a job, and print it where jobs are told; `value` is what --json says of it."""
+        self.jobs[job_id] = name
+        if not self.tells_ids:
+            return
+        if self.json:
+            emit(value)
+        else:
+            say(f"{job_id}  {name}")
+
+
+def puzzle_name(found: Found, published: Published) -> str:
+    """Say which puzzle it is: game, date and level where they are known, else where it stands."""
+    from nightgrid.archive.lookup.reference import reference_text
+
+    if published.date is None:
+        return " ".join(filter(None, (found.game, found.source, published.level)))
+    return reference_text(found.game, published.date, published.level)
