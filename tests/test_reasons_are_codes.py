@@ -30,7 +30,7 @@ ALLOWED = {
     "flows/care/repair.py": "a finding's fault is one of a few words beside its sentence",
     "workers/broker/transport.py:_brpop_read": "Redis names its errors in the text alone",
     "workers/broker/redis_keys.py:next_announcements": "Redis names its errors in the text alone",
-    "workers/tasks.py:_how": "billiard tells in the text alone by which signal a process died",
+    "workers/celery_worker/failures.py:_how": "billiard tells of signals in the text alone",
 }
 """Places that may, by module and function, and why."""
 

@@ -25,6 +25,10 @@ SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
 SHARE_ONDEMAND = "nightgrid.share_ondemand"
 RANK_BOARDS = "nightgrid.rank_boards"
 """Names of the tasks: what a message calls for."""
+WORKER_MODULES = tuple(
+    f"nightgrid.workers.celery_worker.{name}" for name in ("tasks", "failures", "lifecycle")
+)
+"""What a worker loads, and a process that only sends does not: tasks, and handlers of signals."""
 
 PUBLISH_RETRY = {"max_retries": 2, "interval_start": 0.0, "interval_step": 0.2, "interval_max": 0.5}
 """A dead broker is reported after about a second; the driver decides how long to go on."""
@@ -105,6 +109,6 @@ def _of_worker() -> dict[str, Any]:
     return configuration(program_settings())
 
 
-app = Celery("nightgrid", include=["nightgrid.workers.tasks"])
+app = Celery("nightgrid", include=WORKER_MODULES)
 # Read when a worker starts: a process that only sends has settings of its own.
 app.add_defaults(_of_worker)

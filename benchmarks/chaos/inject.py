@@ -37,10 +37,10 @@ def install_double() -> None:
 def _install_older_version(version: str) -> None:
     """Make this a worker of an earlier version: another solver, and no word of what it refuses."""
     from nightgrid.solvers.pips.game import PipsGame
-    from nightgrid.workers import tasks
+    from nightgrid.workers.celery_worker import failures
 
     PipsGame.solver_version = version
-    tasks._refuse_job = lambda *_: None  # noqa: SLF001 - what an earlier version has not got
+    failures._refuse_job = lambda *_: None  # noqa: SLF001 - what an earlier version has not got
 
 
 def _install_faults() -> None:
@@ -106,6 +106,6 @@ if "NIGHTGRID_CHAOS_OLDER" in os.environ:
 if "NIGHTGRID_CHAOS_BUG" in os.environ:
     chaos_defects.install(os.environ["NIGHTGRID_CHAOS_BUG"])
 
-from nightgrid.workers import tasks  # noqa: E402 - the faults come first
+from nightgrid.workers.celery_worker import tasks  # noqa: E402 - the faults come first
 
 app = tasks.app

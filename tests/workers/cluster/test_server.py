@@ -272,7 +272,8 @@ def test_a_process_without_a_file_of_its_own_writes_to_standard_output(
 
 def test_workers_import_no_flow_engine():
     code = (
-        "import sys, nightgrid.workers.tasks, nightgrid.workers.ondemand.keeper; "
+        "import sys, nightgrid.workers.ondemand.keeper; "
+        "from nightgrid.workers.celery_worker import failures, lifecycle, tasks; "
         "import nightgrid.workers.cluster.supervisor, nightgrid.workers.driver.driver; "
         "names = ('prefect', 'fastapi', 'nightgrid.solvers.pips.game'); "
         "print([m for m in names if m in sys.modules])"

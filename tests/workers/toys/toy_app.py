@@ -4,7 +4,7 @@ import toy_game
 
 toy_game.install()
 
-from nightgrid.workers import tasks  # noqa: E402
+from nightgrid.workers.celery_worker import tasks  # noqa: E402
 
 app = tasks.app
 

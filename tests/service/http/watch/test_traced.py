@@ -21,10 +21,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from starlette.testclient import TestClient
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers import tasks, tracing
+from nightgrid.workers import tracing
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, TRACE_HEADER
 from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.celery_worker import base_task, tasks, this_worker
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing.exporting import OpenTelemetry
 from tests.service.scenes import PAIR
@@ -69,8 +70,9 @@ def test_one_trace_goes_from_the_request_to_the_filed_row(
         (text,) = server.lrange(f"{key_prefix(settings)}{INTERACTIVE}", 0, -1)
     message = json.loads(text)
     told = message["headers"]
-    monkeypatch.setattr(tasks, "_settings", settings)
-    monkeypatch.setattr(tasks, "_open", {})
+    for module in (this_worker, base_task, tasks):
+        monkeypatch.setattr(module, "SETTINGS", settings)
+    monkeypatch.setattr(this_worker, "_open", {})
     # What a worker does with the message, in a process of its own as here.
     task = tasks.app.tasks[told["task"]]
     ((argument,), _, _) = json.loads(_body(message))

@@ -1,0 +1,89 @@
+"""The base class of all tasks: log context, traces, figures, retries of what is transient."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any
+
+from celery import Task
+
+from nightgrid.solvers.errors import NightgridError, RefusalError, TransientError
+from nightgrid.workers.broker.liveness import AcknowledgedRequest
+from nightgrid.workers.broker.queues import LOG_HEADER, TRACE_HEADER
+from nightgrid.workers.broker.sent_figures import send_figures
+from nightgrid.workers.celery_worker.this_worker import SETTINGS, WORKER_ID, connections
+from nightgrid.workers.figures import TASK_SECONDS, TASKS, note
+from nightgrid.workers.logs import bind, bind_carried, get_logger, unbind
+from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.tracing import continued
+
+log = get_logger("nightgrid.worker")
+
+TASK_PREFIX = "nightgrid."
+"""Begins the names of tasks; figures leave it out."""
+
+
+class NightgridTask(Task):  # type: ignore[misc]
+    """Base of every task: TransientError is retried here, anything else goes to the driver.
+
+    A RefusalError goes there as well: this process would refuse again.
+    """
+
+    abstract = True
+    Request = AcknowledgedRequest
+    autoretry_for = (TransientError,)
+    dont_autoretry_for = (RefusalError,)
+    max_retries = 2
+    retry_backoff = 1
+    retry_backoff_max = 10
+    retry_jitter = True
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Work the task as a part of the trace that its message names."""
+        name = self.name.removeprefix(TASK_PREFIX)
+        with continued(header(self.request, TRACE_HEADER), name, **_ids(arguments)):
+            return self.run(*arguments, **named)
+
+    def before_start(self, task_id: str, *_: Any) -> None:
+        """Bind what every log line of the task shall carry."""
+        unbind()
+        bind_carried(header(self.request, LOG_HEADER))
+        bind(
+            task=self.name,
+            task_id=task_id,
+            retries=self.request.retries,
+            worker=WORKER_ID,
+        )
+        self.request.begun = time.monotonic()
+
+    def after_return(self, status: str, retval: Any, *_: Any) -> None:
+        """Log how the task ended, and unbind."""
+        begun = getattr(self.request, "begun", None)
+        seconds = None if begun is None else round(time.monotonic() - begun, 3)
+        detail = retval if status == "SUCCESS" else repr(retval)
+        log.info("task ended", status=status, seconds=seconds, detail=detail)
+        short = self.name.removeprefix(TASK_PREFIX)
+        note(TASKS, short, status.lower())
+        note(TASK_SECONDS, short, amount=seconds or 0.0)
+        _send_figures()
+        unbind()
+
+
+def header(request: Any, name: str) -> Any:
+    """Read a header of ours of the message that a task came with."""
+    return request.get(name) or (request.get("headers") or {}).get(name)
+
+
+def _ids(arguments: tuple[Any, ...]) -> dict[str, str | None]:
+    """Name what a task is about: run and chunk, or job."""
+    told = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+    run, job = told.get("run_id"), told.get("job_id")
+    chunk = ChunkRef(**told).name if run else None
+    return {"run": run, "chunk": chunk, "job": job}
+
+
+def _send_figures() -> None:
+    # A lake that cannot be opened here is told of by the task itself.
+    with contextlib.suppress(NightgridError):
+        send_figures(connections()[1], SETTINGS)

@@ -1,0 +1,88 @@
+"""What becomes of a task that fails: the driver is told why, or another worker may take it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from typing import Any
+
+import redis
+from celery import signals
+from celery.exceptions import TimeLimitExceeded
+
+from nightgrid.solvers.errors import RefusalError, TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
+from nightgrid.workers.broker.job_refusals import mark_job_refusal, others_may_work
+from nightgrid.workers.broker.redis_keys import mark_refusal
+from nightgrid.workers.celery_worker.base_task import TASK_PREFIX
+from nightgrid.workers.celery_worker.this_worker import (
+    SETTINGS,
+    WORKER_ID,
+    connections,
+    tell_driver,
+)
+from nightgrid.workers.chunks.result_rows import exception_reason
+from nightgrid.workers.figures import REFUSALS, note
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.runs.manifest import ChunkRef
+
+log = get_logger("nightgrid.worker")
+
+
+@signals.task_failure.connect  # type: ignore[untyped-decorator]
+def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) -> None:
+    # Celery sends this in the child when the task raised, and in the main process when the child
+    # died or was killed at the hard limit.
+    if sender is None or not args:
+        return
+    if sender.name == SOLVE_ONDEMAND:
+        _refuse_job(args[0], exception)
+    if sender.name != SOLVE_CHUNK:
+        return
+    ref = ChunkRef(**args[0])
+    if isinstance(exception, RefusalError):
+        _refuse(ref, str(exception))
+    elif isinstance(exception, TransientError):
+        tell_driver("transient", ref, Reason(code=ReasonCode.TRANSIENT, sentence=str(exception)))
+    elif isinstance(exception, TimeLimitExceeded):
+        limit = f"exceeded the hard limit of {SETTINGS.hard_limit_seconds:g} s"
+        tell_driver("lost", ref, Reason(code=ReasonCode.HARD_LIMIT, sentence=limit))
+    elif type(exception).__name__ == "WorkerLostError":
+        died = f"{ReasonCode.PROCESS_LOST.sentence}: {_how(exception)}"
+        tell_driver("lost", ref, Reason(code=ReasonCode.PROCESS_LOST, sentence=died))
+    else:
+        tell_driver("failed", ref, exception_reason(exception))
+
+
+def _refuse(ref: ChunkRef, why: str) -> None:
+    """Hand a chunk back, say why, and take nothing for a while: other workers may take it."""
+    log.warning("cannot work here", chunk=ref.name, reason=why)
+    note(REFUSALS, SOLVE_CHUNK.removeprefix(TASK_PREFIX))
+    with contextlib.suppress(redis.RedisError):
+        mark_refusal(connections()[1], SETTINGS, WORKER_ID, why)
+    tell_driver("refused", ref, Reason(code=ReasonCode.TRANSIENT, sentence=why), WORKER_ID)
+    # The message is acknowledged when the task ends, and the next one is taken after that.
+    time.sleep(SETTINGS.refusal_pause_seconds)
+
+
+def _refuse_job(message: dict[str, Any], exception: BaseException) -> None:
+    """Say why this worker could not work a job; leave the next ones to another that may."""
+    if not isinstance(exception, TransientError):
+        return
+    why, client = str(exception), connections()[1]
+    log.warning("cannot work here", job=message.get("job_id"), reason=why)
+    note(REFUSALS, SOLVE_ONDEMAND.removeprefix(TASK_PREFIX))
+    with contextlib.suppress(redis.RedisError):
+        mark_job_refusal(client, SETTINGS, str(message.get("job_id")), WORKER_ID, why)
+        if isinstance(exception, RefusalError):
+            mark_refusal(client, SETTINGS, WORKER_ID, why)
+            if others_may_work(client, SETTINGS, WORKER_ID):
+                time.sleep(SETTINGS.refusal_pause_seconds)
+
+
+def _how(death: BaseException) -> str:
+    """Say how a process died, without the number that this worker gave it."""
+    found = re.search(r"(signal|exitcode) -?\d+( \(\w+\))?", str(death))
+    return found[0] if found else str(death)

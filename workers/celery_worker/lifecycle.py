@@ -1,0 +1,107 @@
+"""How a worker process begins and ends: its log, warm kernels, children, and word that it lives."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from typing import Any
+
+from celery import signals
+
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.workers.broker.lake_keys import make_lake_id
+from nightgrid.workers.broker.liveness import Liveness
+from nightgrid.workers.broker.queues import BATCH, URGENT
+from nightgrid.workers.broker.turns import TURNS
+from nightgrid.workers.celery_worker.this_worker import SETTINGS, WORKER_ID
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.logs.lines import take_over_logging
+from nightgrid.workers.processes import die_with_parent
+from nightgrid.workers.tracing import begin_tracing, flush_traces
+
+log = get_logger("nightgrid.worker")
+
+NOTICE_SECONDS = 0.5
+"""A worker looks this often whether a child has died."""
+_solvers: dict[str, str] = {}
+"""Versions of the solvers that this worker has loaded before it began, by game."""
+
+
+@signals.setup_logging.connect  # type: ignore[untyped-decorator]
+def _set_up_logging(**_: Any) -> None:
+    # The base class logs how a task ended, with what it was about.
+    take_over_logging(logging.INFO, quiet=("celery.app.trace", "celery.worker.strategy"))
+
+
+@signals.worker_init.connect  # type: ignore[untyped-decorator]
+def _warm_kernels(**_: Any) -> None:
+    keep_pandas_out()
+    TURNS.shares = {
+        URGENT: 1.0 - SETTINGS.batch_time_share,
+        BATCH: SETTINGS.batch_time_share,
+    }
+    # Before the fork: every child inherits the compiled kernels and the mapped words.
+    for name in SETTINGS.game_names:
+        begun = time.monotonic()
+        try:
+            game = bind_game(name)
+            game.warm()
+        except Exception as error:  # noqa: BLE001 - a game that cannot be loaded must not take the others along
+            log.warning("game not warm", game=name, error=f"{type(error).__name__}: {error}")
+        else:
+            _solvers[name] = game.solver_version
+            log.info("game warm", game=name, seconds=round(time.monotonic() - begun, 3))
+    if SETTINGS.rank:
+        _warm_ranker()
+
+
+def _warm_ranker() -> None:
+    """Open what ranks, and load its kernels, once for all children."""
+    from nightgrid.workers.ranking.work import warm
+
+    begun = time.monotonic()
+    try:
+        warm()
+    except Exception as error:  # noqa: BLE001 - a worker that cannot rank solves all the same
+        log.warning("ranker not warm", error=f"{type(error).__name__}: {error}")
+    else:
+        log.info("ranker warm", seconds=round(time.monotonic() - begun, 3))
+
+
+@signals.worker_process_init.connect  # type: ignore[untyped-decorator]
+def _end_with_parent(**_: Any) -> None:
+    die_with_parent()
+    # After the fork: what sends spans is a thread.
+    begin_tracing(SETTINGS.trace_url, "worker")
+
+
+@signals.worker_process_shutdown.connect  # type: ignore[untyped-decorator]
+def _end_child(**_: Any) -> None:
+    flush_traces()
+
+
+@signals.worker_ready.connect  # type: ignore[untyped-decorator]
+def _notice_deaths(sender: Any, **_: Any) -> None:
+    # On its own the pool looks every 5 s whether the work of a dead child is lost.
+    maintain = getattr(sender.pool, "maintain_pool", None)
+    if maintain is not None:
+        sender.timer.call_repeatedly(NOTICE_SECONDS, maintain)
+
+
+@signals.worker_ready.connect  # type: ignore[untyped-decorator]
+def _mark_alive(sender: Any, **_: Any) -> None:
+    about = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "queues": sorted(sender.app.amqp.queues.consume_from),
+        "processes": sender.controller.concurrency,
+        "started_at": time.time(),
+        "lake_id": make_lake_id(SETTINGS),
+        # Options of the URL are left out.
+        "lake": SETTINGS.lake.partition("?")[0],
+        "solvers": dict(_solvers),
+    }
+    Liveness(SETTINGS, WORKER_ID, about).start()

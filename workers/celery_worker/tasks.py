@@ -1,0 +1,101 @@
+"""The tasks: each reads its message, has the work done elsewhere, and tells that it is done."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from celery import Task
+
+from nightgrid.solvers.errors import RefusalError
+from nightgrid.workers.app import RANK_BOARDS, SHARE_ONDEMAND, SOLVE_CHUNK, SOLVE_ONDEMAND, app
+from nightgrid.workers.broker.job_news import tell_news
+from nightgrid.workers.broker.queues import ABOUT_HEADER
+from nightgrid.workers.celery_worker.base_task import NightgridTask, header
+from nightgrid.workers.celery_worker.this_worker import (
+    SETTINGS,
+    WORKER_ID,
+    connections,
+    tell_driver,
+)
+from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
+from nightgrid.workers.logs import bind, get_logger
+from nightgrid.workers.ondemand.calling import IdleProcesses
+from nightgrid.workers.ondemand.helping import help_job
+from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.runs.manifest import ChunkRef
+
+log = get_logger("nightgrid.worker")
+
+RANK_SECONDS = 540.0
+"""Hard limit of a task that ranks boards."""
+
+
+@app.task(base=NightgridTask, name=SOLVE_CHUNK)  # type: ignore[untyped-decorator]
+def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
+    """Solve one chunk of a run and announce it."""
+    chunk = ChunkRef(**ref)
+    bind(run=chunk.run_id, chunk=chunk.name)
+    lake, _, watcher = connections()
+    report = solve_chunk_of(lake, chunk, SETTINGS, WORKER_ID, watcher)
+    if report.state != "stale":
+        tell_driver("done", chunk)
+    return {"state": report.state, "rows": report.rows}
+
+
+@app.task(  # type: ignore[untyped-decorator]
+    base=NightgridTask,
+    name=SOLVE_ONDEMAND,
+    # A child that dies leaves the job to another; the attempts kept in the lake end that.
+    retry_on_worker_lost=True,
+    default_retry_delay=1,
+    max_retries=10,
+)
+def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
+    """Solve one puzzle that came with the message."""
+    bind(job=message.get("job_id"))
+    lake, client, watcher = connections()
+    idle = IdleProcesses(client, SETTINGS)
+    report = solve_message(lake, message, SETTINGS, WORKER_ID, watcher, idle)
+    tell_news(client, SETTINGS, report["job_id"])
+    return report
+
+
+@app.task(base=NightgridTask, name=SHARE_ONDEMAND)  # type: ignore[untyped-decorator]
+def share_ondemand(call: dict[str, Any]) -> dict[str, Any]:
+    """Help with a job on demand that another process works."""
+    bind(job=call["message"].get("job_id"))
+    lake, client, watcher = connections()
+    try:
+        return {"brought": help_job(lake, call, client, SETTINGS, WORKER_ID, watcher)}
+    except Exception as error:  # noqa: BLE001 - the job's worker works what it is not brought
+        log.warning("no help", error=f"{type(error).__name__}: {error}")
+        return {"brought": 0}
+
+
+@app.task(  # type: ignore[untyped-decorator]
+    base=NightgridTask,
+    name=RANK_BOARDS,
+    bind=True,
+    # A child that dies leaves the boards to another; the attempts kept in the lake end that.
+    retry_on_worker_lost=True,
+    default_retry_delay=1,
+    max_retries=10,
+    # The first board of a process opens the vocabulary and the model, beside whatever else the
+    # machine does. The search itself has its own budget.
+    time_limit=RANK_SECONDS,
+)
+def rank_boards(task: Task, message: dict[str, Any]) -> dict[str, Any]:
+    """Rank the boards of a message, each of which is filed at once."""
+    from nightgrid.workers.ranking.work import rank_message
+
+    lake, client, watcher = connections()
+    about = str(header(task.request, ABOUT_HEADER) or "")
+    try:
+        report = rank_message(lake, message, SETTINGS, WORKER_ID, about, watcher)
+        tell_news(client, SETTINGS, about)
+        return report
+    except RefusalError:
+        # The driver sends it again: another worker may take it meanwhile.
+        time.sleep(SETTINGS.refusal_pause_seconds)
+        raise

@@ -1,0 +1,45 @@
+"""This worker process: its settings, its name, its lake and Redis, and its word to drivers."""
+
+from __future__ import annotations
+
+import os
+import uuid
+
+import redis
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.reasons import Reason
+from nightgrid.workers.broker.redis_keys import Announcement, EventKind, announce, connect
+from nightgrid.workers.broker.watcher import StopThread
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.settings import program_settings
+
+log = get_logger("nightgrid.worker")
+
+WORKER_ID = os.environ.get("NIGHTGRID_WORKER_ID") or f"worker-{uuid.uuid4().hex[:12]}"
+"""Names this worker process and its children; another one after every restart."""
+SETTINGS = program_settings()
+_open: dict[int, tuple[Lake, redis.Redis, StopThread]] = {}
+
+
+def connections() -> tuple[Lake, redis.Redis, StopThread]:
+    """Open lake and Redis once per process, after the fork, and watch what it works."""
+    pid = os.getpid()
+    if pid not in _open:
+        _open.clear()
+        client = connect(SETTINGS)
+        _open[pid] = (Lake.open(SETTINGS.lake), client, StopThread(SETTINGS, client))
+    return _open[pid]
+
+
+def tell_driver(
+    event: EventKind, ref: ChunkRef, reason: Reason | None = None, worker: str = ""
+) -> None:
+    """Announce what became of a chunk to the driver of its run."""
+    told = Announcement(event=event, ref=ref, reason=reason, worker=worker)
+    try:
+        announce(connections()[1], SETTINGS, told)
+    except redis.RedisError as error:
+        # The part is in the lake: the driver finds it there.
+        log.warning("not announced", chunk=ref.name, announcement=event, error=str(error))
