@@ -22,6 +22,7 @@ from nightgrid.archive.ingest.normalised_mark import NormalisedMark
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table, readable_puzzle_ids
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.ingest.sightings import Sighting
+from nightgrid.archive.lake.faults import LakeRefusesError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
@@ -219,6 +220,9 @@ def _read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[_Fo
         else:
             try:
                 items = reads.read_payload(raw.body(sighting), date)
+            except LakeRefusesError:
+                # It may be sound, and its boards would go from the editions into quarantine.
+                raise
             except PermanentError as error:
                 items = [input_fault("raw-damaged", str(error))]
         found += [(sighting, item) for item in items]

@@ -57,6 +57,13 @@ class DamagedFileError(PermanentError):
     """A file of the lake does not hold what it should: its bytes, or its columns, are others."""
 
 
+class LakeRefusesError(PermanentError):
+    """The lake does not let this process read or write a file: no permission, no such bucket.
+
+    It says nothing of what the file holds.
+    """
+
+
 class NewerSchemaError(RefusalError):
     """A file of the lake is of a later version of this program, which must read and write it."""
 
@@ -64,13 +71,13 @@ class NewerSchemaError(RefusalError):
 def set_aside(lake: Lake, path: str) -> str:
     """Move a damaged file to where no process reads it; return that place.
 
-    A second one of the same name takes the place of the first. What cannot be read any more is
-    deleted.
+    A second one of the same name takes the place of the first. Raises LakeRefusesError for a file
+    that may not be read, and leaves it where it is: it may be sound.
     """
     aside = f"{ASIDE}/{path}"
-    with suppress(PermanentError):
+    with suppress(MissingFileError):
         lake.write_bytes(aside, lake.read_bytes(path))
-    lake.delete(path)
+        lake.delete(path)
     return aside
 
 
@@ -106,7 +113,7 @@ def storage_errors(path: str, *, writing: bool = False, place: str = "") -> Iter
         if error.errno is None and any(mark in text for mark in DAMAGE):
             raise DamagedFileError(f"{path} is damaged: {_first(text)}") from error
         if error.errno in _UNRECOVERABLE_ERRNOS or _UNRECOVERABLE in text:
-            raise PermanentError(f"{path}: the lake refuses: {text}") from error
+            raise LakeRefusesError(f"{path}: the lake refuses: {text}") from error
         raise TransientError(f"{path}: the lake failed: {text}") from error
     except pa.ArrowException as error:
         if writing:

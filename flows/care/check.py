@@ -10,7 +10,11 @@ from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.normalise import lost_dates
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.ingest.sightings import raw_folder
-from nightgrid.archive.lake.faults import MissingFileError, NewerSchemaError
+from nightgrid.archive.lake.faults import (
+    LakeRefusesError,
+    MissingFileError,
+    NewerSchemaError,
+)
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.flows.care.files import UNCHECKED, Mend, kind_of
@@ -19,8 +23,9 @@ from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.runs.ended import ended_runs, is_foreign, rows_by_run
 from nightgrid.workers.runs.manifest import folder
 
-Fault = Literal["damaged", "foreign", "newer", "lost"]
+Fault = Literal["damaged", "foreign", "newer", "lost", "unreadable"]
 FOREIGN = "no process of this program reads it; delete it, or move it out of the lake"
+UNREADABLE = "let this user read it; whether it is sound is not known, and repair changes nothing"
 NEWER = "use the nightgrid that wrote it, or a later one"
 
 
@@ -31,7 +36,8 @@ class Finding:
     path: str
     fault: Fault
     """`damaged`: it does not hold what was written. `foreign`: it is none of the lake's files.
-    `newer`: a later version wrote it. `lost`: other files say that there should be more."""
+    `newer`: a later version wrote it. `lost`: other files say that there should be more.
+    `unreadable`: this process may not read it."""
     what: str
     """One sentence."""
     mend: Mend | None = None
@@ -65,9 +71,9 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
             yield found
     on_file(len(paths), len(paths))
     # What is lost is not told apart from what cannot be read.
-    if not faults & {"damaged", "newer"}:
+    if not faults & {"damaged", "newer", "unreadable"}:
         yield from lost_rows(lake)
-    if "newer" not in faults:
+    if not faults & {"newer", "unreadable"}:
         yield from lost_results(lake, paths)
 
 
@@ -86,6 +92,8 @@ def check_file(lake: Lake, path: str) -> Finding | None:
         return Finding(path=path, fault="newer", what=str(error), advice=NEWER)
     except MissingFileError:
         return None
+    except LakeRefusesError as error:
+        return Finding(path=path, fault="unreadable", what=str(error), advice=UNREADABLE)
     except PermanentError as error:
         if kind.mend is Mend.RESULTS and is_foreign(lake, path):
             what = f"{path} was written by another program"

@@ -11,7 +11,7 @@ from typing import Any
 
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.sightings import raw_folder
-from nightgrid.archive.lake.faults import NewerSchemaError, set_aside
+from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.flows.care.check import Finding, OnFile, check_lake_files, lost_results
@@ -46,7 +46,8 @@ def repair_lake(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Ite
     """Mend what can be mended; yield what was done, and what is left to a person.
 
     A second repair finds nothing more to do. Raises NewerSchemaError, before anything is changed,
-    for a lake that a later version has written, TransientError while a night is at work on it.
+    for a lake that a later version has written, LakeRefusesError for one with a file that this
+    process may not read, TransientError while a night is at work on it.
     """
     refusal = f"a night or a repair is at work on the lake {lake.url}"
     with holding(lake, LEASE, refusal):
@@ -56,6 +57,9 @@ def repair_lake(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Ite
             newer = next((found for found in findings if found.fault == "newer"), None)
             if newer is not None:
                 raise NewerSchemaError(newer.what)
+            hidden = next((found for found in findings if found.fault == "unreadable"), None)
+            if hidden is not None:
+                raise LakeRefusesError(f"{hidden.what}; a repair has to read every file")
             left = [found for found in findings if found.path not in told]
             for found in left:
                 told.add(found.path)

@@ -147,7 +147,7 @@ def rows_by_run(lake: Lake, paths: list[str]) -> dict[str, int]:
     for path in paths:
         if not path.startswith("results/") or not path.endswith(".parquet"):
             continue
-        with suppress(PermanentError, NewerSchemaError):
+        with suppress(DamagedFileError, MissingFileError, NewerSchemaError):
             found += lake.scan(path, RESULTS, _RUN_ROWS.names)
     rows = pa.concat_tables(found).group_by(_RUN_ROWS.names).aggregate([])
     counts = rows.column("run_id").value_counts().to_pylist()

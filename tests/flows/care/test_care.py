@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import shutil
 from collections.abc import Callable
@@ -13,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.chaos.harm import HARMS, change_count, harm
-from nightgrid.archive.lake.faults import NewerSchemaError
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SCHEMA_VERSION
 from nightgrid.archive.passed_over import forget, passed_over
@@ -259,6 +261,49 @@ def test_a_lake_of_a_later_version_is_named_and_not_repaired(lake: Lake) -> None
     assert [path for path in lake.list("") if "leases" not in path] == [
         path for path in before if "leases" not in path
     ]
+
+
+class OfAnotherUser:
+    """The file system of a lake of which one file may not be read."""
+
+    def __init__(self, files: Any, path: str) -> None:
+        self._files, self._path = files, path
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+    def open_input_file(self, path: str) -> Any:
+        if path == self._path:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return self._files.open_input_file(path)
+
+
+@pytest.mark.parametrize(
+    "folder", ["results", "puzzles", "raw/game=pips", "runs/run=", "editions", "corpora"]
+)
+def test_a_file_that_may_not_be_read_is_named_and_never_deleted(lake: Lake, folder: str) -> None:
+    """Given a sound file of another user, When the lake is repaired, Then it stays as it is."""
+    path = next(name for name in lake.list("") if name.startswith(folder))
+    before = {name: lake.read_bytes(name) for name in lake.list("") if "leases" not in name}
+    lake._fs = OfAnotherUser(lake._fs, path)
+    assert [(found.path, found.fault) for found in findings(lake)][:1] == [(path, "unreadable")]
+    assert {found.fault for found in findings(lake)} == {"unreadable"}
+    with pytest.raises(LakeRefusesError, match=f"^{path}: the lake refuses: .*Permission denied"):
+        list(repair_lake(lake))
+    with pytest.raises(LakeRefusesError):
+        set_aside(lake, path)
+    again = Lake.open(lake.url)
+    after = {name: again.read_bytes(name) for name in again.list("") if "leases" not in name}
+    assert after == before
+
+
+def test_a_payload_that_may_not_be_read_puts_no_board_into_quarantine(lake: Lake) -> None:
+    path = next(name for name in lake.list("raw/game=pips") if name.endswith(".body"))
+    before = lake.read_bytes("editions/pips.parquet")
+    lake._fs = OfAnotherUser(lake._fs, path)
+    with pytest.raises(LakeRefusesError, match=r"\.body: the lake refuses"):
+        normalise(lake, rebuild=True)
+    assert lake.read_bytes("editions/pips.parquet") == before
 
 
 def make_newer(lake: Lake, path: str) -> None:
