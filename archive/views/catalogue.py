@@ -23,8 +23,10 @@ from nightgrid.archive.lake.tables import (
 from nightgrid.archive.lookup.listing import QUARANTINE_ROWS
 from nightgrid.archive.results.rank_accuracy import COLUMNS as RANKINGS
 from nightgrid.archive.views.rows import (
+    CORPORA_ROWS,
     Held,
     Rows,
+    corpus_rows,
     count_rows,
     draft_rows,
     edition_rows,
@@ -110,6 +112,12 @@ def views() -> dict[str, View]:
             "solutions of jobs that asked for some and have few; nightgrid result has the others",
             SOLUTIONS,
             solution_rows,
+        ),
+        _view(
+            "corpora",
+            "every row of each corpus that was counted, with the id of its board",
+            CORPORA_ROWS,
+            corpus_rows,
         ),
         _view("runtimes", "what kernels cost, by game, ask and level", RUNTIMES, runtime_rows),
         _view("ranks", "where official solutions stand among the best", ranks, rank_rows),
@@ -286,6 +294,13 @@ _LINES = {
     "place": "where in the payload",
     "message": "what stands there, and what was expected",
     "corpus": "the corpus; empty for nights",
+    "corpus_id": "hash of the corpus, which the report of a count names",
+    "corpora.corpus": "the corpus as it was given: a folder, a file, or a generator spec",
+    "corpora.source": "the file within the corpus, or the generator spec",
+    "corpora.source_row": "the puzzle of a payload, row of a file or board of a generator, from 0",
+    "corpora.date": "the day that the payload names; null where it names none",
+    "corpora.level": "the level that the payload or the generator names; null where none is named",
+    "corpora.puzzle_id": "hash of the board; null for a row in quarantine",
     "cell_row": "rows of the cells, from 0",
     "cell_col": "columns of the cells, from 0",
     "cell_region": "the region of each cell, from 0",

@@ -16,16 +16,20 @@ from nightgrid.archive.games import archive_plug, has_plug
 from nightgrid.archive.ingest.editions import current_editions, editions_path, observations_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.conforming import FROM, with_codes
+from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     BUDGET_COLUMNS,
+    CORPUS_ROWS,
     COUNTS_BY_DATE,
     EDITIONS,
     OBSERVATIONS,
     RUNTIMES,
     SOLUTIONS,
+    fields,
     ranks_schema,
 )
+from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.lookup.listing import Wanted, list_quarantine
 from nightgrid.archive.merging.files import read_each
 from nightgrid.archive.merging.merge import without_repeats
@@ -43,6 +47,8 @@ Rows: TypeAlias = Callable[[Lake, Sequence[str], Held], Iterator[pa.Table]]
 _CHOOSE = ("job_id", "status", "run_id", *BUDGET_COLUMNS)
 """Columns by which one of several results of a job is chosen."""
 _OF_SOLUTION = ("job_id", "run_id", "rank")
+CORPORA_ROWS = pa.schema([*fields("corpus_id string, corpus string, game string"), *CORPUS_ROWS])
+"""Rows of corpora, each beside the id of its corpus, what named the corpus, and its game."""
 
 
 def games_kept() -> tuple[str, ...]:
@@ -167,6 +173,21 @@ def quarantine_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[
     """Read what broke a rule, of nights and of corpora."""
     for table in list_quarantine(lake, Wanted()):
         yield _told(table.select(list(columns)), held)
+
+
+def corpus_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read what became of each row of every corpus that is complete."""
+    # Where columns of the corpus alone are wanted, one of its rows counts them.
+    wanted = [name for name in columns if name in CORPUS_ROWS.names] or ["source_row"]
+    for corpus_id in sorted({path.split("/")[1] for path in lake.list(CORPORA)}):
+        about = read_json(lake, f"{CORPORA}/{corpus_id}/corpus.json")
+        if about is None:
+            continue
+        same = {"corpus_id": corpus_id, "corpus": about["name"], "game": about["game"]}
+        for rows in lake.scan(f"{CORPORA}/{corpus_id}/rows", CORPUS_ROWS, wanted):
+            made = {name: rows.column(name) for name in wanted}
+            made |= {name: pa.repeat(pa.scalar(text), len(rows)) for name, text in same.items()}
+            yield _told(pa.table({name: made[name] for name in columns}), held)
 
 
 def observation_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:

@@ -26,6 +26,8 @@ from nightgrid.solvers.errors import PermanentError
 SECONDS = 60.0
 MEMORY_BYTES = 2**30
 BATCH_ROWS = 16_384
+SHAPE = "SELECT columns FROM view WHERE condition GROUP BY columns ORDER BY columns LIMIT n"
+"""What a sentence about a syntax error says that SQL looks like."""
 SHOWN_CHARS = 300
 """Characters of a message of DuckDB that a sentence repeats, at most."""
 _LOCKS = (
@@ -47,6 +49,7 @@ _EXPLAIN = "explain (format json)\n"
 _NO_FILES = " - file system operations are disabled by configuration"
 _NO_TABLE = re.compile(r"Table with name (.+?) does not exist")
 _NO_FILE = re.compile(r"Cannot access (?:file|directory) (\"[^\"]*\")")
+_SYNTAX = re.compile(r'^syntax error at (?:or near "(.*)"|end of input)$', re.DOTALL)
 _SPOT = re.compile(r"\n+LINE (\d+): (.*)\n( *)\^", re.DOTALL)
 _KIND = re.compile(r"^[A-Za-z ]+ Error: ")
 _CUT = "..."
@@ -317,6 +320,8 @@ def sentence(text: str, sql: str, *, planned: bool = False) -> str:
         "; Did you", "; did you"
     )
     told = told[0].lower() + told[1:]
+    if _SYNTAX.match(told):
+        told = f"{told}; expected {SHAPE}"
     if spot is None:
         return f"SQL: {told}"
     line = int(spot[1]) - (planned and 1)

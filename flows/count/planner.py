@@ -16,6 +16,7 @@ from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
 from nightgrid.workers.freed_memory import keep_freed
+from nightgrid.workers.logs import log_path, log_to
 from nightgrid.workers.runs.ended import see_to_results
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
 from nightgrid.workers.runs.notes import is_cancelled, remains_of
@@ -112,7 +113,8 @@ class Planner:
             with suppress(BrokenProcessPool):
                 return self._pool.submit(work, *arguments)
         # The first process, or one in the place of one that was killed.
-        self._pool = self._ending.enter_context(pool_of(1))
+        # Its events go where those of this process go, not among what people are told.
+        self._pool = self._ending.enter_context(pool_of(1, log_to, log_path()))
         return self._pool.submit(work, *arguments)
 
 

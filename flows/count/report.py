@@ -7,6 +7,8 @@ import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
+from nightgrid.archive.corpus.corpus import LAKE
+from nightgrid.archive.games.generator_spec import is_generator_spec
 from nightgrid.flows.attention import QUARANTINE, Item, told_of
 from nightgrid.flows.count.figures import Figures
 from nightgrid.flows.runs import endings
@@ -133,35 +135,33 @@ class CountReport:
         return told_of(self.attention, figures, self.game, self.lake)
 
     def query(self) -> str:
-        """Write a line for DuckDB that joins the corpus with its results."""
-        rows, results = self.paths["rows"], self.paths["results"]
-        conditions = f"r.game = '{self.game}' AND r.ask = '{self.ask}'"
-        if self.rules:
-            conditions += f" AND r.rules = '{self.rules}'"
-        if self.lexicon_id:
-            conditions += f" AND r.lexicon_id = '{self.lexicon_id}'"
-        source = f"'{results}'"
-        if "*" in results:
-            # A row may stand in a merged file and in its first one, and others may have asked the
-            # same with another solver.
-            once = "SELECT DISTINCT * FROM"
-            source = f"({once} {source})"
-            conditions += f" AND r.solver_version = '{self.solver_version}'"
+        """Write a question to the lake: which boards of the corpus have the most solutions."""
         # Where nothing was counted, boards are told apart by what they cost.
         counted = self.ask != "first" and self.figures.largest_count is not None
         figure = "count" if counted else "kernel_ns"
-        select = f"SELECT c.*, r.status, r.{figure}"
+        same = {"ask": self.ask, "rules": self.rules, "lexicon_id": self.lexicon_id}
+        same |= {"solver_version": self.solver_version}
+        if self.corpus == LAKE:
+            # It has no rows of its own, and its boards stand on dates.
+            source, place = "puzzles left join editions using (game, puzzle_id)", "date, level"
+            same = {"game": self.game, **same}
+        else:
+            source = "corpora"
+            place = "level" if is_generator_spec(self.corpus) else "source"
+            place = f"{place}, source_row"
+            same = {"corpus_id": self.corpus_id, **same}
+        conditions = " and ".join(f"{name} = {_sql(text)}" for name, text in same.items() if text)
+        shown = f"select {place}, puzzle_id, {figure} from {source}"  # noqa: S608 - for people
         return (
-            f"{select} FROM '{rows}' c JOIN {source} r USING (puzzle_id) "
-            f"WHERE {conditions} ORDER BY r.{figure} DESC LIMIT 10"
+            f"{shown} join results using (game, puzzle_id) where {conditions} "
+            f"order by {figure} desc limit 10"
         )
 
     def command(self) -> str:
-        """Write the query as a command for a shell."""
+        """Write the question as a command for a shell."""
         query = self.query()
-        if set(query) & set('"\\$`!'):
-            return f"python -c {shlex.quote(f'import duckdb; print(duckdb.sql({query!r}))')}"
-        return f'python -c "import duckdb; print(duckdb.sql(\\"{query}\\"))"'
+        quoted = shlex.quote(query) if set(query) & set('"\\$`!') else f'"{query}"'
+        return f"nightgrid query {quoted} --lake {shlex.quote(self.lake)}"
 
     def rows_of_figures(self) -> list[tuple[str, str]]:
         """List the figures as (name, value) for a table."""
@@ -230,7 +230,12 @@ class CountReport:
             lines += ["", "| solutions | puzzles |", "|---|---|"]
             lines += [f"| {span} | {number:,} |" for span, number in spread]
         lines += ["", *(f"- {name}: `{path}`" for name, path in self.paths.items())]
-        return "\n".join([*lines, "", f"`{self.query()}`", ""])
+        return "\n".join([*lines, "", "```sh", self.command(), "```", ""])
+
+
+def _sql(text: str) -> str:
+    """Write a text as SQL has it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _rate(number: float) -> str:

@@ -27,6 +27,9 @@ _QUIET = {
 }
 
 
+LEVEL_VARIABLE = "PREFECT_LOGGING_LEVEL"
+CONSOLE_VARIABLE = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
+"""Variables of Prefect's own that say what it writes, anywhere and on standard error."""
 _RUN_LOGGERS = ("prefect.flow_runs", "prefect.task_runs")
 
 
@@ -43,7 +46,9 @@ def names_server() -> bool:
 def enter(prefect: bool | None) -> bool:
     """Decide whether to run under Prefect, and prepare its environment if so.
 
-    None means under Prefect if it is installed. Raises PermanentError when it is wanted and is not
+    None means under Prefect if it is installed. On standard error Prefect writes warnings alone
+    then, unless its own variables say otherwise: a night and a count tell people how they go.
+    Raises PermanentError when it is wanted and is not
     installed.
     """
     wanted = available() if prefect is None else prefect
@@ -54,6 +59,9 @@ def enter(prefect: bool | None) -> bool:
                 "pip install '.[flows]' --constraint constraints.txt in the folder of the clone"
             )
         prepare()
+        if LEVEL_VARIABLE not in os.environ:
+            # Read by the handler that writes on standard error; the server still gets all lines.
+            os.environ.setdefault(CONSOLE_VARIABLE, "WARNING")
     return wanted
 
 

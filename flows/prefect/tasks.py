@@ -35,7 +35,7 @@ from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.night.night import night_alone, work_steps
 from nightgrid.flows.night.report import NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
-from nightgrid.flows.prefect import artifacts
+from nightgrid.flows.prefect import artifacts, environment
 from nightgrid.flows.runs import (
     SILENT,
     ExecutorKind,
@@ -244,6 +244,7 @@ def _run_here(
 
     @wraps(like.fn)
     def given(*_: Any, **__: Any) -> R | State[Any]:
+        watch.on_note(_where(watched=environment.names_server()))
         return _ended(work, settings, watch, stopped)
 
     try:
@@ -252,6 +253,12 @@ def _run_here(
         raise (stopped or [StoppedError(str(error))])[0] from None
     except TerminationSignal as error:
         raise StoppedError("stopped; the same command goes on") from error
+
+
+def _where(*, watched: bool) -> str:
+    """Say where a flow run can be seen, if its server stays, and how to go without."""
+    seen = f", {flow_run.ui_url}" if watched and flow_run.ui_url else ""
+    return f"Prefect's flow run {flow_run.name}{seen}; --no-prefect does without"
 
 
 def _keep_history(days: float) -> int:

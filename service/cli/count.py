@@ -265,12 +265,17 @@ def _count(
         slices.close()
         return waited(what)
 
+    def tell(sentence: str) -> None:
+        slices.close()
+        note(sentence)
+
     watch = Watch(
         on_slices=slices,
         on_rows=slices.rows,
         on_corpus=make_ready,
         on_progress=show,
         waiting=wait,
+        on_note=tell,
     )
     log = settings.workers.driver_log_path
     try:

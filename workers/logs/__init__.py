@@ -109,6 +109,16 @@ def logged_to(path: Path) -> Iterator[None]:
         _place.path = before
 
 
+def log_path() -> Path | None:
+    """Tell which file the lines of this process go to; None: standard error."""
+    return _place.path
+
+
+def log_to(path: Path | None) -> None:
+    """Send the lines of this process, from now on, where those of another one go."""
+    _place.path = path
+
+
 def write_text(text: str) -> None:
     """Write lines where they go. On a disk that is full a line is lost, and never the work."""
     with contextlib.suppress(OSError, ValueError):

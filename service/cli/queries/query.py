@@ -56,7 +56,7 @@ def query(
     """Ask a lake in SQL: one SELECT, in DuckDB, over views of its tables.
 
     Views have each row that counts once, whatever was merged, revised or run again: counts,
-    editions, results, solutions, runtimes, ranks, quarantine, puzzles; drafts and replaced
+    editions, results, solutions, corpora, runtimes, ranks, quarantine, puzzles; drafts and replaced
     revisions stand apart. --views lists all, column by column. Only the columns that the query
     takes are read, also from an object store. The query reads nothing but the views: no file, no
     network, no extension. Exit code: 0, 3 for bad SQL, for a query that takes more than its bounds

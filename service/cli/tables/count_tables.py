@@ -62,7 +62,7 @@ def say_count(report: CountReport, *, verbose: bool) -> None:
     else:
         say("Every figure and table: --verbose")
     say()
-    say("Ask it more, for example with DuckDB:")
+    say("Ask it more, for example which boards stand out:")
     say(f"  {report.command()}")
 
 

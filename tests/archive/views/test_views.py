@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from nightgrid.archive.corpus.corpus import open_corpus
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import find_results
 from nightgrid.archive.views.catalogue import column_line, view_named, views
+from nightgrid.archive.views.sql import ask
 from nightgrid.solvers.errors import PermanentError
 from tests.archive.views.conftest import JOBS, fill, twice
 
@@ -15,7 +18,7 @@ NAMES = {"puzzles", "editions", "results", "counts", "runtimes", "solutions", "r
 
 
 def test_the_views_that_were_promised_are_there_and_every_column_is_described():
-    assert set(views()) >= NAMES | {"drafts", "revisions", "observations"}
+    assert set(views()) >= NAMES | {"corpora", "drafts", "revisions", "observations"}
     undescribed = [
         f"{view.name}.{name}"
         for view in views().values()
@@ -74,13 +77,39 @@ def test_a_board_in_two_segments_is_one_puzzle(lake, filled):
     assert view_named("puzzles_pips").read(lake, ["domino_a"]).num_rows == len(table)
 
 
+def test_rows_of_a_corpus_stand_with_its_name_and_join_their_results(tmp_path):
+    lake = Lake.open(str(tmp_path / "lake"))
+    made = [open_corpus(lake, f"pips:n=3,mix={mix},seed=1") for mix in ("easy", "hard")]
+    write_json(lake, "corpora/0123/plan.json", {"name": "not made to its end", "game": "pips"})
+
+    rows = view_named("corpora").read(lake).to_pylist()
+    told = {(row["corpus_id"], row["corpus"], row["game"], row["level"]) for row in rows}
+    assert told == {
+        (corpus.corpus_id, corpus.name, "pips", mix)
+        for corpus, mix in zip(made, ("easy", "hard"), strict=True)
+    }
+    ids = {row["puzzle_id"] for row in rows if row["corpus_id"] == made[0].corpus_id}
+    assert ids == set(made[0].puzzle_ids().to_pylist())
+    for columns in (["corpus"], ["level", "corpus_id"], []):
+        some = view_named("corpora").read(lake, columns)
+        names = [name for name in view_named("corpora").schema.names if name in columns]
+        assert some.column_names == names
+        assert not names or some.to_pylist() == [
+            {name: row[name] for name in names} for row in rows
+        ]
+    (counted,) = ask(lake, "select count(*) as n from corpora").tables
+    assert counted.to_pylist() == [{"n": 6}]
+
+
 def test_what_broke_a_rule_is_there(filled):
     (row,) = view_named("quarantine").read(filled).to_pylist()
 
     assert (row["game"], row["rule"], row["corpus"]) == ("pips", "not-json", "")
 
 
-@pytest.mark.parametrize("name", sorted(NAMES | {"drafts", "observations", "puzzles_tiles"}))
+@pytest.mark.parametrize(
+    "name", sorted(NAMES | {"corpora", "drafts", "observations", "puzzles_tiles"})
+)
 def test_an_empty_lake_has_every_column_and_no_row(tmp_path, name):
     view = view_named(name)
 

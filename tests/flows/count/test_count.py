@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from nightgrid.archive.corpus.corpus import open_corpus
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_ROWS, RESULTS
+from nightgrid.archive.views.sql import ask
 from nightgrid.flows.count import count as counting
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.planner import planner_of
@@ -101,22 +103,34 @@ def test_what_a_game_does_not_answer_is_refused_before_its_corpus_is_made(
     assert not (tmp_path / "lake" / "corpora").exists()
 
 
-def test_the_line_for_duckdb_works(settings: Count):
-    duckdb = pytest.importorskip("duckdb")
+def asked(settings: CountSettings, report: CountReport) -> list[tuple[Any, ...]]:
+    tables = ask(settings.lake, report.query()).tables
+    return [tuple(row.values()) for table in tables for row in table.to_pylist()]
+
+
+def test_the_question_that_a_report_suggests_has_its_answer(settings: Count, tmp_path: Path):
     report = run(settings())
-    found = duckdb.sql(report.query()).fetchall()
+    found = asked(settings(), report)
     assert len(found) == 10
-    assert found[0][-1] == report.figures.largest_count
+    assert found[0][-2:] == (report.figures.largest_puzzle, report.figures.largest_count)
+    assert report.to_json()["query"] == report.query()
+    assert report.command() in report.to_markdown()
     with_known = run(settings("pips:n=70,mix=hard,seed=4"))
     assert (with_known.planned, with_known.already_known) == (10, 60)
     assert with_known.figures.jobs == 70, "figures are those of the corpus, not of the last run"
-    assert len(duckdb.sql(with_known.query()).fetchall()) == 10
+    found = asked(settings(), with_known)
+    assert len({row[:-1] for row in found}) == len(found) == 10
+    (made,) = make_boards(read_generator_spec("pips:n=1"), 0, 1)
+    payloads = tmp_path / "it's payloads"
+    payloads.mkdir()
+    (payloads / "a.json").write_text(json.dumps(game("pips").puzzle_to_json(made.puzzle)))
+    ((source, number, *_),) = asked(settings(), run(settings(str(payloads), game="pips")))
+    assert (source, number) == ("a.json", 0)
 
 
-def test_the_line_for_duckdb_sorts_by_time_where_nothing_is_counted(settings: Count):
-    duckdb = pytest.importorskip("duckdb")
+def test_the_suggested_question_sorts_by_time_where_nothing_is_counted(settings: Count):
     report = run(settings("tiles:n=3,tiles=8,layers=2,shapes=2", ask=Ask(kind="first")))
-    slowest, *_ = found = duckdb.sql(report.query()).fetchall()
+    slowest, *_ = found = asked(settings(), report)
     assert (len(found), slowest[-1]) == (3, report.figures.longest_ns)
 
 
@@ -254,15 +268,18 @@ def test_an_error_in_one_sentence_has_no_traceback_under_prefect(
         assert (record.exc_info is None) == isinstance(error, StoppedError)
 
 
-def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count):
+def test_a_planner_whose_process_was_killed_can_be_started_again(
+    settings: Count, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
     import os
     import signal
 
+    from nightgrid.workers.logs import logged_to
     from nightgrid.workers.runs.manifest import has_plan, open_run
 
     count = replace(settings(), executor="celery")
     corpus = counting.bring_corpus(count)
-    with planner_of(count) as planner:
+    with logged_to(tmp_path / "driver.log"), planner_of(count) as planner:
         planned = planner.begin(corpus)
         os.kill(planner._submit(os.getpid).result(), signal.SIGKILL)
         while not has_plan(count.lake, planned.run_id):
@@ -270,7 +287,11 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(settings: Count
             with contextlib.suppress(TransientError):
                 planner.check()
             planner.start(planned.run_id)
+        while planner.is_at_it:
+            time.sleep(0.01)
     assert open_run(count.lake, planned.run_id).job_count == 60
+    assert '"run planned"' in (tmp_path / "driver.log").read_text()
+    assert capfd.readouterr().err == "", "people are told nothing of events"
 
 
 def test_the_planners_process_ends_with_its_plan_and_another_plans_again(settings: Count):

@@ -131,12 +131,14 @@ def test_a_night_on_a_temporary_server_does_what_one_without_prefect_does(source
     folder = source(2)
     plain, flow = night(folder, "plain"), night(folder, "flow")
 
-    answer = said(in_a_process(sys.executable, flow, "--prefect", PREFECT_HOME=str(home)))
+    done = in_a_process(sys.executable, flow, "--prefect", PREFECT_HOME=str(home))
+    answer = said(done)
     run_one(plain)
 
     assert answer["prefect"]
     assert answer["report"]["games"]["pips"]["solved"] == 6
     assert results(flow).equals(results(plain))
+    assert "INFO" not in done.stderr, "what people are told is our own"
 
 
 def test_a_flow_run_of_a_deployment_leaves_the_report_of_the_night(
@@ -269,6 +271,7 @@ def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distributio
     assert names == ["corpus", "plan", "solve", "report"]
     found = ask(api, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
     shown = {artifact["key"]: artifact for artifact in found}
+    assert f"Prefect's flow run {run['name']}, http" in done.stderr
     keys = {
         artifacts.CORPUS_KEY,
         artifacts.COUNT_PROGRESS_KEY,

@@ -78,18 +78,31 @@ def test_the_distribution_is_written_in_every_format(invoke: Invoke, folder: str
     assert (code, "unsolvable\n" in out) == (0, False)
 
 
-def test_the_line_for_duckdb_that_people_get_works(invoke: Invoke, folder: str):
-    pytest.importorskip("duckdb")
+def test_the_question_that_people_are_told_works_when_it_is_pasted(invoke: Invoke, folder: str):
     _, out, _ = invoke("count", folder, *PLAIN)
-    python, option, program = shlex.split(out.splitlines()[-1])
-    assert (python, option) == ("python", "-c")
-    printed: list[Any] = []
-    exec(program, {"print": printed.append})
-    found = printed[0].fetchall()
-    assert sorted((row[0], row[3], row[-1]) for row in found) == [
-        ("a.json", "easy", PAIR_COUNT),
-        ("a.json", "hard", 0),
-        ("b.json", "easy", PAIR_COUNT),
+    name, *words = shlex.split(out.splitlines()[-1])
+    assert (name, words[0], len(out.splitlines()[-1]) < 400) == ("nightgrid", "query", True)
+    code, out, err = invoke(*words, "--json")
+    assert (code, err) == (0, "")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert sorted((row["source"], row["source_row"], row["count"]) for row in found) == [
+        ("a.json", 0, PAIR_COUNT),
+        ("a.json", 1, 0),
+        ("b.json", 0, PAIR_COUNT),
+    ]
+
+
+def test_a_count_of_the_lake_suggests_a_question_about_its_dates(invoke: Invoke, folder: str):
+    folder = f"{folder}/dated"
+    Path(folder).mkdir()
+    Path(folder, "2026-01-05.json").write_bytes(Path(folder).with_name("a.json").read_bytes())
+    assert invoke("nightly", "--source", folder, *PLAIN)[0] in (0, 5)
+    _, out, _ = invoke("count", "lake", *PLAIN)
+    _, *words = shlex.split(out.splitlines()[-1])
+    rows = [json.loads(line) for line in invoke(*words, "--json")[1].splitlines()]
+    assert [(row["date"], row["level"], row["count"]) for row in rows] == [
+        ("2026-01-05", "easy", PAIR_COUNT),
+        ("2026-01-05", "hard", 0),
     ]
 
 
@@ -332,7 +345,7 @@ def test_a_count_that_stops_at_the_first_solution_tells_no_numbers_of_solutions(
     assert code == 0
     assert "5 solved, 0 unsolvable, " in out
     assert "Most solutions" not in out
-    assert 'python -c "import duckdb; print(duckdb.sql(' in out
+    assert "kernel_ns from corpora join results" in out
 
 
 def test_bars_of_a_narrow_terminal_stand_in_one_row(

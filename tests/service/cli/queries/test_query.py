@@ -91,7 +91,12 @@ def test_views_are_listed_without_a_lake(invoke: Invoke, tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("select * form counts",), 'SQL, line 1, column 15: syntax error at or near "counts"'),
+        (
+            ("select * form counts",),
+            '15: syntax error at or near "counts"; expected SELECT columns FROM view WHERE condit',
+        ),
+        (("select count( from counts",), 'column 15: syntax error at or near "from"; expected SEL'),
+        (("select * from counts where",), 'syntax error at or near "where"; expected SELECT'),
         ((), "there is no SQL; expected one SELECT; nightgrid query --views lists what there is"),
         (("select 1", "--views"), "--views lists the views and takes no SQL"),
         (
@@ -133,6 +138,8 @@ def test_a_view_is_one_line_for_duckdb_polars_and_pandas(lake: str) -> None:
     assert isinstance(table, pd.DataFrame)
     assert table["status"].value_counts().to_dict() == expected
     assert results.num_rows == len(JOBS) - 1
+    corpora = nightgrid.Lake(lake).view("corpora").to_pandas()
+    assert corpora.merge(results.to_pandas(), on=["game", "puzzle_id"]).empty
 
 
 def test_the_api_answers_sql_as_the_command_does(lake: str) -> None:
