@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http import health, openapi, problems
-from nightgrid.service.http.guard.access import Access, check_exposure
+from nightgrid.service.http.guard.access import check_exposure
 from nightgrid.service.http.guard.layer import Guard
 from nightgrid.service.http.lake import games, pictures, puzzles, report, results, runs
 from nightgrid.service.http.rankings import routes as rankings
@@ -53,7 +53,7 @@ class _GuardedApp(FastAPI):
         settings = service.settings
         guard = Guard(
             super().build_middleware_stack(),
-            access=Access(lambda: service.lake, required=settings.wants_keys),
+            access=service.access,
             hosts=settings.hosts,
             limits=settings.limits,
             recall=routes.recalling(service),

@@ -162,10 +162,14 @@ def _of_validation(error: RequestValidationError) -> Problem:
 def _of_status(error: HTTPException) -> Problem:
     status = HTTPStatus(error.status_code)
     slug = _SLUGS.get(status, "http-error")
-    allowed = (error.headers or {}).get("Allow", "")
+    headers = dict(error.headers or {})
+    allowed = headers.get("Allow", "")
+    if "GET" in allowed and "HEAD" not in allowed:
+        # The guard answers HEAD wherever there is GET.
+        allowed = headers["Allow"] = allowed.replace("GET", "GET, HEAD")
     # The router raises these two alone, with their phrases: routes raise problems.
     detail = {
         404: "there is nothing at this path",
         405: f"this path has {allowed}" if allowed else "this path has other methods",
     }.get(status, str(error.detail or status.phrase))
-    return Problem(status, slug, status.phrase, detail, headers=error.headers)
+    return Problem(status, slug, status.phrase, detail, headers=headers)

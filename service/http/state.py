@@ -10,6 +10,7 @@ import redis
 from fastapi import Depends, Request
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.guard.access import Access
 from nightgrid.service.http.guard.open_jobs import OpenJobs
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.admission import Admission
@@ -48,6 +49,8 @@ class Service:
     quick: Quick
     """Answers small boards in the request that asks."""
     replays: Replays
+    access: Access
+    """Who may ask; used by the event loop alone."""
     admission: Admission
     figures: Any
     """What /metrics tells, a `Figures` of nightgrid.service.http.watch.metrics."""
@@ -55,6 +58,7 @@ class Service:
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
         self.replies = Replies()
+        self.access = Access(lambda: self.lake, required=settings.wants_keys)
 
     async def open(self) -> None:
         """Open what the routes use. Raises PermanentError for a lake that cannot be one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from nightgrid.service.cli.ondemand.job_sources import Url, jobs_at, named_jobs
 from nightgrid.service.options.completion import open_jobs
 from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.console import emit, say
+
+if TYPE_CHECKING:
+    from nightgrid.workers.ondemand.jobs.status import JobStatus
 
 
 def cancel(
@@ -42,6 +45,14 @@ def cancel(
                 emit(asdict(state) | {"was_open": was_open})
                 continue
             called = f"  {name}" if "/" in name else ""
-            what = "; nightgrid submit asks it again" if was_open else ": nothing to cancel"
-            say(f"{job}  {state.state}{what}{called}")
+            say(f"{job}  {state.state}{_came_of_it(state, was_open)}{called}")
     return code
+
+
+def _came_of_it(state: JobStatus, was_open: bool) -> str:
+    if not was_open:
+        return ": nothing to cancel"
+    if state.state == "cancelled":
+        return "; nightgrid submit asks it again"
+    # Others want it, or it ended meanwhile.
+    return f": {state.reason}" if state.reason else ""

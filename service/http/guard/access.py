@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers
 
@@ -34,6 +34,8 @@ class Client:
     """The name of its key; "" for a client without one."""
     jobs: int | None = None
     """Jobs that it may have open at once; None: any number."""
+    key: Key | None = field(default=None, repr=False)
+    """As it was when the request came; None for a client without one."""
 
 
 ANY = Client(name="")
@@ -82,7 +84,20 @@ class Access:
         if key is None:
             raise _refused("the key is unknown, or was revoked")
         self._spend(key)
-        return Client(name=key.name, jobs=key.jobs)
+        return Client(name=key.name, jobs=key.jobs, key=key)
+
+    async def still_has(self, client: Client) -> bool:
+        """Tell whether the key that a client came with has not been revoked since.
+
+        For what goes on after a request was let in. A key that was added again under its name is
+        another one. While keys cannot be read it is not told to have its key.
+        """
+        if client.key is None:
+            return True
+        try:
+            return (await self._known()).get(client.name) == client.key
+        except TransientError:
+            return False
 
     async def _known(self) -> Mapping[str, Key]:
         if self._clock() - self._read_at < REFRESH_S:

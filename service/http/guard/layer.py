@@ -17,6 +17,7 @@ from nightgrid.service.http.guard.bodies import (
     replaying,
 )
 from nightgrid.service.http.guard.headers import with_headers
+from nightgrid.service.http.guard.heads import answer_head
 from nightgrid.service.http.guard.limits import Limits
 from nightgrid.service.http.guard.origins import check_host, check_origin
 from nightgrid.service.http.problems import Problem, problem_of
@@ -65,7 +66,10 @@ class Guard:
         except ClientLeftError:
             return
         else:
-            await app(scope, receive, send)
+            if scope["method"] == "HEAD":
+                await answer_head(app, scope, receive, send)
+            else:
+                await app(scope, receive, send)
 
     async def _checked(self, scope: Scope, receive: Receive) -> tuple[ASGIApp, Receive]:
         """Tell what answers a request, and how it reads the body."""

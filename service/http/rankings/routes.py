@@ -15,10 +15,11 @@ from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.posted import posted_board, wrong
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.rankings.models import Ranking, RankingBody
-from nightgrid.service.http.solves.events import events_of
+from nightgrid.service.http.solves.events import REPLIES, events_of
 from nightgrid.service.http.solves.following import Look
 from nightgrid.service.http.solves.preferences import wait_of
 from nightgrid.service.http.solves.replays import HEADER
+from nightgrid.service.http.solves.replies import digest_of
 from nightgrid.service.http.solves.routes import left_by_one, wish_for, wish_of
 from nightgrid.service.http.solves.views import is_over
 from nightgrid.service.http.state import Here, Service
@@ -37,6 +38,8 @@ API = "/v1/rankings"
 SHOWN = 10
 SHOWN_MAX = 100
 RETRY_AFTER_S = 1
+RANKED = b"rank "
+"""Tells a body that asks for a ranking from the same one that asks for a solve."""
 Limit = Annotated[int, Query(ge=1, le=SHOWN_MAX, description="Covers, the likeliest first.")]
 _REPLY: dict[int | str, dict[str, Any]] = {
     202: {"model": Ranking, "description": "It is not made yet; Location says where to look."},
@@ -53,7 +56,11 @@ async def post_ranking(
     """
     client: Client = request.state.client
     wait_s = wait_of(request.headers.getlist("prefer"))
-    wish = wish_for(client, request.headers.get(HEADER))
+    key = request.headers.get(HEADER)
+    if key is not None:
+        digest = digest_of(RANKED + await request.body())
+        await asyncio.to_thread(service.replays.check, client.name, key, digest)
+    wish = wish_for(client, key)
     ranking_id = await asyncio.to_thread(_begin, service, body, client, wish)
     value = await service.until_over(ranking_id, wait_s, _look_of(service))
     if value is None:
@@ -73,14 +80,13 @@ def get_ranking(ranking_id: str, service: Here, limit: Limit = SHOWN) -> Respons
 @router.get(
     "/rankings/{ranking_id}/events",
     response_class=EventSourceResponse,
-    responses={200: {"content": {"text/event-stream": {}}}},
+    responses=REPLIES,
     summary="Follow a ranking",
 )
-async def get_ranking_events(
-    ranking_id: str, request: Request, service: Here
-) -> EventSourceResponse:
+async def get_ranking_events(ranking_id: str, request: Request, service: Here) -> Response:
     """Tell what happens to a ranking: `state` and at last `end`."""
-    await asyncio.to_thread(_found, service, ranking_id)
+    if not service.hub.has_seen(ranking_id, request.url.path):
+        await asyncio.to_thread(_found, service, ranking_id)
     return events_of(ranking_id, request, service, _look_of(service))
 
 

@@ -160,6 +160,17 @@ class Hub:
             job.clients -= 1
             job.left_at = time.monotonic()
 
+    def has_seen(self, job_id: str, events: str) -> bool:
+        """Tell whether a job with this path of its events is followed, and was seen."""
+        job = self._jobs.get(job_id)
+        solve = None if job is None else job.solve
+        return solve is not None and bool(solve["links"]["events"] == events)
+
+    def has_told_all(self, job_id: str, last_id: int | None) -> bool:
+        """Tell whether a client that has had an event has had the end of a job, too."""
+        job = self._jobs.get(job_id)
+        return job is not None and job.is_over and bool(job.events) and job.events[-1].id == last_id
+
     def moved(self, job_id: str) -> None:
         """Have a job looked at now, if it is followed."""
         job = self._jobs.get(job_id)

@@ -124,6 +124,15 @@ def test_a_job_is_cancelled(served: Served, invoke: Invoke, board: str):
     assert (code, "is cancelled" in err) == (1, True)
 
 
+def test_a_job_that_others_want_is_left(served: Served, invoke: Invoke, board: str):
+    where = ("--url", served.url)
+    job = invoke("submit", board, *where)[1].split()[0]
+    assert invoke("submit", board, *where)[1].split()[0] == job
+    said = invoke("cancel", job, *where)[1]
+    assert said.startswith(f"{job}  queued: left; 1 other wish for it")
+    assert invoke("cancel", job, *where)[1].startswith(f"{job}  cancelled; nightgrid submit")
+
+
 def test_a_ranking_is_cancelled_at_a_service(served: Served, invoke: Invoke, tmp_path: Path):
     strands = tmp_path / "strands.json"
     strands.write_text(json.dumps({"board": ["HOTD", "GOGO", "CATS", "SCAT"], "theme_words": 2}))

@@ -109,6 +109,14 @@ def test_every_answer_has_the_headers(make: Callable[..., TestClient]):
     assert HEADERS["Cache-Control"] == "no-store"
 
 
+@pytest.mark.parametrize("path", ["/v1/echo", "/", "/metrics", "/own"])
+def test_head_has_the_headers_of_get_and_no_body(make: Callable[..., TestClient], path: str):
+    client = make()
+    got, head = client.get(path), client.head(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers == got.headers
+
+
 def test_a_route_may_say_otherwise(make: Callable[..., TestClient]):
     headers = make().get("/own").headers
     assert (headers["cache-control"], headers["referrer-policy"]) == ("no-cache", "origin")

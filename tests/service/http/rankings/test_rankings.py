@@ -213,6 +213,19 @@ def test_the_keeper_sends_what_is_lost_and_gives_up_in_the_end(
     client.close()
 
 
+def test_an_idempotency_key_stands_for_one_ranking(client: TestClient):
+    body = {"puzzle": BOARD, "clue": "Pets"}
+    keyed = {"Idempotency-Key": "once"}
+    for _ in range(2):
+        assert client.post("/v1/rankings", json=body, headers=keyed).status_code == 202
+    other = client.post("/v1/rankings", json=body | {"clue": "Dogs"}, headers=keyed)
+    assert (other.status_code, other.json()["type"]) == (422, "/problems/replayed-key")
+    solve = client.post("/v1/solves", json={"puzzle": BOARD}, headers=keyed)
+    assert (solve.status_code, solve.json()["type"]) == (422, "/problems/replayed-key")
+    wrong = client.post("/v1/rankings", json=body, headers={"Idempotency-Key": "a b"})
+    assert wrong.json()["errors"][0]["pointer"] == "Idempotency-Key"
+
+
 def test_a_board_is_ranked_from_the_command_line(
     invoke: Invoke, write: Write, settings: Settings, answered: list[str],
     monkeypatch: pytest.MonkeyPatch, redis_url: str,

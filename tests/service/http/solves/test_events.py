@@ -8,8 +8,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.guard import access
+from nightgrid.service.http.guard.keys import add_key, revoke_key
+from nightgrid.service.http.solves import events
 from nightgrid.service.http.solves.following import Followed
 
 Work = Callable[[], int]
@@ -30,16 +35,67 @@ def test_events_end_with_the_answer(client: TestClient, work: Work, board: dict[
     found = client.get(f"{at}/events")
     timer.join()
     assert found.headers["content-type"].startswith("text/event-stream")
-    events = events_of(found.text)
-    assert [event["event"] for event in events][-1] == "end"
-    assert json.loads(events[-1]["data"])["answer"]["count"] == "2"
-    ids = [int(event["id"]) for event in events]
+    seen = events_of(found.text)
+    assert [event["event"] for event in seen][-1] == "end"
+    assert json.loads(seen[-1]["data"])["answer"]["count"] == "2"
+    ids = [int(event["id"]) for event in seen]
     assert ids == sorted(set(ids))
     rest = client.get(f"{at}/events", headers={"Last-Event-ID": str(ids[-2])})
     assert [event["id"] for event in events_of(rest.text)] == [str(ids[-1])]
     for unknown in ("1", "x", "9" * 40):
         now = events_of(client.get(f"{at}/events", headers={"Last-Event-ID": unknown}).text)
         assert [event["event"] for event in now] == ["end"], "where it is now"
+
+
+def test_a_client_that_has_had_the_end_is_not_kept_waiting(
+    client: TestClient, work: Work, board: dict[str, Any]
+) -> None:
+    at = client.post("/v1/solves", json=board).json()["links"]["self"]
+    work()
+    last = events_of(client.get(f"{at}/events").text)[-1]["id"]
+    assert client.get(f"{at}/events", headers={"Last-Event-ID": last}).status_code == 204
+
+
+def test_of_clients_that_follow_one_job_the_first_alone_has_it_looked_for(
+    client: TestClient, work: Work, board: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = client.post("/v1/solves", json=board).json()["links"]["self"]
+    work()
+    client.get(f"{at}/events")
+    looked: list[str] = []
+    monkeypatch.setattr(events, "found_solve", lambda _, job: looked.append(job))
+    assert events_of(client.get(f"{at}/events").text)[-1]["event"] == "end"
+    assert looked == []
+    assert client.get(f"{at.replace('solves', 'rankings')}/events").status_code == 404
+
+
+def test_a_key_that_is_revoked_ends_its_streams(
+    client: TestClient, lake: Lake, board: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a job that does not end, When its key is replaced, Then the stream ends."""
+    monkeypatch.setattr(access, "REFRESH_S", 0.0)
+    monkeypatch.setattr(events, "KEY_LOOK_S", 0.05)
+    headers = {"Authorization": f"Bearer {add_key(lake, 'alice')}"}
+    at = client.post("/v1/solves", json=board, headers=headers).json()["links"]["self"]
+
+    def rotate() -> None:
+        revoke_key(lake, "alice")
+        add_key(lake, "alice")
+
+    timer = threading.Timer(0.3, rotate)
+    timer.start()
+    told = events_of(client.get(f"{at}/events", headers=headers).text)
+    timer.join()
+    assert [event["event"] for event in told] == ["state"]
+    assert client.get(f"{at}/events", headers=headers).status_code == 401
+
+
+def test_a_head_of_a_stream_is_answered_at_once(client: TestClient, board: dict[str, Any]) -> None:
+    at = client.post("/v1/solves", json=board).json()["links"]["self"]
+    answer = client.head(f"{at}/events")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert answer.content == b""
+    assert client.head(at).status_code == 200
 
 
 def solve(state: str, place: int | None = None) -> dict[str, Any]:
