@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from nightgrid.archive.games import ranking_game
 from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
+from nightgrid.archive.ingest.damaged_tables import set_tables_aside
 from nightgrid.archive.ingest.editions import editions_path, observations_path, quarantine_path
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import Wanted
@@ -52,6 +54,8 @@ from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.lease import check_held
 
+T = TypeVar("T")
+
 NIGHT = "night"
 """The lease that a night holds while it works on a lake."""
 
@@ -74,14 +78,18 @@ def fetch(
     """
     source = open_source(game.source, game=game.game, redirect_hosts=game.redirect_hosts)
     try:
-        found = fetching.fetch(
+        found = _with_sound_tables(
             night.lake,
-            source,
-            game=game.game,
-            first=game.since,
-            last=game.until,
-            refresh_days=game.refresh_days,
-            on_new=on_new,
+            game.game,
+            lambda: fetching.fetch(
+                night.lake,
+                source,
+                game=game.game,
+                first=game.since,
+                last=game.until,
+                refresh_days=game.refresh_days,
+                on_new=on_new,
+            ),
         )
         beside = source.skipped()
     finally:
@@ -104,7 +112,11 @@ def normalise(night: NightSettings, game: NightGame, report: GameReport) -> Game
     A source counts as failed, too, while the lake has nothing but quarantine of its game.
     """
     lake = night.lake
-    done = normalising.normalise(lake, game=game.game, check=lambda: check_held(lake, NIGHT))
+    done = _with_sound_tables(
+        lake,
+        game.game,
+        lambda: normalising.normalise(lake, game=game.game, check=lambda: check_held(lake, NIGHT)),
+    )
     quarantined = sum(done.quarantined.values())
     report = replace(
         report,
@@ -124,6 +136,17 @@ def normalise(night: NightSettings, game: NightGame, report: GameReport) -> Game
         report = replace(report, attention=(*beside, *quarantine_of(night.lake, game.game)))
     trouble = f"{game.source}: all payloads are in quarantine; the lake has no {game.game} board"
     return replace(report, source_failed=True, source_trouble=trouble)
+
+
+def _with_sound_tables(lake: Lake, game: str, step: Callable[[], T]) -> T:
+    """Take a step; where a table of the game is damaged, set it aside and take the step again."""
+    try:
+        return step()
+    except DamagedFileError:
+        check_held(lake, NIGHT)
+        if not set_tables_aside(lake, game):
+            raise
+        return step()
 
 
 def plan(

@@ -1,0 +1,102 @@
+"""Damaged tables of a game are set aside by a night and made again from the raw payloads."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.chaos.harm import harm
+from nightgrid.archive.ingest.damaged_tables import set_tables_aside
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE, RAW
+from nightgrid.archive.passed_over import forget, passed_over
+from nightgrid.flows.night import steps
+from nightgrid.flows.night.report import GameReport
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.workers.settings import Settings
+from tests.flows.conftest import SAMPLE
+
+TABLES = {"raw": RAW, "editions": EDITIONS, "quarantine": QUARANTINE}
+
+
+class Killed(BaseException):
+    """Stands for a process that is killed."""
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Iterator[NightSettings]:
+    """A night over two sound days, and one of which a level is cut off."""
+    source = tmp_path / "payloads"
+    source.mkdir()
+    first, second, third = sorted(SAMPLE.glob("*.json"))[:3]
+    for path in (first, second):
+        shutil.copyfile(path, source / path.name)
+    (source / third.name).write_bytes(third.read_bytes()[:-200])
+    games = (NightGame(game="pips", source=str(source)),)
+    workers = Settings(lake=str(tmp_path / "lake"), games="pips")
+    yield NightSettings(games=games, executor="inline", workers=workers)
+    forget(*passed_over())
+
+
+def ingest(night: NightSettings) -> GameReport:
+    (game,) = night.games
+    report = steps.fetch(night, game, GameReport(game="pips", ask="count"))
+    return steps.normalise(night, game, report)
+
+
+def tables(lake: Lake) -> dict[str, Any]:
+    return {
+        name: lake.read_table(f"{name}/pips.parquet", schema).to_pylist()
+        for name, schema in TABLES.items()
+    }
+
+
+@pytest.mark.parametrize("kind", ["truncate", "blank", "empty"])
+@pytest.mark.parametrize("name", TABLES)
+def test_a_night_makes_a_damaged_table_again(night: NightSettings, name: str, kind: str) -> None:
+    ingest(night)
+    lake = night.lake
+    before = tables(lake)
+    assert all(before.values())
+    assert any(
+        row["date"] in {edition["date"] for edition in before["editions"]}
+        for row in before["quarantine"]
+    ), "a date that has an edition as well is not told by its edition"
+    path = f"{name}/pips.parquet"
+    harm(lake, path, kind)
+    ingest(night)
+    assert tables(lake) == before
+    assert list(passed_over()) == [path]
+    assert lake.exists(f"damaged/{path}")
+    forget(path)
+    assert ingest(night).quarantined == 0
+    assert not passed_over()
+
+
+def test_a_night_that_is_killed_between_leaves_nothing_lost(
+    night: NightSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(night)
+    before = tables(night.lake)
+    harm(night.lake, "quarantine/pips.parquet", "truncate")
+
+    def killed(*_: object) -> str:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr("nightgrid.archive.ingest.damaged_tables.set_aside", killed)
+        with pytest.raises(Killed):
+            ingest(night)
+    ingest(night)
+    assert tables(night.lake) == before
+
+
+def test_sound_tables_stay(night: NightSettings) -> None:
+    ingest(night)
+    before = night.lake.list("")
+    assert set_tables_aside(night.lake, "pips") == []
+    assert night.lake.list("") == before
