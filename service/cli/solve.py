@@ -232,7 +232,13 @@ class _Solve:
             if not found.solutions:
                 say_unsolved(self.found.game, self.puzzle)
             say(found.sentence())
-            say_best(plug.view(), self.puzzle, found.solutions[:SOLUTIONS_SHOWN])
+            listed = found.solutions[:SOLUTIONS_SHOWN]
+            if found.lists_itself:
+                for first in listed[:1]:
+                    say()
+                    say_drawing(plug.view().solution(self.puzzle, first, scored=False))
+                return found.status, found.solutions
+            say_best(plug.view(), self.puzzle, listed)
             if len(found.solutions) > SOLUTIONS_SHOWN:
                 say(f"and {len(found.solutions) - SOLUTIONS_SHOWN:,} more; --json has all of them")
         return found.status, found.solutions

@@ -71,6 +71,10 @@ class SearchResult(Protocol):
     def solutions(self) -> tuple[Any, ...]:
         """What it found, in canonical order."""
 
+    @property
+    def lists_itself(self) -> bool:
+        """Whether the sentence lists the solutions, so that no list by score follows it."""
+
     def sentence(self) -> str:
         """Say what was found."""
 

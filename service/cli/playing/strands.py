@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.cli.answers import each_puzzle, head_json, say_head
-from nightgrid.service.options.shared_options import Files, Json
+from nightgrid.service.options.shared_options import Files, Json, LakeOption
 from nightgrid.service.terminal.console import Exit, emit, say, say_table
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
@@ -20,10 +20,23 @@ if TYPE_CHECKING:
     from nightgrid.solvers.strands.puzzle import Puzzle
 
 ANSWERS: dict[str, Answer] = {"t": "theme word", "s": "spangram", "n": "not in the list"}
-HINT = "h"
+_WORDS = {
+    "theme": "t",
+    "theme word": "t",
+    "spangram": "s",
+    "no": "n",
+    "not in the list": "n",
+}
+"""Answers that are written out."""
+HINT, QUIT = ("h", "hint"), ("q", "quit")
 MEANING = (
-    "t for a theme word, s for the spangram, n for not in the list, or h for a hint of the game"
+    "t for a theme word, s for the spangram, n for not in the list, h for a hint of the game, or "
+    "q to quit"
 )
+
+
+class _QuitError(Exception):
+    """A person ends the game."""
 
 
 def play(
@@ -33,16 +46,17 @@ def play(
         bool,
         typer.Option("--auto", help="Hear the answers of the payload's own solution."),
     ] = False,
+    lake: LakeOption = None,
     json: Json = False,
 ) -> int:
     """Play Strands boards: propose the likeliest word, hear what it is, and think again.
 
-    Each answer is t for a theme word, s for the spangram, n for a word that is not in the list, or
-    h for a hint of the game: then it asks for the cells that the hint shows, as row,column from
-    1,1. What is proposed next follows from the covers that agree with everything that was heard.
-    With --auto a hint is taken when three wrong guesses have earned one and no word is likely; over
-    several boards it ends with a table. Exit code: 0 every word was found, 2 no ranked cover agrees
-    with the answers, 3 bad input.
+    Each answer is t for a theme word, s for the spangram, n for a word that is not in the list, h
+    for a hint of the game, or q to quit. After h it asks for the cells that the hint shows, as
+    row,column from 1,1. What is proposed next follows from the covers that agree with
+    everything that was heard. With --auto a hint is taken when three wrong guesses have earned one
+    and no word is likely; over several boards it ends with a table. Exit code: 0 every word was
+    found, 2 no ranked cover agrees with the answers, 3 bad input, 130 quit.
     """
     from nightgrid.service.options.reading import read_sources
 
@@ -63,8 +77,13 @@ def play(
             say(_ending(played))
         return Exit.OK if played.solved else Exit.UNSOLVABLE
 
-    sources = (_of_strands(found) for found in read_sources(files or []))
-    code = each_puzzle(sources, work, ask=None, json=json)
+    sources = (_of_strands(found) for found in read_sources(files or [], lake=lake))
+    try:
+        code = each_puzzle(sources, work, ask=None, json=json)
+    except _QuitError as error:
+        say(str(error))
+        # Told, in more words than `run` has.
+        raise typer.Abort from None
     if auto and not json and len(all_played) > 1:
         _say_all(all_played)
     return code
@@ -126,17 +145,24 @@ def _played(
         return play_board(game, truth, _cells(published), tell, show)
     guesses: list[tuple[Guess, Answer]] = []
     words = (puzzle.theme_words or 0) + 1
-    say(f"Answer {MEANING}. Ctrl-C ends the game.\n")
-    while len(game.found) < words:
-        guess = game.proposal()
-        if guess is None:
-            break
-        said = _ask(guess, puzzle)
-        if said is None:
-            game.take_hint(_ask_cells(puzzle))
-            continue
-        guesses.append((guess, said))
-        game.hear(guess.word, said)
+    say(f"Answer {MEANING}.\n")
+    try:
+        while len(game.found) < words:
+            guess = game.proposal()
+            if guess is None:
+                break
+            said = _ask(guess, puzzle)
+            if said is None:
+                if cells := _ask_cells(puzzle):
+                    game.take_hint(cells)
+                continue
+            guesses.append((guess, said))
+            game.hear(guess.word, said)
+    except _QuitError:
+        spent = _spent(game.wrong_count, game.hint_count)
+        raise _QuitError(
+            f"Stopped with {len(game.found)} of {plural(words, 'word')} found, {spent}."
+        ) from None
     return Played(
         wrong=game.wrong_count,
         hints=game.hint_count,
@@ -149,23 +175,29 @@ def _ask(guess: Guess, puzzle: Puzzle) -> Answer | None:
     """Ask what a word is; None for a hint of the game."""
     while True:
         said = _input(
-            f"{_proposed(guess, puzzle)} t/s/n/h? ", f"t, s, n or h as the answer to {guess.word}"
+            f"{_proposed(guess, puzzle)} t/s/n/h/q? ",
+            f"t, s, n, h or q as the answer to {guess.word}",
         )
-        if said[:1].lower() == HINT:
+        letter = _WORDS.get(said, said)
+        if letter in HINT:
             return None
-        if said[:1].lower() in ANSWERS:
-            return ANSWERS[said[:1].lower()]
+        if letter in ANSWERS:
+            return ANSWERS[letter]
         say(f"Expected {MEANING}.")
 
 
 def _ask_cells(puzzle: Puzzle) -> frozenset[int]:
+    """Ask which cells a hint shows; none for an empty line, which takes the hint back."""
     while True:
         said = _input("Cells of the hint as row,column row,column ...? ", "the cells of the hint")
         cells = _read_cells(said, puzzle)
-        if cells:
+        if cells is not None:
             return cells
         rows, columns = puzzle.row_count, puzzle.column_count
-        say(f"Expected cells from 1,1 to {rows},{columns} with spaces between them.")
+        say(
+            f"Expected cells from 1,1 to {rows},{columns} with spaces between them, an empty line "
+            "for no hint, or q to quit."
+        )
 
 
 def _read_cells(said: str, puzzle: Puzzle) -> frozenset[int] | None:
@@ -182,10 +214,14 @@ def _read_cells(said: str, puzzle: Puzzle) -> frozenset[int] | None:
 
 
 def _input(prompt: str, expected: str) -> str:
+    """Ask for a line, without spaces around it and in small letters."""
     try:
-        return input(prompt).strip()
+        said = input(prompt).strip().lower()
     except EOFError:
         raise PermanentError(f"the input ended; expected {expected}") from None
+    if said in QUIT:
+        raise _QuitError
+    return said
 
 
 def _proposed(guess: Guess, puzzle: Puzzle) -> str:
@@ -204,11 +240,15 @@ def _pairs(cells: frozenset[int], puzzle: Puzzle) -> list[tuple[int, int]]:
 
 
 def _ending(played: Played) -> str:
-    guesses = "1 wrong guess" if played.wrong == 1 else f"{played.wrong} wrong guesses"
-    spent = f"{guesses} and {plural(played.hints, 'hint')}"
+    spent = _spent(played.wrong, played.hints)
     if played.solved:
         return f"Every word is found, with {spent}."
     return f"No ranked cover agrees with the answers, after {spent}."
+
+
+def _spent(wrong: int, hints: int) -> str:
+    guesses = "1 wrong guess" if wrong == 1 else f"{wrong} wrong guesses"
+    return f"{guesses} and {plural(hints, 'hint')}"
 
 
 def _to_json(played: Played, puzzle: Puzzle) -> dict[str, Any]:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from nightgrid.workers.ranking.ondemand import RankingStatus
 
 COVERS_SHOWN = 5
-TERMS_SHOWN = 3
 COVERS_ASKED = 100
 
 
@@ -187,6 +186,7 @@ def _json(found: RankingStatus) -> dict[str, Any]:
 def say_ranking(ranking: Mapping[str, Any]) -> None:
     """Write the likeliest covers, and what spoke for each word of the first."""
     from nightgrid.archive.games import ranking_plug
+    from nightgrid.service.games.strands.signals import told_signals, told_terms
 
     covers = ranking["covers"]
     if not covers:
@@ -198,15 +198,10 @@ def say_ranking(ranking: Mapping[str, Any]) -> None:
     for place, cover in enumerate(covers[:COVERS_SHOWN], 1):
         spangram = " ".join(cover["components"])
         say(f"  {place}. {cover['confidence']:6.1%}  {spangram}: {', '.join(cover['theme_words'])}")
+    say(told_signals(covers[0]["signals"]))
+    say("What each of its words adds:")
     for word, terms in covers[0]["words"].items():
-        say(f"  {word}: {spoken(terms)}")
-    say(f"Against the mean of the list, in nats, for the first: {spoken(covers[0]['signals'])}.")
+        say(f"  {word}: {told_terms(terms)}")
     if ranking["with_model"] is False:
         alone = ranking_plug().ALONE
         say(f"{alone[0].upper()}{alone[1:]}.")
-
-
-def spoken(terms: Mapping[str, float]) -> str:
-    """Name the terms that weigh most, in nats."""
-    strongest = sorted(terms.items(), key=lambda item: -abs(item[1]))[:TERMS_SHOWN]
-    return ", ".join(f"{name} {nats:+.1f}" for name, nats in strongest)

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from nightgrid.archive.results.rank_accuracy import Month
     from nightgrid.flows.rankings import RankReport
 
-ALONE = (
-    "Ranked by words and geometry alone: the sentence model is not installed "
-    "(docs/how-to/rank-covers.md)."
-)
-
 
 class BoardsLine(MovingLine):
     """How many boards are ranked."""
@@ -53,9 +48,9 @@ def rank(
     Boards that were ranked before by the same weights are not ranked again, and a call that was
     killed is ended by the same command. The table is gold/rank_accuracy.parquet: per board the
     place of the official cover, the confidence, the time and the class of a miss. The official
-    answer is no input of a ranking. Without the sentence model boards are ranked by words and
-    geometry alone, under a name of their own. Exit code: 0 done, 1 something outside failed, 3 bad
-    input.
+    answer is no input of a ranking. Without the sentence model boards are ranked without the
+    meaning of words, under a name of their own. Exit code: 0 done, 1 something outside failed, 3
+    bad input.
     """
     from nightgrid.flows.rankings import rank_lake
     from nightgrid.flows.runs import RunSettings
@@ -83,7 +78,10 @@ def _say(report: RankReport) -> None:
         f"{report.ranker}."
     )
     if report.ranker.endswith("-alone"):
-        say(ALONE)
+        from nightgrid.archive.games import ranking_plug
+
+        alone = ranking_plug().ALONE
+        say(f"{alone[0].upper()}{alone[1:]}.")
     if report.months:
         say()
         rows = [_row(month) for month in (*report.months, report.whole)]

@@ -44,6 +44,7 @@ class ChainSet:
     reason_code: ReasonCode | None = None
     reason: str = ""
     took_ns: int = 0
+    lists_itself: bool = False
 
     def sentence(self) -> str:
         """Say what was found."""

@@ -11,6 +11,7 @@ from nightgrid.archive.games.strands.playing.conditioned import open_play
 from nightgrid.archive.games.strands.ranking.play import Play
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker, Ranking, default_ranker
+from nightgrid.service.games.strands.signals import told_signals
 from nightgrid.service.terminal.console import duration, note
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError
@@ -24,8 +25,7 @@ from nightgrid.solvers.strands.solution import Cover, cover_to_json
 from nightgrid.solvers.strands.states.engine import reason_of
 
 SHOWN = 5
-"""Covers that are drawn; --json has all that were ranked."""
-SIGNALS_SHOWN = 3
+"""Covers that are listed; --json has all that were ranked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,7 @@ class RankedSearch:
     reason_code: ReasonCode | None = None
     reason: str = ""
     took_ns: int = 0
+    lists_itself: bool = True
 
     def sentence(self) -> str:
         """Say what was found, and what spoke for the first cover."""
@@ -55,9 +56,10 @@ class RankedSearch:
             words = ", ".join(cover.theme_words)
             spangram = " ".join(cover.components)
             lines.append(f"  {place}. {cover.confidence:6.1%}  {spangram}: {words}")
-        strongest = sorted(first.signals.items(), key=lambda item: -abs(item[1]))[:SIGNALS_SHOWN]
-        spoken = ", ".join(f"{name} {nats:+.1f}" for name, nats in strongest)
-        lines.append(f"Against the mean of the list, in nats, for the first: {spoken}.")
+        more = len(self.ranking.covers) - SHOWN
+        if more > 0:
+            lines.append(f"  and {more:,} more; --json has all of them")
+        lines.append(told_signals(first.signals))
         if not self.ranking.with_model:
             lines.append(f"{ALONE[0].upper()}{ALONE[1:]}.")
         return "\n".join(lines)

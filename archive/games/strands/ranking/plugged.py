@@ -21,8 +21,8 @@ __all__ = [
 ]  # fmt: skip
 GAME = "strands"
 ALONE = (
-    "ranked by letters and geometry alone: the sentence model is not installed "
-    "(docs/how-to/rank-covers.md)"
+    "ranked without the meaning of words and clue, by how common each word is and how it lies on "
+    "the board: the sentence model is not installed (docs/how-to/rank-covers.md)"
 )
 NOT_RANKED = (
     "only boards of up to 63 cells with a known number of theme words are ranked; give theme_words"

@@ -10,7 +10,7 @@ const TERMS = 3;
 const named = (name) => name.replaceAll("_", " ");
 const share = (value) => `${(100 * value).toFixed(1)} %`;
 
-/** The terms that weigh most, in nats. */
+/** The terms that weigh most, as natural logarithms. */
 const strongest = (terms) =>
   Object.entries(terms).sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).slice(0, TERMS)
     .map(([name, nats]) => `${named(name)} ${nats < 0 ? "−" : "+"}${Math.abs(nats).toFixed(1)}`).join(", ");
@@ -77,6 +77,6 @@ export function Ranked() {
       ${found && found.covers.length === 0 && html`<p role="status">${found.reason || "No cover was found to rank."}</p>`}
       ${found && found.covers.length > 0 && html`
         <ol>${found.covers.map((cover, i) => html`<${Cover} key=${i} cover=${cover} />`)}</ol>
-        <p class="quiet">${found.cover_count} covers ranked by ${found.ranker} in ${duration(found.seconds)}. Confidence is the probability that a cover was meant, if the meant one is listed. Numbers are nats.${found.note ? ` ${found.note}.` : ""}</p>`}
+        <p class="quiet">${found.cover_count} covers ranked by ${found.ranker} in ${duration(found.seconds)}. Confidence is the probability that a cover was meant, if the meant one is listed. A number of +1 makes it 2.7 times as likely, +2.3 ten times.${found.note ? ` ${found.note}.` : ""}</p>`}
     </section>`;
 }

@@ -57,7 +57,26 @@ def test_an_input_that_ends_is_told(invoke: Invoke, write: Write, monkeypatch: p
     monkeypatch.setattr("builtins.input", end)
     code, _, err = invoke("play", write(BOARD))
     assert code == 3
-    assert "the input ended; expected t, s, n or h as the answer" in err
+    assert "the input ended; expected t, s, n, h or q as the answer" in err
+
+
+@pytest.mark.parametrize("answers", [["q"], ["x", "nonsense", "h", "", "h", "QUIT"]])
+def test_a_person_quits_with_q_wherever_it_is_asked_for_something(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch, answers: list[str]
+):
+    said = iter(answers)
+    monkeypatch.setattr("builtins.input", lambda _prompt: next(said))
+    file = write(BOARD)
+    code, out, err = invoke("play", file, file)
+    assert (code, err) == (130, "")
+    assert out.endswith("Stopped with 0 of 3 words found, 0 wrong guesses and 0 hints.\n")
+    assert out.count("Expected t for") == sum(answer in ("x", "nonsense") for answer in answers)
+
+
+def test_boards_of_a_lake_are_played_by_name(invoke: Invoke):
+    code, _, err = invoke("play", "strands/2026-01-05", "--lake", "elsewhere")
+    assert code == 3
+    assert "elsewhere" in err
 
 
 def test_auto_needs_a_solution_and_json_needs_auto(invoke: Invoke, write: Write):

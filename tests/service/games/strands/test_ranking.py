@@ -43,7 +43,11 @@ def test_covers_have_a_confidence_and_say_what_spoke_for_them():
     words = {first["spangram"]["word"], *(entry["word"] for entry in first["theme_words"])}
     assert set(first["words"]) == words
     assert all(terms for terms in first["words"].values())
-    assert ALONE.capitalize() in found.sentence()
+    told = found.sentence()
+    assert f"{ALONE[0].upper()}{ALONE[1:]}." in told
+    assert "Why the first, against the mean of the list (+1: 2.7 times as likely, +2.3: ten" in told
+    assert "the words one by one and how they lie" in told
+    assert "nats" not in told
 
 
 def test_a_board_without_covers_says_so():

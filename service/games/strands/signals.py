@@ -1,0 +1,34 @@
+"""Why a cover was ranked where it is, in words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SHOWN = 3
+"""Signals, or terms of a word, that are told: those that weigh most."""
+SCALE = "+1: 2.7 times as likely, +2.3: ten times"
+"""What the numbers mean, which are natural logarithms of how many times as likely."""
+_SIGNALS = {
+    "words and geometry": "the words one by one and how they lie",
+    "coherence": "words alike in meaning",
+    "fit of each word": "each word fits the others",
+    "PLDA": "words as those of one theme",
+    "clue": "words like the clue",
+    "spangram and theme": "spangram fits the words",
+    "form": "words alike in form",
+    "spangram's text": "what the spangram is joined of",
+    "spangram as a phrase": "spangram as a phrase",
+    "theme as one text": "all words read as one text",
+}
+
+
+def told_signals(signals: Mapping[str, float]) -> str:
+    """Say what speaks most for or against a cover, against the mean of those that are listed."""
+    told = {_SIGNALS.get(name, name): number for name, number in signals.items()}
+    return f"Why the first, against the mean of the list ({SCALE}): {told_terms(told)}."
+
+
+def told_terms(terms: Mapping[str, float]) -> str:
+    """Name what weighs most, each with its number."""
+    strongest = sorted(terms.items(), key=lambda item: -abs(item[1]))[:SHOWN]
+    return ", ".join(f"{name.replace('_', ' ')} {number:+.1f}" for name, number in strongest)
