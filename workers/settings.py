@@ -22,7 +22,7 @@ from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.logs import LogFormat, use_format
-from nightgrid.workers.runs.stages import (
+from nightgrid.workers.runs.staged.stages import (
     CARRY_ROWS,
     STAGE_LAYERS,
     STAGE_PARTS_MIN,

@@ -16,8 +16,9 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import merge_answers
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.runs.manifest import done_path, read_done
+from nightgrid.workers.runs.manifest import read_done
 from nightgrid.workers.runs.notes import delete_given_up, given_up_at
+from nightgrid.workers.runs.run_files import done_path
 
 log = get_logger("nightgrid.upkeep")
 

@@ -38,7 +38,7 @@ from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records, record_path
-from nightgrid.workers.runs.frontier import frontier_folder
+from nightgrid.workers.runs.staged.frontier import frontier_folder
 
 COUNT = Ask(kind="count")
 ALL_ROLES = "batch,interactive,keeper"

@@ -30,9 +30,10 @@ from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.reasons import Reason
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.runs.manifest import done_places, open_run
+from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import plan_pass as chunking
 from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.run_files import done_places
 from nightgrid.workers.settings import Settings
 
 COUNT = Ask(kind="count")

@@ -20,7 +20,7 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
-from nightgrid.workers.runs.stages import Carried, StageSizes, next_stage
+from nightgrid.workers.runs.staged.stages import Carried, StageSizes, next_stage
 
 BOARDS = ((16, 3),)
 """Dominoes and seed."""

@@ -30,13 +30,9 @@ from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.registry import game
-from nightgrid.workers.runs.manifest import (
-    SegmentTakenError,
-    add_segment,
-    open_run,
-    segment_path,
-)
+from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, open_run
 from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.run_files import segment_path
 
 ROUNDS = 1_000
 DRIVERS = 8

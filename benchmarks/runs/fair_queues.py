@@ -32,9 +32,10 @@ from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.runs.manifest import done_places, open_run
+from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan.planner import plan_run
+from nightgrid.workers.runs.run_files import done_places
 from nightgrid.workers.settings import Settings
 
 DOMINOES, JOBS = 26, 5

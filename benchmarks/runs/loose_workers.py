@@ -32,12 +32,13 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
-from nightgrid.workers.runs.frontier import frontier_folder
-from nightgrid.workers.runs.manifest import ChunkRef, open_run
+from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.notes import read_start
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan.planner import plan_run
-from nightgrid.workers.runs.stages import CARRIED
+from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.runs.staged.frontier import frontier_folder
+from nightgrid.workers.runs.staged.stages import CARRIED
 from nightgrid.workers.settings import Settings
 
 DOMINOES = 20

@@ -21,7 +21,7 @@ from nightgrid.flows.care.files import UNCHECKED, Mend, kind_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.runs.ended import ended_runs, is_foreign, rows_by_run
-from nightgrid.workers.runs.manifest import folder
+from nightgrid.workers.runs.run_files import folder
 
 Fault = Literal["damaged", "foreign", "newer", "lost", "unreadable"]
 FOREIGN = "no process of this program reads it; delete it, or move it out of the lake"

@@ -19,7 +19,7 @@ from nightgrid.flows.care.files import Mend, kind_of
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import holding
 from nightgrid.workers.runs.ended import ended_runs, write_again
-from nightgrid.workers.runs.manifest import folder
+from nightgrid.workers.runs.run_files import folder
 
 LEASE = "night"
 """A repair writes what nights write: only one of both is at work."""

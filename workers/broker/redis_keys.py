@@ -24,7 +24,7 @@ from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SEC
 
 if TYPE_CHECKING:
     # A supervisor speaks to Redis before there is work, and needs no library that reads a lake.
-    from nightgrid.workers.runs.manifest import ChunkRef
+    from nightgrid.workers.runs.run_files import ChunkRef
 
 ANNOUNCEMENTS_KEPT_SECONDS = 24 * 3600
 DEAD_KEPT_SECONDS = 24 * 3600
@@ -137,7 +137,7 @@ def parse_announcement(text: str) -> Announcement | None:
 
     The lake is the truth: what an announcement would have said is found there.
     """
-    from nightgrid.workers.runs.manifest import ChunkRef
+    from nightgrid.workers.runs.run_files import ChunkRef
 
     try:
         value = json.loads(text)

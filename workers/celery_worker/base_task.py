@@ -15,7 +15,7 @@ from nightgrid.workers.broker.sent_figures import send_figures
 from nightgrid.workers.celery_worker.this_worker import SETTINGS, WORKER_ID, connections
 from nightgrid.workers.figures import TASK_SECONDS, TASKS, note
 from nightgrid.workers.logs import bind, bind_carried, get_logger, unbind
-from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.tracing import continued
 
 log = get_logger("nightgrid.worker")

@@ -26,7 +26,7 @@ from nightgrid.workers.celery_worker.this_worker import (
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.figures import REFUSALS, note
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.run_files import ChunkRef
 
 log = get_logger("nightgrid.worker")
 

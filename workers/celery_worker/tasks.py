@@ -23,7 +23,7 @@ from nightgrid.workers.logs import bind, get_logger
 from nightgrid.workers.ondemand.calling import IdleProcesses
 from nightgrid.workers.ondemand.helping import help_job
 from nightgrid.workers.ondemand.solving import solve_message
-from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.run_files import ChunkRef
 
 log = get_logger("nightgrid.worker")
 

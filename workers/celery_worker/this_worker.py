@@ -12,7 +12,7 @@ from nightgrid.solvers.reasons import Reason
 from nightgrid.workers.broker.redis_keys import Announcement, EventKind, announce, connect
 from nightgrid.workers.broker.watcher import StopThread
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import program_settings
 
 log = get_logger("nightgrid.worker")

@@ -29,17 +29,18 @@ from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row
 from nightgrid.workers.freed_memory import give_back, keep_freed
-from nightgrid.workers.runs.frontier import (
+from nightgrid.workers.runs.gathering import SPLIT
+from nightgrid.workers.runs.manifest import Run, read_segment
+from nightgrid.workers.runs.notes import read_attempts
+from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.runs.staged.frontier import (
     LostFrontierError,
     frontier_path,
     read_frontier,
     sources,
     write_frontier,
 )
-from nightgrid.workers.runs.gathering import SPLIT
-from nightgrid.workers.runs.manifest import ChunkRef, Run, read_segment
-from nightgrid.workers.runs.notes import read_attempts
-from nightgrid.workers.runs.stages import CARRIED, Carried, StagePart
+from nightgrid.workers.runs.staged.stages import CARRIED, Carried, StagePart
 
 KEPT_SECONDS = 20.0
 """Tables that no part has asked for in this time are given up: longer than a barrier lasts, as a

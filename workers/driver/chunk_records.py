@@ -16,9 +16,10 @@ from typing import Literal
 import pyarrow as pa
 
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.runs.manifest import NO_JOBS, ChunkRef, Place, SegmentKind
+from nightgrid.workers.runs.manifest import NO_JOBS, SegmentKind
 from nightgrid.workers.runs.notes import Attempts, Start
-from nightgrid.workers.runs.stages import Carried
+from nightgrid.workers.runs.run_files import ChunkRef, Place
+from nightgrid.workers.runs.staged.stages import Carried
 
 
 class State(StrEnum):

@@ -27,9 +27,10 @@ from nightgrid.workers.driver.chunk_records import (
     Reading,
     State,
 )
-from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, with_more
+from nightgrid.workers.runs.manifest import Segment, with_more
 from nightgrid.workers.runs.notes import Attempts, Start
-from nightgrid.workers.runs.stages import Carried
+from nightgrid.workers.runs.run_files import ChunkRef, Place
+from nightgrid.workers.runs.staged.stages import Carried
 
 
 class ChunkTable:

@@ -22,7 +22,8 @@ from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.gathering import BATCH_CHUNKS, Gathering, is_full
-from nightgrid.workers.runs.manifest import ChunkRef, Place, open_run
+from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.run_files import ChunkRef, Place
 
 log = get_logger("nightgrid.driver")
 

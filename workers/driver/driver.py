@@ -27,13 +27,9 @@ from nightgrid.workers.logs import bound, get_logger
 from nightgrid.workers.processes import alone
 from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.ended import see_to_results
-from nightgrid.workers.runs.manifest import (
-    Run,
-    SegmentTakenError,
-    done_places,
-    read_segments,
-)
+from nightgrid.workers.runs.manifest import Run, SegmentTakenError, read_segments
 from nightgrid.workers.runs.notes import is_cancelled
+from nightgrid.workers.runs.run_files import done_places
 from nightgrid.workers.settings import Settings, load_settings
 from nightgrid.workers.tracing import span
 

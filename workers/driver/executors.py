@@ -34,7 +34,7 @@ from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.chunk_records import Flight
 from nightgrid.workers.logs import bound
-from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import Settings
 
 PATIENCE_INTERVALS = 3

@@ -20,8 +20,9 @@ from nightgrid.workers.driver.chunk_records import PartOf, Reading
 from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.finish import child_path, path_key
 from nightgrid.workers.runs.gathering import SPLIT
-from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, manifest_row, segment_path
-from nightgrid.workers.runs.stages import CARRIED, Carried, stage_part
+from nightgrid.workers.runs.manifest import Segment, manifest_row
+from nightgrid.workers.runs.run_files import ChunkRef, Place, segment_path
+from nightgrid.workers.runs.staged.stages import CARRIED, Carried, stage_part
 
 GROWTH_COLUMNS = (
     *("job_no", "part_path", "status", "reason_code", "children"),

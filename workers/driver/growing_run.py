@@ -27,15 +27,12 @@ from nightgrid.workers.driver.follow_up_chunks import (
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.chunk_results import DamagedResultError
-from nightgrid.workers.runs.frontier import drop_frontiers, frontiers, sources
 from nightgrid.workers.runs.manifest import (
-    Place,
     Run,
     Segment,
     SegmentKind,
     SegmentTakenError,
     add_segment,
-    done_places,
     has_plan,
     manifest_row,
     open_run,
@@ -43,7 +40,9 @@ from nightgrid.workers.runs.manifest import (
     read_segments,
 )
 from nightgrid.workers.runs.notes import read_all_attempts
-from nightgrid.workers.runs.stages import StageSizes, next_stage
+from nightgrid.workers.runs.run_files import Place, done_places
+from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers, sources
+from nightgrid.workers.runs.staged.stages import StageSizes, next_stage
 
 log = get_logger("nightgrid.driver")
 

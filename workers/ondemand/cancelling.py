@@ -18,10 +18,10 @@ from nightgrid.workers.ondemand.record_files import (
     record_path,
     set_aside,
 )
-from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.listed_files import drop_files
 from nightgrid.workers.runs.manifest import has_run, open_run
 from nightgrid.workers.runs.notes import cancel_run, delete_given_up, drops_states
+from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.wishes import withdraw
 from nightgrid.workers.settings import Settings
 

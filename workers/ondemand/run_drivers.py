@@ -18,7 +18,7 @@ from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.driver.reconciler import AllRefuseError
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.runs.frontier import frontier_folder
+from nightgrid.workers.runs.staged.frontier import frontier_folder
 from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.keeper")

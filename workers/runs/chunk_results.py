@@ -9,7 +9,7 @@ import pyarrow as pa
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
-from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.run_files import ChunkRef
 
 
 class DamagedResultError(DamagedFileError):

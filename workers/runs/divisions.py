@@ -8,8 +8,9 @@ from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.parts import Part
-from nightgrid.workers.runs.manifest import Run, segment_path
-from nightgrid.workers.runs.stages import stage_part
+from nightgrid.workers.runs.manifest import Run
+from nightgrid.workers.runs.run_files import segment_path
+from nightgrid.workers.runs.staged.stages import stage_part
 
 JOBS_TOLD = 1000
 """Jobs of a run whose parts are kept: in a large count these are boards among millions."""

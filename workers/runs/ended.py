@@ -25,7 +25,8 @@ from nightgrid.archive.results.files import RESULT_FILES, result_path, stream_wh
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finish import finish_run
-from nightgrid.workers.runs.manifest import done_path, read_done
+from nightgrid.workers.runs.manifest import read_done
+from nightgrid.workers.runs.run_files import done_path
 
 _OURS = re.compile(r"/([0-9a-f]{32}|ondemand-[^/]+|merged-[^/]+)\.parquet$")
 """Names that this program gives to files of answers."""

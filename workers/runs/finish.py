@@ -26,16 +26,17 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.divisions import parts_of_jobs
-from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.gathering import ANSWER, Buckets, Gathering, is_right
 from nightgrid.workers.runs.job_keys import FINAL, Answers, keys_of, read_answers
 from nightgrid.workers.runs.listed import merged_ranks, statistics_of
 from nightgrid.workers.runs.listed_files import settle_files
-from nightgrid.workers.runs.manifest import Run, done_path, open_run, read_done, segment_path
+from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.plan.costs import Lesson
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import statuses_of
-from nightgrid.workers.runs.stages import CARRIED
+from nightgrid.workers.runs.run_files import done_path, segment_path
+from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
+from nightgrid.workers.runs.staged.stages import CARRIED
 
 _UNRECOVERABLE = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the job, whatever the other parts say."""

@@ -28,16 +28,10 @@ from nightgrid.solvers.question import QUESTION_FIELDS
 from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.job_keys import keys_of
-from nightgrid.workers.runs.manifest import (
-    NO_JOBS,
-    ChunkRef,
-    Place,
-    Run,
-    done_places,
-    read_expanded,
-)
+from nightgrid.workers.runs.manifest import NO_JOBS, Run, read_expanded
 from nightgrid.workers.runs.prefetch import ahead
-from nightgrid.workers.runs.stages import CARRIED
+from nightgrid.workers.runs.run_files import ChunkRef, Place, done_places
+from nightgrid.workers.runs.staged.stages import CARRIED
 
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""

@@ -24,7 +24,7 @@ from nightgrid.solvers.algebra import ID_HEX_DIGITS, Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.runs.manifest import folder
+from nightgrid.workers.runs.run_files import folder
 
 Keys = npt.NDArray[np.uint64]
 """Job ids as numbers, (jobs, 2): the high half, then the low half."""

@@ -19,7 +19,8 @@ from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.listed import InFiles
-from nightgrid.workers.runs.manifest import ChunkRef, Run, done_places
+from nightgrid.workers.runs.manifest import Run
+from nightgrid.workers.runs.run_files import ChunkRef, done_places
 
 
 def settle_files(lake: Lake, run: Run, answers: Iterable[pa.Table]) -> int:

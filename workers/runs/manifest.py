@@ -1,25 +1,8 @@
-"""The files of a run: plan, manifest segments, parts, attempts, and who writes which.
-
-runs/run=<id>/asked.json                         planner   what is asked; written first
-              plan.json                          planner   what is asked; written last, so a
-                                                           run with a plan is planned entirely
-              manifest/seg-00000.parquet         planner and driver; row group i = chunk i;
-                                                           its metadata say why it exists;
-                                                           never written over
-              sample.json                        planner   jobs and their features, to learn
-                                                           from what they will have taken
-              started/seg-…-chunk-…-attempt-N.json   worker   before it works on a chunk
-              parts/seg-…-chunk-….parquet        worker    outcomes; its presence means done
-              frontier/seg-…-chunk-….parquet     worker    states that a stage leaves; deleted by
-                                                           the driver when they were taken on
-              attempts/seg-…-chunk-….json        driver    deaths and failures so far
-              DONE.json                          driver    the results stand in results/
-"""
+"""The manifest of a run: what the run asks, and the segments of chunks that it consists of."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -34,74 +17,27 @@ from nightgrid.solvers.algebra import Budget, canonical_json
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.question import Question
 from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.run_files import (
+    CHUNKS_MAX,
+    ChunkRef,
+    Place,
+    asked_path,
+    check_run_id,
+    done_path,
+    folder,
+    segment_path,
+)
 
-CHUNKS_MAX = 100_000
-"""Chunks of one segment: what five digits name."""
 _ORIGINS = b"nightgrid.segment"
 """Where the metadata of a segment's schema say why it exists."""
-_RUN_ID = re.compile(r"[0-9a-f]{32}")
-_NAME = re.compile(r"seg-(\d{5})-chunk-(\d{5})(?:-attempt-(\d+))?\.\w+$")
 NO_JOBS = pa.nulls(0, pa.int64())
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
 
 SegmentKind = Literal["plan", "split", "broken", "stage"]
-Place = tuple[int, int]
-"""(segment, chunk)."""
 
 
 class SegmentTakenError(TransientError):
     """Another driver has added the segment; the run has to be read anew."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class ChunkRef:
-    """What one Celery message stands for: one row group of a run's manifest."""
-
-    run_id: str
-    segment: int
-    chunk: int
-    attempt: int = 1
-    """Counts submissions that matter: a message older than the last attempt is stale."""
-
-    def __post_init__(self) -> None:
-        if not _RUN_ID.fullmatch(self.run_id):
-            raise PermanentError(f"run_id is {self.run_id!r:.60}; expected 32 hexadecimal digits")
-        if not (0 <= self.segment < CHUNKS_MAX and 0 <= self.chunk < CHUNKS_MAX):
-            raise PermanentError(
-                f"chunk {self.segment}/{self.chunk} is out of range; expected 0 to {CHUNKS_MAX - 1}"
-            )
-        if self.attempt < 1:
-            raise PermanentError(f"attempt is {self.attempt}; expected 1 or more")
-
-    @property
-    def place(self) -> Place:
-        """The chunk, whatever its attempt."""
-        return self.segment, self.chunk
-
-    @property
-    def name(self) -> str:
-        """The chunk as its files are named."""
-        return f"seg-{self.segment:05d}-chunk-{self.chunk:05d}"
-
-    @property
-    def manifest_path(self) -> str:
-        """The manifest file whose row group `chunk` this is."""
-        return segment_path(self.run_id, self.segment)
-
-    @property
-    def result_path(self) -> str:
-        """Where the outcomes go, of whichever worker, however often it is worked."""
-        return f"{folder(self.run_id)}/parts/{self.name}.parquet"
-
-    @property
-    def started_path(self) -> str:
-        """Where a worker notes that it works on this attempt."""
-        return f"{folder(self.run_id)}/started/{self.name}-attempt-{self.attempt}.json"
-
-    @property
-    def attempts_path(self) -> str:
-        """Where the driver keeps deaths and failures of the chunk."""
-        return f"{folder(self.run_id)}/attempts/{self.name}.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,19 +99,13 @@ class Run:
         return self.segments[place[0]].chunk_rows[place[1]]
 
 
-def folder(run_id: str) -> str:
-    """Name the folder of a run."""
-    return f"runs/run={run_id}"
-
-
 def open_run(lake: Lake, run_id: str) -> Run:
     """Read what a run asks and how far its manifest reaches.
 
     Raises PermanentError for a run that is not in the lake: one that was not begun, and
     that was not planned to its end.
     """
-    if not _RUN_ID.fullmatch(run_id):
-        raise PermanentError(f"run_id is {run_id!r:.60}; expected 32 hexadecimal digits")
+    check_run_id(run_id)
     # In this order: whatever a plan speaks of was in the manifest before it.
     plan = read_json(lake, f"{folder(run_id)}/plan.json")
     planned = plan is not None
@@ -212,11 +142,6 @@ def open_run(lake: Lake, run_id: str) -> Run:
     )
 
 
-def asked_path(run_id: str) -> str:
-    """Name the file that says what a run asks whose plan is not complete."""
-    return f"{folder(run_id)}/asked.json"
-
-
 def has_plan(lake: Lake, run_id: str) -> bool:
     """Tell whether a run is planned to its end."""
     return lake.exists(f"{folder(run_id)}/plan.json")
@@ -225,11 +150,6 @@ def has_plan(lake: Lake, run_id: str) -> bool:
 def has_run(lake: Lake, run_id: str) -> bool:
     """Tell whether a run is planned, or begun to be."""
     return lake.exists(asked_path(run_id)) or has_plan(lake, run_id)
-
-
-def segment_path(run_id: str, number: int) -> str:
-    """Name one segment of a run's manifest."""
-    return f"{folder(run_id)}/manifest/seg-{number:05d}.parquet"
 
 
 def count_segments(lake: Lake, run_id: str) -> int:
@@ -307,25 +227,9 @@ def manifest_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:
     return row
 
 
-def done_places(lake: Lake, run_id: str) -> set[Place]:
-    """List the chunks whose outcomes are in the lake."""
-    return set(places(lake.list(f"{folder(run_id)}/parts")))
-
-
-def places(paths: Iterable[str]) -> list[Place]:
-    """Tell to which chunks files belong, by their names; files of no chunk are left out."""
-    named = filter(None, map(_NAME.search, paths))
-    return [(int(name[1]), int(name[2])) for name in named]
-
-
 def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
     """Read how a finished run ended, or None while it is not finished."""
     return read_json(lake, done_path(run_id))
-
-
-def done_path(run_id: str) -> str:
-    """Name the file that says that a run is finished."""
-    return f"{folder(run_id)}/DONE.json"
 
 
 def read_expanded(lake: Lake, run_id: str, segments: Iterable[Segment]) -> dict[Place, pa.Array]:

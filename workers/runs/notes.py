@@ -14,18 +14,10 @@ from nightgrid.archive.results.files import result_path
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.solvers.algebra import digest
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.listed_files import drop_files
-from nightgrid.workers.runs.manifest import (
-    ChunkRef,
-    Place,
-    done_places,
-    folder,
-    has_run,
-    open_run,
-    places,
-    read_done,
-)
+from nightgrid.workers.runs.manifest import has_run, open_run, read_done
+from nightgrid.workers.runs.run_files import ChunkRef, Place, done_places, folder, places
+from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

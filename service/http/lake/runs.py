@@ -13,8 +13,9 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.lake.parameters import Page
 from nightgrid.service.http.state import Here
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.runs.manifest import done_places, open_run, read_done
+from nightgrid.workers.runs.manifest import open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled
+from nightgrid.workers.runs.run_files import done_places
 
 router = APIRouter(tags=["runs"])
 RUNS = "runs"

@@ -30,7 +30,7 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.lease import holding
-from nightgrid.workers.runs.manifest import ChunkRef
+from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import Settings
 from tests.flows.conftest import SAMPLE
 

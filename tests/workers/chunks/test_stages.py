@@ -28,11 +28,12 @@ from nightgrid.workers.driver import driver, growing_run
 from nightgrid.workers.driver.chunk_records import DividedJob
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
-from nightgrid.workers.runs.frontier import frontier_path, frontiers
-from nightgrid.workers.runs.manifest import ChunkRef, open_run
+from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.planner import plan_run
-from nightgrid.workers.runs.stages import stage_part
+from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.runs.staged.frontier import frontier_path, frontiers
+from nightgrid.workers.runs.staged.stages import stage_part
 from tests.drawn import drawn
 from tests.workers.conftest import (
     BUDGET,

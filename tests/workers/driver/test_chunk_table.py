@@ -44,7 +44,7 @@ from nightgrid.workers.driver.reconciler import (
 )
 from nightgrid.workers.runs.manifest import Segment
 from nightgrid.workers.runs.notes import Attempts, Start
-from nightgrid.workers.runs.stages import Carried
+from nightgrid.workers.runs.staged.stages import Carried
 from tests.drawn import drawn
 
 RUN = "0" * 32

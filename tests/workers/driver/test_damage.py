@@ -11,9 +11,9 @@ from nightgrid.workers.driver.collector import Collector
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.driver.growing_run import run_status
-from nightgrid.workers.runs.manifest import ChunkRef
 from nightgrid.workers.runs.notes import Attempts, read_attempts, write_attempts
 from nightgrid.workers.runs.plan.costs import cost_path, read_model, write_model
+from nightgrid.workers.runs.run_files import ChunkRef
 from tests.workers.conftest import COUNT, plan, quick_settings, result_rows, undisturbed_rows
 from tests.workers.driver.test_driver import DyingExecutor, Killed
 

@@ -14,9 +14,9 @@ from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.ondemand.solving import solve_message
-from nightgrid.workers.runs.frontier import frontier_folder
-from nightgrid.workers.runs.manifest import ChunkRef
 from nightgrid.workers.runs.notes import cancel_run, take_up_run
+from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.runs.staged.frontier import frontier_folder
 from tests.workers.conftest import COUNT
 from tests.workers.ondemand.conftest import look_until
 

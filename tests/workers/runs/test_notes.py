@@ -11,7 +11,7 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.runs.manifest import ChunkRef, open_run
+from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.notes import (
     Attempts,
     cancel_run,
@@ -25,6 +25,7 @@ from nightgrid.workers.runs.notes import (
     take_up_run,
     write_attempts,
 )
+from nightgrid.workers.runs.run_files import ChunkRef
 from tests.workers.conftest import plan, result_rows, undisturbed_rows
 from tests.workers.pending import pending_chunks
 

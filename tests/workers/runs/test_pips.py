@@ -16,7 +16,7 @@ from nightgrid.solvers.pips.generate.mix import LOOSE, PRESETS
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.runs.plan.planner import plan_run
-from nightgrid.workers.runs.stages import first_stage
+from nightgrid.workers.runs.staged.stages import first_stage
 from tests.workers.conftest import divide_all, quick_settings
 
 PIPS = PipsGame()

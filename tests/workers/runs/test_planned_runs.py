@@ -22,19 +22,14 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.finish import child_path, finish_run, path_key
-from nightgrid.workers.runs.manifest import (
-    ChunkRef,
-    SegmentTakenError,
-    add_segment,
-    open_run,
-    read_done,
-)
+from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, open_run, read_done
 from nightgrid.workers.runs.notes import Attempts, read_attempts, write_attempts
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.open_jobs import Asking
 from nightgrid.workers.runs.plan.plan_pass import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
 from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
+from nightgrid.workers.runs.run_files import ChunkRef
 from tests.drawn import drawn
 from tests.workers.conftest import planner_killed
 from tests.workers.pending import pending_chunks

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.runs.chunk_results import read_result
-from nightgrid.workers.runs.manifest import ChunkRef, Run, done_places
+from nightgrid.workers.runs.manifest import Run
+from nightgrid.workers.runs.run_files import ChunkRef, done_places
 
 READ_AT_ONCE = 100
 """Results of chunks that one look reads; the next look reads further ones."""

@@ -24,7 +24,8 @@ from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.solvers.algebra import Arrays, Ask, Game, Status
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.workers.runs.job_keys import Keys, ids_of
-from nightgrid.workers.runs.manifest import Run, folder
+from nightgrid.workers.runs.manifest import Run
+from nightgrid.workers.runs.run_files import folder
 
 SAMPLE_JOBS = 2048
 """Jobs of a run that a model learns from, at most."""

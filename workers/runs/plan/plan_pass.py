@@ -27,10 +27,11 @@ from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, manifest_schema
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.job_keys import Answers, Keys, ids_of, keys_of
-from nightgrid.workers.runs.manifest import Segment, manifest_row, segment_path
+from nightgrid.workers.runs.manifest import Segment, manifest_row
 from nightgrid.workers.runs.plan.costs import Estimator
 from nightgrid.workers.runs.plan.open_jobs import Asking, OpenJobs
-from nightgrid.workers.runs.stages import first_stage
+from nightgrid.workers.runs.run_files import segment_path
+from nightgrid.workers.runs.staged.stages import first_stage
 
 CHUNK_MAX_S = 4.0
 """Seconds of expected work that one chunk of many holds at most."""

@@ -25,19 +25,17 @@ from nightgrid.workers.runs.ended import mend_results
 from nightgrid.workers.runs.job_keys import Answers, name_jobs
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
-    asked_path,
-    folder,
     has_plan,
     has_run,
     read_segments,
     segment_metadata,
-    segment_path,
 )
 from nightgrid.workers.runs.notes import next_name
 from nightgrid.workers.runs.plan.open_jobs import Asking, OpenJobs, Split
 from nightgrid.workers.runs.plan.plan_pass import LargeJob, Piece, PlanPass
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.run_files import asked_path, folder, segment_path
 from nightgrid.workers.tracing import span
 
 log = get_logger("nightgrid.planner")

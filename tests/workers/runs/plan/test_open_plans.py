@@ -17,17 +17,12 @@ from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.runs.gathering import SPLIT, Buckets, Gathering, is_right
-from nightgrid.workers.runs.manifest import (
-    SegmentTakenError,
-    add_segment,
-    has_plan,
-    open_run,
-    segment_path,
-)
+from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, has_plan, open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.open_jobs import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, estimate_run, extend_run
+from nightgrid.workers.runs.run_files import segment_path
 from tests.workers.conftest import (
     BUDGET,
     COUNT,

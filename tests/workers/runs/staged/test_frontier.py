@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Budget, canonical_json
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.runs import frontier
-from nightgrid.workers.runs.frontier import (
+from nightgrid.workers.runs.staged import frontier
+from nightgrid.workers.runs.manifest import Segment
+from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.runs.staged.frontier import (
     GROUP_ROWS,
     LostFrontierError,
     drop_frontiers,
@@ -24,8 +26,13 @@ from nightgrid.workers.runs.frontier import (
     sources,
     write_frontier,
 )
-from nightgrid.workers.runs.manifest import ChunkRef, Segment
-from nightgrid.workers.runs.stages import Carried, StagePart, StageSizes, next_stage, stage_part
+from nightgrid.workers.runs.staged.stages import (
+    Carried,
+    StagePart,
+    StageSizes,
+    next_stage,
+    stage_part,
+)
 
 RUN = "0" * 32
 REF = ChunkRef(run_id=RUN, segment=3, chunk=1)

@@ -24,8 +24,9 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import frontier_schema
 from nightgrid.solvers.algebra import canonical_json
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.runs.manifest import ChunkRef, Place, Segment, folder, places
-from nightgrid.workers.runs.stages import WORD_BYTES, StagePart
+from nightgrid.workers.runs.manifest import Segment
+from nightgrid.workers.runs.run_files import ChunkRef, Place, folder, places
+from nightgrid.workers.runs.staged.stages import WORD_BYTES, StagePart
 
 GROUP_ROWS = 16_384
 """Rows of a row group. A reader of some buckets reads half a row group in vain at either end."""
