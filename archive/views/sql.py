@@ -46,7 +46,6 @@ _READ_STATEMENTS = ("SELECT", "EXPLAIN", "MULTI")
 """MULTI is what PIVOT becomes."""
 _EXPLAIN = "explain (format json)\n"
 """A line of its own, so that columns of errors are those of the query."""
-_NO_FILES = " - file system operations are disabled by configuration"
 _NO_TABLE = re.compile(r"Table with name (.+?) does not exist")
 _NO_FILE = re.compile(r"Cannot access (?:file|directory) (\"[^\"]*\")")
 _SYNTAX = re.compile(r'^syntax error at (?:or near "(.*)"|end of input)$', re.DOTALL)

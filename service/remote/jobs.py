@@ -19,8 +19,6 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.ondemand.jobs.status import JobState, JobStatus
 from nightgrid.workers.ondemand.record import is_job_id
 
-WAIT_MAX_S = 60
-"""The longest that a service waits before it answers."""
 POLL_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0)
 SOLUTION_ROWS = 1_000
 """Solutions of one table."""

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Budget, canonical_json
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.runs.staged import frontier
 from nightgrid.workers.runs.manifest import Segment
 from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.runs.staged import frontier
 from nightgrid.workers.runs.staged.frontier import (
     GROUP_ROWS,
     LostFrontierError,
