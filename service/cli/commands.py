@@ -44,7 +44,7 @@ COMMANDS = (
         "nightly --source archive/pips --lake lake",
     ),
     Command(
-        "count",
+        "counting.count",
         "count",
         "Count a corpus of puzzles, from a hundred to a million.",
         "count pips:n=10000,seed=7 --lake lake",

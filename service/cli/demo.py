@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nightgrid.service.cli.demo_tables import counts_by_date, say_result
 from nightgrid.service.cli.night import run_shown
-from nightgrid.service.cli.tables.demo_tables import counts_by_date, say_result
 from nightgrid.service.games import ALL
 from nightgrid.service.options.completion import offer
 from nightgrid.service.options.shared_options import (

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.cli.tables.count_tables import say_spread
+from nightgrid.service.cli.counting.count_tables import say_spread
 from nightgrid.service.terminal.progress import SlicesLine
 from nightgrid.workers.runs.notes import cancelled_path
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
@@ -48,7 +48,7 @@ def test_a_corpus_is_counted_told_and_not_counted_again(invoke: Invoke, folder: 
         "\npips: 1 in quarantine\n  c.json easy: duplicate-cell: ",
         f"Most solutions: {PAIR_COUNT}, of puzzle ",
         "in quarantine",
-        "SELECT c.*",
+        'nightgrid query "select ',
     ):
         assert words in out
     assert any({"game", "pips"} <= set(line.split()) for line in out.splitlines())

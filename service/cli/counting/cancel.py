@@ -1,0 +1,32 @@
+"""`nightgrid count --cancel RUN`: a run is cancelled, wherever it is worked."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.options.shared_options import read_settings
+from nightgrid.service.terminal.console import Exit, emit, say
+from nightgrid.solvers.sentences import plural
+from nightgrid.workers.broker.stop_calls import call_off
+from nightgrid.workers.runs.notes import cancel_run
+
+
+def cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
+    """Cancel a run of a lake, and say what is left of it."""
+    settings = read_settings(lake=lake)
+    remains = cancel_run(Lake.open(settings.lake), run_id)
+    if not remains.finished:
+        call_off(settings, run_id)
+    if json:
+        emit(asdict(remains))
+        return Exit.OK
+    if remains.finished:
+        say(f"Run {run_id} had finished: there is nothing to cancel.")
+        return Exit.OK
+    say(
+        f"Run {run_id} of {plural(remains.jobs, 'job')} is cancelled since {remains.cancelled_at}: "
+        f"{plural(remains.chunks_done, 'chunk')} done, {remains.chunks_left:,} left. Its driver "
+        "and workers stop within seconds; nightgrid count CORPUS --resume goes on."
+    )
+    return Exit.OK

@@ -1,0 +1,204 @@
+"""`nightgrid count`: every puzzle of a corpus answered, and the answers as Parquet."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from nightgrid.service.options.completion import ASKS, offer
+from nightgrid.service.options.game_options import GameRules, with_game_rules
+from nightgrid.service.options.shared_options import (
+    BatchProcesses,
+    FormatName,
+    Inline,
+    Json,
+    LakeOption,
+    OutputFile,
+    Plain,
+    RetryOption,
+    Split,
+    Verbose,
+    check_game,
+    one_of,
+    run_options,
+)
+from nightgrid.service.terminal.console import (
+    Exit,
+    note,
+)
+from nightgrid.service.terminal.formats import Format, chosen_format
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
+
+
+def count_help() -> str:
+    """Name what generator specs take, game by game."""
+    from nightgrid.archive.games import archive_plug, has_plug
+
+    told = []
+    for name in filter(has_plug, GAMES):
+        plug = archive_plug(name)
+        options = [
+            f"{option} ({plug.corpus_values[option]})" if option in plug.corpus_values else option
+            for option in plug.corpus_options or ()
+        ]
+        if options:
+            told.append(f"for {game_plug(name).title} {', '.join(options)}")
+    return f"Options of generator specs: {'; '.join(told)}."
+
+
+@with_game_rules
+def count(
+    corpus: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CORPUS",
+            help="What to count: a folder of payloads, a Parquet file or folder, lake (every "
+            "puzzle that nights have normalised into the lake), or a generator spec such as "
+            "pips:n=1000000,mix=published,seed=7.",
+        ),
+    ] = None,
+    lake: LakeOption = None,
+    game: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GAME",
+            autocompletion=offer(GAMES),
+            help=f"{one_of(GAMES)}. Default: what the corpus holds; for lake, {DEFAULT_GAME}.",
+        ),
+    ] = None,
+    ask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ASK",
+            autocompletion=offer(ASKS),
+            help="count, first, all, all(LIMIT), or in some games best(K). Default: count; for "
+            "Tiles, which has no counts, first.",
+        ),
+    ] = None,
+    *,
+    rules: GameRules,
+    workers: BatchProcesses = None,
+    split: Split = None,
+    inline: Inline = False,
+    no_prefect: Plain = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Tell what there is to do and about how long it takes; solve nothing."
+        ),
+    ] = False,
+    cancel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN", help="Cancel a run, wherever it is being worked; nothing of it is lost."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run of this corpus that is cancelled.")
+    ] = False,
+    retry: RetryOption = None,
+    verbose: Verbose = False,
+    format_: FormatName = None,
+    output: OutputFile = None,
+    json: Json = False,
+) -> int:
+    """Answer every puzzle of a corpus, on all cores, and write the answers as Parquet.
+
+    The report is one line; then it names what deserves a look, and shows how many puzzles have how
+    many solutions, which is what --format writes; --json has the whole report in one object.
+
+    Each different puzzle is answered once, and none that the lake has the answer to. A count that
+    was stopped or killed is ended by the same command; once it has ended, the same command does
+    nothing and says so; --retry works again what it gave up. Rows that break a rule go to the
+    corpus's quarantine. A generator spec is GAME:n=BOARDS,seed=SEED with the game's options, named
+    below, between commas as well.
+    Exit code: 0 done, 5 done and something deserves a look (a row in quarantine, a puzzle over
+    budget or invalid; one without a solution is answered), 1 something outside failed or a puzzle
+    is poison, 3 bad input, 130 stopped or cancelled.
+    """
+    form = chosen_format(format_, output, json=json)
+    if output is not None and form is Format.JSON:
+        raise PermanentError("--output takes the distribution, as csv or parquet")
+    json = form is Format.JSON
+    if (dry_run or cancel is not None) and form not in (None, Format.JSON):
+        raise PermanentError(f"--format {form} writes a distribution; here there is --json alone")
+    if cancel is not None:
+        if corpus is not None or dry_run or resume or retry:
+            raise PermanentError(
+                "--cancel names a run and takes no CORPUS, --dry-run, --resume or --retry"
+            )
+        from nightgrid.service.cli.counting.cancel import cancel as cancel_run
+
+        return cancel_run(cancel, lake, json=json)
+    if corpus is None:
+        from nightgrid.archive.games.generator_spec import EXAMPLE
+
+        raise PermanentError(
+            "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such "
+            f"as {EXAMPLE}"
+        )
+    check_game(game)
+    # Read when pyarrow is imported. Its own allocators keep what they had at the peak: of a hundred
+    # thousand boards 60 MB more.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    from nightgrid.archive.corpus.corpus import game_of_corpus
+    from nightgrid.flows.count.settings import CountSettings
+
+    rules.check()
+    # Which asks and rules there are depends on the game. What is wrong is told at once: not after
+    # Prefect's server has started, nor after a million boards have been made.
+    of = game_of_corpus(corpus, game)
+    settings = CountSettings(
+        corpus=corpus,
+        game=of,
+        ask=game_plug(of).usual_ask if ask is None else Ask.parse(ask),
+        rules=rules.rules(of),
+        lexicon=rules.lexicon,
+        resume=resume,
+        retry=retry,
+        **run_options(lake, workers, inline=inline, split=split),
+    )
+    with _signals_as_interrupt():
+        try:
+            if dry_run:
+                from nightgrid.service.cli.counting.dry_run import tell_estimate
+
+                return tell_estimate(settings, json=json)
+            from nightgrid.service.cli.counting.working import work_count
+
+            code = work_count(
+                settings,
+                prefect=False if no_prefect else None,
+                form=form,
+                output=output,
+                verbose=verbose,
+            )
+        except KeyboardInterrupt:
+            note("stopped; the same command goes on")
+            code = Exit.INTERRUPTED
+    if code == Exit.INTERRUPTED:
+        # Told above, in more words than `run` has.
+        raise typer.Abort
+    return code
+
+
+@contextmanager
+def _signals_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM end what is under way as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        # The main thread has the signals.
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
