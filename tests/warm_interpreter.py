@@ -151,7 +151,7 @@ def _load(more: tuple[str, ...]) -> None:
     modules = [found.name for found in pkgutil.walk_packages(nightgrid.__path__, "nightgrid.")]
     # Prefect takes seconds, and nights and counts here go without it. The tasks tell Celery's
     # signals of themselves, with the settings that are read then.
-    late = re.compile(r"__main__|\.flows\.prefect\.|\.workers\.tasks$")
+    late = re.compile(r"__main__|\.flows\.prefect\.|\.workers\.celery_worker\.")
     modules = [name for name in modules if not late.search(name)]
     for name in (*modules, *LIBRARIES, *more):
         importlib.import_module(name)

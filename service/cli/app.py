@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.passed_over import forget, passed_over
@@ -103,6 +104,16 @@ def _root(
     return Exit.OK
 
 
+class _Command(TyperCommand):
+    """A command whose help names arguments without their types of Python, such as list[str]."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for parameter in self.params:
+            if isinstance(parameter, TyperArgument):
+                parameter.display_type_rich = lambda **_: ""  # type: ignore[method-assign]
+
+
 def make_app(name: str | None = None) -> typer.Typer:
     """Make the command line with the command `name`, or with all of them where none has it.
 
@@ -121,6 +132,7 @@ def make_app(name: str | None = None) -> typer.Typer:
     for command in named or COMMANDS:
         decorate = app.command(
             command.name,
+            cls=_Command,
             help=command.help() if named else None,
             short_help=command.line,
             epilog=f"Example: nightgrid {command.example}",

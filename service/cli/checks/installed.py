@@ -19,6 +19,8 @@ _PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)")
 _REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
 _BROKEN_ABOVE = {"fastapi": (0, 151), "sqlalchemy": (2, 1)}
 """Releases from which Prefect 3.8 fails, while `pip check` stays green."""
+_OF_ENVIRONMENTS = frozenset({"pip", "setuptools", "wheel"})
+"""What Python puts into an environment that it makes, in a version of its own; nothing uses it."""
 
 
 def check_python() -> Iterator[Finding]:
@@ -46,7 +48,8 @@ def check_versions(constraints: Path = CONSTRAINTS) -> Iterator[Finding]:
         said = f"{len(installed)} packages; no constraints.txt to compare with"
         yield Finding("versions", "ok", said)
         return
-    pins = _PIN.findall(constraints.read_text(encoding="ascii"))
+    pinned = _PIN.findall(constraints.read_text(encoding="ascii"))
+    pins = [(name, pin) for name, pin in pinned if _name(name) not in _OF_ENVIRONMENTS]
     same = 0
     for name, pin in ((_name(name), pin) for name, pin in pins):
         version = installed.get(name, pin)

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import functools
-import time
 from typing import TYPE_CHECKING
 
-from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.asking.asked import ask_about, submit
 from nightgrid.service.cli.answers import each_puzzle, head_json
 from nightgrid.service.cli.ondemand.job_sources import LakeJobs
 from nightgrid.service.cli.ondemand.submission import Submission, puzzle_name
+from nightgrid.service.cli.ondemand.waiting_for_server import wait_for_server
 from nightgrid.service.games import bound_json
 from nightgrid.service.options.reading import read_sources
-from nightgrid.service.terminal.console import Exit, note
-from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.broker.lake_keys import current_id
-from nightgrid.workers.cluster import server
+from nightgrid.service.terminal.console import Exit
 from nightgrid.workers.ondemand.jobs.rows import is_answered
 from nightgrid.workers.ondemand.jobs.status import status
-from nightgrid.workers.settings import Settings
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
-
-LOOK_EVERY_S = 0.5
-SERVER_PATIENCE_S = 20.0
-"""A server that is being started is waited for this long."""
-NOTED_AFTER_S = 2.0
-"""A wait that is longer is told."""
 
 
 def submit_here(jobs: LakeJobs, submission: Submission, lake: str | None) -> int:
@@ -40,7 +29,7 @@ def submit_here(jobs: LakeJobs, submission: Submission, lake: str | None) -> int
     """
     settings, store = jobs.settings, jobs.lake
     # One look is enough for all puzzles, and none is needed for what the lake knows.
-    need_server = functools.cache(functools.partial(_wait_for_server, store, settings))
+    need_server = functools.cache(functools.partial(wait_for_server, store, settings))
 
     def submit_one(found: Found, published: Published) -> Exit:
         asked = ask_about(found.game, published.puzzle, submission.chosen, submission.rules)
@@ -59,28 +48,3 @@ def submit_here(jobs: LakeJobs, submission: Submission, lake: str | None) -> int
     return each_puzzle(
         sources, submit_one, ask=submission.ask_of, json=submission.json, spaced=False
     )
-
-
-def _wait_for_server(lake: Lake, settings: Settings) -> None:
-    """Wait until the server answers, and say where a new lake begins.
-
-    Raises TransientError after SERVER_PATIENCE_S.
-    """
-    began, is_said = time.monotonic(), False
-    while not server.is_up(settings):
-        waited = time.monotonic() - began
-        if waited >= SERVER_PATIENCE_S:
-            raise TransientError(
-                f"no server answers at {server.address(settings)}: start `nightgrid worker` on "
-                "this lake, or set NIGHTGRID_REDIS_URL"
-            )
-        # `nightgrid worker &` in the line before has its server up in a moment.
-        if waited > NOTED_AFTER_S and not is_said:
-            is_said = True
-            note(f"waiting for a server at {server.address(settings)} to start")
-        time.sleep(LOOK_EVERY_S)
-    if current_id(settings) is None:
-        note(
-            f"there was no lake at {lake.url}, and a new one begins; if another is expected, "
-            "it was deleted or is not mounted here"
-        )

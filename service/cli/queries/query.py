@@ -41,14 +41,13 @@ def query(
     format_: FormatName = None,
     output: OutputFile = None,
     seconds: Annotated[
-        float, typer.Option(metavar="S", help="Seconds that the query may take. Default: 60.")
+        float, typer.Option(metavar="S", help="Seconds that the query may take.")
     ] = 60.0,
     memory_mb: Annotated[
         int,
         typer.Option(
             metavar="N",
-            help="Megabytes that the query may take, and as many for what is read of the lake. "
-            "Default: 1024.",
+            help="Megabytes that the query may take, and as many for what is read of the lake.",
         ),
     ] = 1024,
     json: Json = False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nightgrid.service.cli.answers import each_puzzle, head_json
@@ -39,20 +40,26 @@ class LakeRankings:
 
     def __init__(self, lake: str | None) -> None:
         from nightgrid.archive.lake.storage import Lake
+        from nightgrid.service.cli.ondemand.waiting_for_server import wait_for_server
 
         self.settings = read_settings(lake=lake)
         self.lake = Lake.open(self.settings.lake)
+        # One look is enough for all boards.
+        self._need_server = cache(partial(wait_for_server, self.lake, self.settings))
 
     def submit(self, puzzle: Any, clue: str | None) -> str:
         """See Rankings. Raises PermanentError for a board that cannot be ranked."""
         from nightgrid.archive.games import ranking_plug
         from nightgrid.archive.results.rankings import Wanted
-        from nightgrid.workers.ranking.ondemand import submit_ranking
+        from nightgrid.workers.ranking.ondemand import ranking_status, submit_ranking
 
         ranks = ranking_plug()
         if not ranks.can_rank(puzzle):
             raise PermanentError(ranks.NOT_RANKED)
-        return submit_ranking(self.lake, Wanted(puzzle=puzzle, clue=clue), self.settings)
+        wanted = Wanted(puzzle=puzzle, clue=clue)
+        if ranking_status(self.lake, wanted.ranking_id(ranks.ranker_here())).state != "done":
+            self._need_server()
+        return submit_ranking(self.lake, wanted, self.settings)
 
     def look(self, ranking_id: str, timeout_s: float) -> RankingStatus:
         """See Rankings."""

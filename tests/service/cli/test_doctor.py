@@ -120,12 +120,13 @@ def test_a_damaged_table_is_named_with_what_to_do(tmp_path: Path) -> None:
 
 def test_versions_are_compared_with_the_pins(tmp_path: Path) -> None:
     pins = tmp_path / "constraints.txt"
-    pins.write_text("numba==0.0.1\npytest==0.0.1\nnot-installed==1.0\n")
+    pins.write_text("numba==0.0.1\npytest==0.0.1\nnot-installed==1.0\nsetuptools==0.0.1\n")
     findings = {f.found.split()[0]: f for f in check_versions(pins)}
     assert findings["numba"].verdict == "failure", "a package that we ask for ourselves"
     assert "numba==0.0.1" in findings["numba"].advice
     assert findings["pytest"].verdict in ("failure", "warning")
     assert "not-installed" not in findings
+    assert "setuptools" not in findings, "Python brings its own into an environment"
 
 
 def test_failure_exits_with_1_and_the_table_says_what_to_do(

@@ -46,6 +46,7 @@ def test_every_command_has_help_with_an_example_of_itself(invoke: Invoke, name: 
     code, out, err = invoke(name, "--help")
     assert (code, err) == (0, "")
     assert f"Example: nightgrid {name}" in out
+    assert not {"<str>", "<list[str]>"} & set(out.split()), "types of Python are ours"
 
 
 def test_every_option_says_what_it_does(invoke: Invoke) -> None:

@@ -16,7 +16,7 @@ from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.archive.lake.place import make_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli.app import main
-from nightgrid.service.cli.ondemand import lake_submit
+from nightgrid.service.cli.ondemand import waiting_for_server
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import read_settings
@@ -97,7 +97,7 @@ def test_submit_waits_a_moment_for_a_server_that_starts(
 ) -> None:
     """Given `nightgrid worker &` in the line before, When work is submitted, Then it is taken."""
     looks = iter([False, False, True])
-    monkeypatch.setattr(lake_submit, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(waiting_for_server, "LOOK_EVERY_S", 0.0)
     monkeypatch.setattr(server, "is_up", lambda _: next(looks))
     monkeypatch.setattr(submitting, "submit", lambda *_, **__: "a" * 32)
     code, out, err = invoke("submit", write(PAIR))
@@ -111,7 +111,7 @@ def test_submit_waits_a_moment_for_a_server_that_starts(
 def test_submit_without_a_server_is_one_line(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lake_submit, "SERVER_PATIENCE_S", 0.0)
+    monkeypatch.setattr(waiting_for_server, "SERVER_PATIENCE_S", 0.0)
     code, out, err = invoke("submit", write(PAIR))
     assert (code, out) == (1, "")
     assert "start `nightgrid worker`" in err
