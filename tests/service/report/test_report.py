@@ -217,8 +217,19 @@ def test_a_setting_keeps_nights_from_reporting(tmp_path, monkeypatch):
     assert not (tmp_path / "lake" / "reports").exists()
 
 
+AS_ON_A_PHONE = pytest.mark.long(
+    short="tests/service/report/test_report.py::test_axe_finds_no_serious_problem_and_a_phone_shows_everything"
+)
+
+
 @pytest.mark.parametrize(
-    "how", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 740}}], ids=str
+    "how",
+    [
+        pytest.param({}, marks=AS_ON_A_PHONE),
+        pytest.param({"color_scheme": "dark"}, marks=AS_ON_A_PHONE),
+        {"viewport": {"width": 360, "height": 740}},
+    ],
+    ids=str,
 )
 def test_axe_finds_no_serious_problem_and_a_phone_shows_everything(nights, tmp_path, how):
     path = tmp_path / "report.html"

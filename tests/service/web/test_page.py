@@ -22,6 +22,10 @@ from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT
 from tests.service.web.conftest import WAIT_MS
 
 pytestmark = [pytest.mark.cluster]
+BESIDE = pytest.mark.long(
+    short="tests/service/web/test_page.py::test_a_day_is_picked_and_its_known_answer_is_there"
+)
+"""Each page that Chromium opens takes seconds: beside the way of most readers, `make test-long`."""
 expect.set_options(timeout=WAIT_MS)
 
 Opened = Callable[..., Page]
@@ -64,6 +68,7 @@ def test_a_day_is_picked_and_its_known_answer_is_there(opened: Opened) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("2 January 2026")
 
 
+@BESIDE
 def test_the_calendar_is_walked_with_keys(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     page.locator("[data-date='2026-01-05']").focus()
@@ -89,6 +94,7 @@ def test_a_payload_is_pasted_solved_and_shared_by_its_address(opened: Opened) ->
     expect(board(other)).to_be_visible()
 
 
+@BESIDE
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -108,6 +114,7 @@ def test_what_is_wrong_with_a_payload_is_said(opened: Opened, text: str, told: s
     expect(page.get_by_role("button", name="Solve", exact=True)).to_be_disabled()
 
 
+@BESIDE
 def test_a_fault_of_a_payload_is_shown_on_its_cell(opened: Opened) -> None:
     page = opened("/?paste=")
     page.locator("#payload").fill(json.dumps({"hard": BROKEN}))
@@ -154,6 +161,7 @@ def test_a_board_of_pips_is_drawn_and_its_solutions_stepped_through(opened: Open
     )
 
 
+@BESIDE
 def test_a_board_of_pips_is_drawn_with_keys_alone(opened: Opened) -> None:
     page = opened("/?draw=pips")
     page.locator("[data-at='0,0']").focus()
@@ -166,6 +174,7 @@ def test_a_board_of_pips_is_drawn_with_keys_alone(opened: Opened) -> None:
     expect(page.get_by_text("The board is well formed.")).to_be_visible()
 
 
+@BESIDE
 def test_letters_of_strands_are_typed(opened: Opened) -> None:
     page = opened("/?draw=strands")
     for name, size in (("rows", "2"), ("columns", "3")):
@@ -185,6 +194,7 @@ def test_letters_of_strands_are_typed(opened: Opened) -> None:
     expect(page.get_by_text("The spangram cannot be traced")).to_be_visible()
 
 
+@BESIDE
 def test_sides_of_letter_boxed_are_typed_and_their_strokes_shown_one_by_one(
     opened: Opened,
 ) -> None:
@@ -202,6 +212,7 @@ def test_sides_of_letter_boxed_are_typed_and_their_strokes_shown_one_by_one(
     expect(page.locator("path.step:visible")).to_have_count(2)
 
 
+@BESIDE
 def test_a_walk_of_tiles_is_shown_step_by_step(opened: Opened) -> None:
     page = opened("/?draw=tiles")
     for i, features in enumerate(("A1 B1", "A1 B2", "B1 B2")):
@@ -213,6 +224,7 @@ def test_a_walk_of_tiles_is_shown_step_by_step(opened: Opened) -> None:
     expect(page.locator(".tile.is-here")).to_have_count(1)
 
 
+@BESIDE
 def test_covers_of_strands_are_listed_with_their_spangram_apart(opened: Opened) -> None:
     page = opened("/?board=strands/2026-01-01/daily")
     expect(page.get_by_text("Take an umbrella")).to_be_visible()
@@ -247,6 +259,7 @@ def test_a_large_solve_is_watched_and_cancelled(opened: Opened) -> None:
     expect(page.get_by_role("button", name="Solve", exact=True)).to_be_enabled()
 
 
+@BESIDE
 def test_a_solve_that_another_client_wants_is_left_and_not_said_to_be_cancelled(
     opened: Opened,
 ) -> None:
@@ -274,6 +287,7 @@ def without_days(route: Any) -> None:
     route.fulfill(json={"dates": [], "next": None})
 
 
+@BESIDE
 def test_an_empty_lake_shows_an_example_that_can_be_solved(opened: Opened) -> None:
     page = opened("/static/icon.svg")
     page.route("**/v1/puzzles/*?*", without_days)
@@ -291,6 +305,7 @@ def test_an_empty_lake_shows_an_example_that_can_be_solved(opened: Opened) -> No
     expect(page.get_by_text("The board is well formed.")).to_be_visible()
 
 
+@BESIDE
 @pytest.mark.parametrize("game", ["Strands", "Letter Boxed", "Tiles"])
 def test_a_game_without_days_shows_its_example(opened: Opened, game: str) -> None:
     page = opened("/static/icon.svg")
@@ -303,6 +318,7 @@ def test_a_game_without_days_shows_its_example(opened: Opened, game: str) -> Non
     expect(page.get_by_role("button", name="Solve", exact=True)).to_be_enabled()
 
 
+@BESIDE
 def test_the_first_game_that_the_lake_has_is_shown(opened: Opened) -> None:
     page = opened("/static/icon.svg")
     page.route("**/v1/puzzles/pips?*", without_days)
@@ -310,6 +326,7 @@ def test_the_first_game_that_the_lake_has_is_shown(opened: Opened) -> None:
     expect(page).to_have_url(re.compile(r"\?board=strands/"))
 
 
+@BESIDE
 def test_the_best_chain_of_words_is_so_many_words(opened: Opened) -> None:
     page = opened("/?example=letterboxed")
     page.get_by_text("Best", exact=True).click()
@@ -324,6 +341,7 @@ def told(*events: tuple[int, str, dict[str, Any]]) -> str:
     return ": hello\r\n\r\n" + "\r\n".join(lines) + "\r\n"
 
 
+@BESIDE
 def test_parts_are_shown_as_they_end_and_a_lost_connection_is_made_again(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     expect(count(page)).to_have_text("1")
@@ -368,6 +386,7 @@ def test_parts_are_shown_as_they_end_and_a_lost_connection_is_made_again(opened:
     expect(page.locator(".parts h2")).to_have_text("Divided into 2 parts by 2 workers")
 
 
+@BESIDE
 def test_files_are_taken_along(opened: Opened, tmp_path: Path) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     expect(count(page)).to_have_text("1")
@@ -384,6 +403,7 @@ def test_files_are_taken_along(opened: Opened, tmp_path: Path) -> None:
     assert table.column("job_id").to_pylist() == [taken["id"]]
 
 
+@BESIDE
 @pytest.mark.parametrize("place", ["/?board=pips/2026-01-05/hard", "/?draw=pips", "/?paste="])
 def test_a_phone_shows_everything_without_scrolling_sideways(opened: Opened, place: str) -> None:
     page = opened(place, **PHONE)
@@ -395,6 +415,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(opened: Opened, pla
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+@BESIDE
 def test_cells_are_painted_with_a_finger(opened: Opened) -> None:
     page = opened("/?draw=pips", **PHONE)
     page.locator("[data-at='0,0']").tap()
@@ -402,6 +423,7 @@ def test_cells_are_painted_with_a_finger(opened: Opened) -> None:
     expect(page.locator("[role=gridcell][aria-selected=true]")).to_have_count(2)
 
 
+@BESIDE
 def test_it_is_dark_where_the_system_is_until_a_person_wants_it_light(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard", color_scheme="dark")
     root = page.locator("html")
@@ -415,6 +437,7 @@ def test_it_is_dark_where_the_system_is_until_a_person_wants_it_light(opened: Op
     expect(root).to_have_attribute("data-theme", "light")
 
 
+@BESIDE
 def test_the_queue_is_shown(opened: Opened) -> None:
     strip = opened().get_by_role("region", name="Queue")
     for figure in ("waiting", "running", "oldest", "workers"):
@@ -422,6 +445,7 @@ def test_the_queue_is_shown(opened: Opened) -> None:
     expect(strip).to_have_attribute("data-light", "idle")
 
 
+@BESIDE
 def test_a_key_is_asked_for_where_the_service_wants_one(opened: Opened) -> None:
     page = opened("/static/icon.svg")
     sent: list[str] = []
@@ -502,9 +526,10 @@ LOOKS: list[tuple[str, dict[str, Any]]] = [
     *((place, {}) for place in PLACES),
     *((place, {"color_scheme": "dark", **PHONE}) for place in DARK),
 ]
+OTHER_LOOKS = [pytest.param(*look, marks=BESIDE) for look in LOOKS[1:]]
 
 
-@pytest.mark.parametrize(("place", "how"), LOOKS)
+@pytest.mark.parametrize(("place", "how"), [LOOKS[0], *OTHER_LOOKS])
 def test_axe_finds_no_serious_problem(opened: Opened, place: str, how: dict[str, Any]) -> None:
     # The page's policy stops every script that is not the page's own, that of axe too.
     page = opened(place, bypass_csp=True, **how)
@@ -515,6 +540,7 @@ def test_axe_finds_no_serious_problem(opened: Opened, place: str, how: dict[str,
     assert told == []
 
 
+@BESIDE
 def test_ranked_covers_of_strands_say_what_spoke_for_each_word(opened: Opened) -> None:
     page = opened("/?board=strands/2026-01-01/daily")
     ranking = examples()["post_ranking"]["responses"]["200"]
@@ -527,6 +553,7 @@ def test_ranked_covers_of_strands_say_what_spoke_for_each_word(opened: Opened) -
     expect(ranked.get_by_text(f"100 covers ranked by {ranking['ranker']}")).to_be_visible()
 
 
+@BESIDE
 def test_a_ranking_that_is_made_can_be_stopped(opened: Opened) -> None:
     """Given a ranking of which no worker takes notice, When stopped, Then the page says so."""
     page = opened("/?board=strands/2026-01-01/daily")
@@ -553,6 +580,7 @@ def test_a_ranking_that_is_made_can_be_stopped(opened: Opened) -> None:
     expect(page.get_by_role("button", name="stop ranking")).to_have_count(0)
 
 
+@BESIDE
 def test_the_queue_says_that_workers_are_starting(opened: Opened) -> None:
     page = opened("/")
     queue = examples()["queue"]["responses"]["200"] | {"state": "starting", "workers": []}
