@@ -77,6 +77,9 @@ def test_work_goes_on_when_the_workers_that_were_there_end(on_celery, monkeypatc
     assert supervisor_state(settings.workers) is None
 
 
+@pytest.mark.long(
+    short="tests/flows/test_cluster.py::test_a_night_starts_workers_of_its_own_and_stops_them"
+)
 def test_workers_start_while_something_else_is_done_and_end_with_the_block(on_celery):
     settings, _ = on_celery
     workers = settings.workers

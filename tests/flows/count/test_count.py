@@ -32,6 +32,7 @@ from nightgrid.workers.runs.notes import cancel_run
 from nightgrid.workers.settings import Settings
 
 SPEC = "pips:n=60,mix=hard,seed=4"
+POLL_S = 0.02
 Count = Callable[..., CountSettings]
 
 
@@ -287,8 +288,9 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(
             with contextlib.suppress(TransientError):
                 planner.check()
             planner.start(planned.run_id)
+            time.sleep(POLL_S)
         while planner.is_at_it:
-            time.sleep(0.01)
+            time.sleep(POLL_S)
     assert open_run(count.lake, planned.run_id).job_count == 60
     assert '"run planned"' in (tmp_path / "driver.log").read_text()
     assert capfd.readouterr().err == "", "people are told nothing of events"
@@ -332,6 +334,7 @@ def test_words_that_change_while_a_count_is_planned_end_it_with_a_reason(
             planner.start(planned.run_id)
             while True:
                 planner.check()
+                time.sleep(POLL_S)
 
         with pytest.raises(PermanentError, match=r"words\.txt changed while run \w+ was planned"):
             wait_for_plan()

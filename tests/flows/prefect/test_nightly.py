@@ -141,6 +141,9 @@ def test_a_night_on_a_temporary_server_does_what_one_without_prefect_does(source
     assert "INFO" not in done.stderr, "what people are told is our own"
 
 
+@pytest.mark.long(
+    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+)
 def test_a_flow_run_of_a_deployment_leaves_the_report_of_the_night(
     source, night, api, home, python
 ):
@@ -214,6 +217,9 @@ def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
     assert (figures["solved"], figures["already known"]) == ("6", "0")
 
 
+@pytest.mark.long(
+    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+)
 def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(
     source, night, api, home, python
 ):
@@ -302,6 +308,9 @@ def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(api, home, pytho
     assert "is cancelled" in run["state"]["message"]
 
 
+@pytest.mark.long(
+    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+)
 def test_a_night_over_several_games_is_one_flow_run_that_fails_with_any_of_them(
     source, night, api, home, python, tmp_path
 ):

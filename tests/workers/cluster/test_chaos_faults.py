@@ -19,7 +19,13 @@ from benchmarks.instruments.s3_server import s3_process
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.redis_keys import connect, living, refusals
 
-pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("toy_in_place_of_pips")]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.usefixtures("toy_in_place_of_pips"),
+    pytest.mark.long(
+        short="tests/workers/cluster/test_survival.py::test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run"
+    ),
+]
 
 HOUR_S = 3600
 BOARDS = 480
@@ -67,13 +73,7 @@ def check(aftermath, expected):
 @pytest.mark.parametrize(
     ("start", "kinds"),
     [
-        pytest.param(
-            0,
-            {"second driver": faults.drive_twice, "worker stopped": faults.stop_worker},
-            marks=pytest.mark.long(
-                short="tests/workers/cluster/test_chaos_faults.py::test_faults_change_no_byte_of_the_results"
-            ),
-        ),
+        (0, {"second driver": faults.drive_twice, "worker stopped": faults.stop_worker}),
         (
             1_000,
             {
@@ -93,9 +93,6 @@ def test_faults_change_no_byte_of_the_results(chaos, start, kinds):
     check(aftermath, expected)
 
 
-@pytest.mark.long(
-    short="tests/workers/cluster/test_chaos_faults.py::test_faults_change_no_byte_of_the_results"
-)
 def test_a_storm_of_faults_drawn_at_random_changes_no_byte_of_the_results(chaos, seed):
     expected = runs.undisturbed(chaos.settings, boards(2_000))
     aftermath = runs.run(
@@ -189,9 +186,6 @@ def test_workers_and_two_drivers_of_a_lake_on_an_object_store_change_no_byte(tmp
     check(aftermath, expected)
 
 
-@pytest.mark.long(
-    short="tests/workers/cluster/test_chaos_faults.py::test_faults_change_no_byte_of_the_results"
-)
 def test_a_host_that_is_cut_off_and_healed_changes_no_byte_and_works_again(tmp_path):
     try:
         with host_of_its_own() as network:

@@ -130,6 +130,9 @@ def test_boards_divided_ahead_end_as_if_each_was_solved_whole(
         assert row["parts"] == 8
 
 
+@pytest.mark.long(
+    short="tests/workers/cluster/test_strands.py::test_boards_divided_ahead_end_as_if_each_was_solved_whole"
+)
 def test_a_list_is_counted_before_it_is_divided_and_ends_as_the_whole(
     strands, strands_cluster, monkeypatch
 ):

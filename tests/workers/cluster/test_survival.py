@@ -126,6 +126,7 @@ def test_a_board_that_kills_whoever_works_it_becomes_poison_and_harms_no_other(
     assert "died" in row["reason"]
 
 
+@pytest.mark.long(reason="it starts two clusters, whose ends and whose work it waits for")
 def test_a_killed_driver_leaves_no_process_behind_and_others_go_on(tmp_path):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)

@@ -24,6 +24,9 @@ ONCE = Wanted(puzzle=board(ROWS[0], 2), clue=small.ONCE)
 FATAL = Wanted(puzzle=board(ROWS[0], 2), clue=small.FATAL)
 
 
+@pytest.mark.long(
+    short="tests/workers/ranking/test_work.py::test_a_board_that_kills_its_worker_is_poison_in_the_end"
+)
 def test_a_killed_process_loses_no_board(tmp_path, monkeypatch):
     """Given boards at which processes die, Then all are ranked but the one that is always fatal."""
     monkeypatch.setenv("PYTHONPATH", str(HERE))
