@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import math
 import os
@@ -16,10 +17,14 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import PermanentError, TransientError
 
 _PR_SET_PDEATHSIG = 1
 NICE_MAX = 19
+_NO_FOLDER = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EEXIST}
+)
+"""What a folder that this process may not make or write fails with; a full disk is none of it."""
 LOG_BYTES_MAX = 16 * 1024**2
 """A log that has grown beyond this is put aside when its process is started again."""
 
@@ -142,10 +147,19 @@ def wait(process: subprocess.Popen[Any], seconds: float) -> bool:
 def alone(folder: Path, name: str, refusal: str) -> Iterator[None]:
     """Hold the lock `name` of a folder on this machine's disk while the body runs.
 
-    Raises TransientError with the refusal while another process holds it.
+    Raises TransientError with the refusal while another process holds it, PermanentError where the
+    folder cannot be made or written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        if error.errno not in _NO_FOLDER:
+            raise
+        raise PermanentError(
+            f"{folder}, the folder for locks, logs and the server, cannot be written "
+            f"({error.strerror}); NIGHTGRID_VAR_DIR names another one"
+        ) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

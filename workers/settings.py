@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
@@ -251,8 +251,8 @@ class Settings(BaseSettings):
     @field_validator("lake")
     @classmethod
     def _absolute(cls, value: str) -> str:
-        scheme = urlsplit(value).scheme
-        return value if scheme and len(scheme) > 1 else str(Path(value).expanduser().absolute())
+        # What is no URL is a path, whatever characters it has.
+        return value if "://" in value else str(Path(value).expanduser().absolute())
 
     @field_validator("games")
     @classmethod
@@ -340,9 +340,12 @@ class Settings(BaseSettings):
         """Folder for the embedded server, logs and locks; never part of the lake."""
         if self.var_dir is not None:
             return self.var_dir.expanduser().absolute()
-        parts = urlsplit(self.lake)
-        if parts.scheme in ("", "file"):
-            lake = Path(parts.path)
+        scheme, is_url, _ = self.lake.partition("://")
+        if not is_url:
+            lake = Path(self.lake)
+            return lake.parent / "var" / lake.name
+        if scheme == "file":
+            lake = Path(unquote(urlsplit(self.lake).path))
             return lake.parent / "var" / lake.name
         name = hashlib.sha256(self.lake.split("?")[0].encode()).hexdigest()[:12]
         return Path.cwd() / "var" / name

@@ -12,17 +12,20 @@ from nightgrid.solvers.errors import PermanentError
 
 SCHEMES = ("file", "s3", "gs", "az")
 EXPECTED = "expected a folder that can be read and written, or a URL such as s3://BUCKET/PREFIX"
+EXPECTED_TO_READ = "expected a folder that can be read, or a URL such as s3://BUCKET/PREFIX"
 
 
-def check_lake(url: str) -> None:
+def check_lake(url: str, *, writes: bool = True) -> None:
     """Raise PermanentError where no lake can lie at a path or URL.
 
     Nothing is made, and nothing is asked over a network: of a bucket only the URL is read. A
-    folder that is not there is well where it can be made.
+    folder that is not there is well where it can be made. A lake that is not to be written needs
+    to be readable alone.
     """
-    trouble = _trouble(url)
+    trouble = _trouble(url, writes=writes)
     if trouble:
-        raise PermanentError(f"lake {url!r:.200} {trouble}; {EXPECTED}")
+        expected = EXPECTED if writes else EXPECTED_TO_READ
+        raise PermanentError(f"lake {url!r:.200} {trouble}; {expected}")
 
 
 def is_folder(url: str) -> bool:
@@ -51,7 +54,7 @@ def folder_of(url: str) -> Path:
     return Path(path).expanduser().absolute()
 
 
-def _trouble(url: str) -> str:
+def _trouble(url: str, *, writes: bool) -> str:
     if not url.strip() or "\0" in url:
         return "is no path"
     scheme = url.partition("://")[0] if "://" in url else "file"
@@ -72,12 +75,12 @@ def _trouble(url: str) -> str:
     if parts.netloc not in ("", "localhost"):
         return "names a host"
     try:
-        return _of_folder(folder_of(url))
+        return _of_folder(folder_of(url), writes=writes)
     except OSError as error:
         return f"cannot be looked at ({error.strerror})"
 
 
-def _of_folder(folder: Path) -> str:
+def _of_folder(folder: Path, *, writes: bool) -> str:
     there = folder
     while not there.exists() and there != there.parent:
         if there.is_symlink():
@@ -85,9 +88,9 @@ def _of_folder(folder: Path) -> str:
         there = there.parent
     if not there.is_dir():
         return "is a file" if there == folder else f"lies below {there}, which is a file"
-    if not os.access(there, os.R_OK | os.W_OK | os.X_OK):
+    if not os.access(there, os.R_OK | os.X_OK | (os.W_OK if writes else 0)):
         whose = "" if there == folder else f" in {there}"
-        return f"cannot be read and written{whose} (permission denied)"
+        return f"cannot be read{' and written' if writes else ''}{whose} (permission denied)"
     return ""
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nightgrid.archive.lake.place import is_missing, make_folder
 from nightgrid.archive.results.read_once import reading_once
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.cluster import OwnWorkers
@@ -69,7 +70,12 @@ def work_night(night: NightSettings, watch: Watch = SILENT, as_step: AsStep = pl
 
 @contextmanager
 def night_alone(night: NightSettings) -> Iterator[None]:
-    """Hold the night of a lake. Raises TransientError while another process has it, on any host."""
+    """Hold the night of a lake. Raises TransientError while another process has it, on any host.
+
+    A folder that is missing is made first, and PermanentError names one that cannot be.
+    """
+    if is_missing(night.workers.lake):
+        make_folder(night.workers.lake)
     refusal = f"another night is at work on the lake {night.workers.lake}"
     with (
         alone(night.workers.side_dir, NIGHT, refusal),

@@ -81,22 +81,22 @@ def care_for_lake(
     files that are none of the lake's. Exit code: 0 nothing is wrong (or is any more), 5 something
     is, 1 the lake is of a later version or a night is at work on it, 3 bad input.
     """
-    from nightgrid.archive.lake.place import check_lake, is_missing
+    from nightgrid.archive.lake.place import is_missing
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.terminal.progress import MovingLine
 
     _check_options(action, keep=keep, game=game, into=into, dry_run=dry_run)
     kept = _read_keep(keep or []) if action is Action.PRUNE else {}
-    url = read_settings(lake=lake).lake
-    check_lake(url)
-    if is_missing(url):
+    url = read_settings(lake=lake, writes=action is not Action.CHECK).lake
+    opened = Lake.open(url)
+    # Of a bucket nothing tells a prefix that is misspelt from a lake but that nothing is there.
+    if is_missing(url) or not (opened.folders("") or opened.sizes("", deep=False)):
         raise PermanentError(f"there is no lake at {url}; expected one to {action}")
     with closing(MovingLine(transient=True)) as line:
 
         def on_file(done: int, total: int) -> None:
             line.show(done, total, lambda: f"{done:,} of {total:,} files")
 
-        opened = Lake.open(url)
         if action is Action.CHECK:
             return _check(opened, on_file, json=json)
         if action is Action.REPAIR:

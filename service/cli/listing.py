@@ -116,7 +116,7 @@ def list_rows(
     from nightgrid.archive.lookup.boards import check_lake
     from nightgrid.archive.lookup.listing import LISTS, Wanted
 
-    store = Lake.open(read_settings(lake=lake).lake)
+    store = Lake.open(read_settings(lake=lake, writes=False).lake)
     # A lake that answers submitted jobs alone has no puzzles.
     check_lake(store, *(["results"] if what == "results" else []))
     schema, rows_of = LISTS[what]

@@ -31,7 +31,7 @@ def open_jobs(ctx: Any, incomplete: str) -> list[str]:
     from nightgrid.workers.ondemand.record_files import open_records
 
     try:
-        lake = Lake.open(read_settings(lake=ctx.params.get("lake")).lake)
+        lake = Lake.open(read_settings(lake=ctx.params.get("lake"), writes=False).lake)
         jobs = [record.job_id for record in open_records(lake)]
     except NightgridError:
         return []

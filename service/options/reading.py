@@ -150,7 +150,7 @@ def _of_lake(
         reference = read_reference(text)
         if isinstance(reference, DateReference):
             named = reference.game
-        boards = find_boards(Lake.open(read_settings(lake=lake).lake), reference)
+        boards = find_boards(Lake.open(read_settings(lake=lake, writes=False).lake), reference)
         others = sorted({board.game for board in boards} - {game or board.game for board in boards})
         if others:
             raise PermanentError(f"{text} is of {others[0]}; --game is {game}")

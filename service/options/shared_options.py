@@ -216,10 +216,11 @@ def check_range(value: float | None, option: str, most: float, *, least: float =
     raise PermanentError(f"{option} is {value}; expected {lower} and at most {most:,.0f}")
 
 
-def read_settings(**given: Any) -> Settings:
+def read_settings(*, writes: bool = True, **given: Any) -> Settings:
     """Read the settings; options that are not None go before environment and file.
 
-    Commands that take a lake give `lake`, perhaps None: a place where none can lie is refused.
+    Commands that take a lake give `lake`, perhaps None: a place where none can lie is refused, and
+    one that may not be written unless the command only reads (`writes` is False).
     Raises PermanentError that names the option, variable or key of every wrong value.
     """
     if given.get("lake") == "":
@@ -232,7 +233,7 @@ def read_settings(**given: Any) -> Settings:
     if "lake" in given:
         from nightgrid.archive.lake.place import check_lake
 
-        check_lake(settings.lake)
+        check_lake(settings.lake, writes=writes)
     return settings
 
 
@@ -258,7 +259,7 @@ def run_options(
 ) -> dict[str, Any]:
     """Say what solves a run, and where, as settings of flows."""
     executor = "inline" if inline else "celery"
-    given = {"batch_processes": processes, "split": split, "rank": rank or None}
+    given: dict[str, Any] = {"batch_processes": processes, "split": split, "rank": rank or None}
     return {"executor": executor, "workers": read_settings(lake=lake, **given)}
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.processes import alone
 
 HOLD = """
@@ -30,4 +30,11 @@ def test_a_lock_has_one_holder_and_outlives_none(tmp_path):
         holder.kill()
         holder.wait()
     with alone(tmp_path, "night", "taken"):
+        pass
+
+
+def test_a_side_folder_that_cannot_be_made_is_named_with_the_setting(tmp_path):
+    (tmp_path / "var").touch()
+    told = rf"^{tmp_path}/var/lake, the folder .* \(Not a directory\); NIGHTGRID_VAR_DIR names"
+    with pytest.raises(PermanentError, match=told), alone(tmp_path / "var" / "lake", "night", ""):
         pass

@@ -37,7 +37,7 @@ def cancel(
     a job with the last client that wants it. nightgrid count --cancel cancels counts. Exit code: 0
     cancelled, or nothing to cancel, 3 no such job.
     """
-    with jobs_at(url, lake) as source:
+    with jobs_at(url, lake, writes=True) as source:
         named, code = named_jobs(source, jobs)
         for job, name in named.items():
             state, was_open = source.cancel(job)

@@ -68,10 +68,10 @@ class Jobs(Protocol):
 class LakeJobs:
     """The jobs of a lake."""
 
-    def __init__(self, lake: str | None, split: str | None = None) -> None:
+    def __init__(self, lake: str | None, split: str | None = None, *, writes: bool = True) -> None:
         from nightgrid.archive.lake.storage import Lake
 
-        self.settings = read_settings(lake=lake, split=split)
+        self.settings = read_settings(lake=lake, split=split, writes=writes)
         self.lake = Lake.open(self.settings.lake)
 
     def names(self, text: str) -> dict[str, str]:
@@ -183,9 +183,9 @@ def remote_jobs(url: str | None, lake: str | None) -> RemoteJobs | None:
 
 
 @contextmanager
-def jobs_at(url: str | None, lake: str | None) -> Iterator[Jobs]:
+def jobs_at(url: str | None, lake: str | None, *, writes: bool) -> Iterator[Jobs]:
     """Open the jobs of a service or of a lake for the length of a `with` block."""
-    with closing(remote_jobs(url, lake) or LakeJobs(lake)) as jobs:
+    with closing(remote_jobs(url, lake) or LakeJobs(lake, writes=writes)) as jobs:
         yield jobs
 
 

@@ -148,7 +148,7 @@ def result(
         jobs = [text for text in jobs if text not in rankings]
         if not jobs:
             return ranked
-    with jobs_at(url, lake) as source:
+    with jobs_at(url, lake, writes=False) as source:
         named, worst = named_jobs(source, jobs)
         told = tell_results(source, named, wait, form, output, wanted)
     return max(worst, told, ranked)

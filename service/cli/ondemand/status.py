@@ -77,7 +77,7 @@ def status(
     rows = form not in (None, Format.JSON) or output is not None
     if watch and rows:
         raise PermanentError("--watch shows lines or --json; it takes no other --format")
-    with jobs_at(url, lake) as source:
+    with jobs_at(url, lake, writes=False) as source:
         if isinstance(source, LakeJobs) and is_missing(source.lake.url):
             raise PermanentError(
                 f"there is no lake at {source.settings.lake} yet; name one with --lake or "

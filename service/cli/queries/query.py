@@ -75,7 +75,7 @@ def query(
     from nightgrid.archive.lookup.boards import check_lake
     from nightgrid.archive.views.sql import Bounds, ask
 
-    store = Lake.open(read_settings(lake=lake).lake)
+    store = Lake.open(read_settings(lake=lake, writes=False).lake)
     # A lake that answers submitted jobs alone has no puzzles.
     check_lake(store, "results")
     answer = ask(store, text, Bounds(seconds=seconds, memory_bytes=memory_mb * 2**20))

@@ -55,7 +55,7 @@ def report(
     first = None if since is None else parse_date(since, "--since")
     if output is not None and output.exists() and not output.is_dir():
         raise PermanentError(f"--output {output} is no folder")
-    store = Lake.open(read_settings(lake=lake).lake)
+    store = Lake.open(read_settings(lake=lake, writes=output is None).lake)
     check_lake(store)
     try:
         place = write_report(store, first) if output is None else write_into(store, output, first)

@@ -38,11 +38,11 @@ class Rankings(Protocol):
 class LakeRankings:
     """The rankings of a lake."""
 
-    def __init__(self, lake: str | None) -> None:
+    def __init__(self, lake: str | None, *, writes: bool) -> None:
         from nightgrid.archive.lake.storage import Lake
         from nightgrid.service.cli.ondemand.waiting_for_server import wait_for_server
 
-        self.settings = read_settings(lake=lake)
+        self.settings = read_settings(lake=lake, writes=writes)
         self.lake = Lake.open(self.settings.lake)
         # One look is enough for all boards.
         self._need_server = cache(partial(wait_for_server, self.lake, self.settings))
@@ -111,7 +111,7 @@ def submit_rankings(
 
     ranked = ranking_plug().GAME
     named: dict[str, str] = {}
-    with rankings_at(url, lake) as source:
+    with rankings_at(url, lake, writes=True) as source:
 
         def submit_one(found: Found, published: Published) -> Exit:
             if found.game != ranked:
@@ -133,11 +133,11 @@ def submit_rankings(
 
 
 @contextmanager
-def rankings_at(url: str | None, lake: str | None) -> Iterator[Rankings]:
+def rankings_at(url: str | None, lake: str | None, *, writes: bool) -> Iterator[Rankings]:
     """Open the rankings of a service or of a lake for the length of a `with` block."""
     service = remote_jobs(url, lake)
     if service is None:
-        yield LakeRankings(lake)
+        yield LakeRankings(lake, writes=writes)
         return
     with closing(service):
         yield RemoteRankings(service.client)
@@ -150,7 +150,7 @@ def rankings_among(texts: Sequence[str], lake: str | None, url: str | None) -> l
     ids = [text for text in texts if is_job_id(text)]
     if not ids:
         return []
-    with rankings_at(url, lake) as source:
+    with rankings_at(url, lake, writes=False) as source:
         return [text for text in ids if source.look(text, 0.0).state != "unknown"]
 
 
@@ -179,7 +179,7 @@ def tell_rankings_at(
     ids: Sequence[str], lake: str | None, url: str | None, wait: float, *, json: bool
 ) -> Exit:
     """Write what became of rankings of a lake or a service, by their ids."""
-    with rankings_at(url, lake) as source:
+    with rankings_at(url, lake, writes=False) as source:
         return tell_rankings(source, {text: text for text in ids}, wait, json=json)
 
 

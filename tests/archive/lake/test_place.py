@@ -56,6 +56,18 @@ def test_a_folder_without_permission_is_refused(
         check_lake(str(tmp_path / "lake"))
 
 
+def test_a_lake_that_is_only_read_need_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda _, rights: not rights & os.W_OK)
+    check_lake(str(tmp_path), writes=False)
+    with pytest.raises(PermanentError, match=r"cannot be read and written \(permission denied\)"):
+        check_lake(str(tmp_path))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(PermanentError, match=r"cannot be read \(permission denied\); expected"):
+        check_lake(str(tmp_path), writes=False)
+
+
 def test_credentials_are_refused_and_not_shown() -> None:
     with pytest.raises(PermanentError, match=r"^the lake's URL carries credentials; ") as error:
         check_lake("s3://me:secret@bucket/lake")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,55 @@ def test_a_lake_that_is_not_there_is_bad_input(invoke: Invoke, tmp_path: Path) -
     assert code == 3
     assert "there is no lake at" in err
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("action", ["check", "repair", "upgrade", "rebuild"])
+def test_a_place_without_anything_is_no_lake(invoke: Invoke, tmp_path: Path, action: str) -> None:
+    """Given an empty folder or a misspelt prefix, Then it is told, and nothing is written there."""
+    s3_url = str(tmp_path)
+    code, out, err = invoke("lake", action, "--lake", s3_url)
+    assert (code, out) == (3, "")
+    assert f"there is no lake at {s3_url}; expected one to {action}" in err
+    assert Lake.open(s3_url).list("") == []
+
+
+LAKE_TO_READ = Path(__file__).parents[2] / "flows" / "fixtures" / "lake-v4"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["query", "SELECT count(*) FROM results"],
+        ["list", "results"],
+        ["status"],
+        ["result", "0" * 32],
+        ["lake", "check"],
+        ["report", "-o", "report"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_lake_that_may_only_be_read_is_read(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """Given a lake of another user, Then what only looks at it works."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(LAKE_TO_READ, tmp_path / "lake")
+    before = sorted(tmp_path.rglob("*"))
+    access = os.access
+
+    def without_writing(path: str, rights: int) -> bool:
+        return not rights & os.W_OK and access(path, rights)
+
+    monkeypatch.setattr(os, "access", without_writing)
+    code, _, err = invoke(*words, "--lake", "lake")
+    assert "permission denied" not in err
+    assert code == (3 if words[0] == "result" else 0), err
+    assert [path for path in sorted(tmp_path.rglob("*")) if path not in before] == (
+        [tmp_path / "report", tmp_path / "report" / "index.html"] if words[0] == "report" else []
+    )
+    code, _, err = invoke("lake", "repair", "--lake", "lake")
+    assert code == 3
+    assert "cannot be read and written (permission denied)" in err
 
 
 def test_an_upgrade_a_rebuild_and_a_prune_say_what_they_did(invoke: Invoke, tmp_path: Path) -> None:

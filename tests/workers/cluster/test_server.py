@@ -218,6 +218,16 @@ def test_lakes_have_side_folders_of_their_own(tmp_path):
     assert one != other
 
 
+@pytest.mark.parametrize("name", ["a?b", "a#b", "ab:c", "a%20b", "a\nb", "ü ñ"])
+def test_a_lake_of_any_name_has_a_side_folder_of_that_name(tmp_path, name, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for lake in (name, str(tmp_path / name), (tmp_path / name).as_uri()):
+        settings = Settings(lake=lake)
+        assert settings.side_dir == tmp_path / "var" / name
+        assert settings.lake == lake or Path(settings.lake) == tmp_path / name
+        assert "://" in settings.lake or Path(settings.lake).is_absolute()
+
+
 def test_celery_is_configured_as_measured(tmp_path, monkeypatch):
     monkeypatch.setenv("NIGHTGRID_LAKE", str(tmp_path / "lake"))
     conf = configuration(Settings())
