@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
@@ -38,9 +35,7 @@ from nightgrid.workers.settings_sources import (
     faults_of,
     read_config,
 )
-
-SOCKET_PATH_BYTES = 100
-"""Longest path of a unix socket that every platform takes (macOS: 104, Linux: 108)."""
+from nightgrid.workers.side_folder import side_folder, socket_path
 
 TOTAL_SECONDS = 4 * 3600.0
 TOTAL_BYTES = 32 * 1024**3
@@ -300,21 +295,6 @@ class Settings(BaseSettings):
         """The longest that a slice of rows can take."""
         return self.batch_slice_rows * self.batch_row_seconds
 
-    def batch_share(self, expected_s: float) -> tuple[Budget, int]:
-        """Say what one row of a chunk of many may spend, and how many make a slice.
-
-        `expected_s` is what the game expects a row to take, on the average.
-        """
-        wanted_s = self.batch_row_cost_factor * expected_s
-        seconds = max(self.batch_row_seconds, min(wanted_s, self.batch_slice_seconds))
-        more = seconds / self.batch_row_seconds
-        budget = Budget(
-            nodes=min(int(self.batch_row_nodes * more), self.budget_nodes),
-            table_bytes=min(self.batch_row_table_bytes, self.budget_table_bytes),
-            seconds=min(seconds, self.budget_seconds),
-        )
-        return budget, max(1, int(self.batch_slice_rows / more))
-
     @property
     def stage_sizes(self) -> StageSizes:
         """How large the parts of a staged count are."""
@@ -340,15 +320,7 @@ class Settings(BaseSettings):
         """Folder for the embedded server, logs and locks; never part of the lake."""
         if self.var_dir is not None:
             return self.var_dir.expanduser().absolute()
-        scheme, is_url, _ = self.lake.partition("://")
-        if not is_url:
-            lake = Path(self.lake)
-            return lake.parent / "var" / lake.name
-        if scheme == "file":
-            lake = Path(unquote(urlsplit(self.lake).path))
-            return lake.parent / "var" / lake.name
-        name = hashlib.sha256(self.lake.split("?")[0].encode()).hexdigest()[:12]
-        return Path.cwd() / "var" / name
+        return side_folder(self.lake)
 
     @property
     def driver_log_path(self) -> Path:
@@ -358,11 +330,7 @@ class Settings(BaseSettings):
     @property
     def socket_path(self) -> Path:
         """Unix socket of the embedded server: in the side folder, unless its path is too long."""
-        path = self.side_dir / "server" / "server.sock"
-        if len(os.fsencode(path)) <= SOCKET_PATH_BYTES:
-            return path
-        name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-        return Path(tempfile.gettempdir()) / f"nightgrid-{os.getuid()}-{name}" / "server.sock"
+        return socket_path(self.side_dir)
 
     @property
     def server_url(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +23,7 @@ from nightgrid.workers.chunks.count_batch import count_batch
 from nightgrid.workers.chunks.few_solutions import Few
 from nightgrid.workers.chunks.listing import list_row
 from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row
+from nightgrid.workers.chunks.row_budgets import share_of_row, slices_in_time, smaller_budget
 from nightgrid.workers.runs.finish import path_key
 from nightgrid.workers.runs.gathering import SPLIT
 from nightgrid.workers.runs.listed import listed_part
@@ -62,10 +62,10 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
     many, ask, arrays = rows.num_rows > 1, run.question.ask, arrays_of(rows)
     budget, step = run.budget, 1
     if many:
-        small, step = settings.batch_share(float(game.cost_s(arrays, ask).mean()))
-        budget = _smaller(small, run.budget)
+        small, step = share_of_row(settings, float(game.cost_s(arrays, ask).mean()))
+        budget = smaller_budget(small, run.budget)
     chunk = _Chunk(game, run, rows, arrays, budget)
-    slices = _slices(rows.num_rows, step, settings.batch_chunk_seconds, budget)
+    slices = slices_in_time(rows.num_rows, step, settings.batch_chunk_seconds, budget)
     whole = not any(rows.column("part").to_pylist())
     if ask.kind == "count" and whole:
         solved = count_batch(game, ask, rows, arrays, budget, slices)
@@ -94,24 +94,6 @@ def list_solutions(
     row = _sound(game, run.question.ask, head, answer)
     solved = pa.Table.from_pylist([row], PARTS)
     return solved if ranks else _divide(chunk, solved, settings)
-
-
-def _smaller(a: Budget, b: Budget) -> Budget:
-    return Budget(
-        nodes=min(a.nodes, b.nodes),
-        table_bytes=min(a.table_bytes, b.table_bytes),
-        seconds=min(a.seconds, b.seconds),
-        stop=b.stop,
-    )
-
-
-def _slices(rows: int, step: int, seconds: float, budget: Budget) -> Iterator[tuple[int, int]]:
-    """Yield where slices of a chunk begin and end, until the chunk has used up its time."""
-    deadline = time.monotonic() + seconds
-    for start in range(0, rows, step):
-        if start and (time.monotonic() > deadline or budget.stopped is not None):
-            return
-        yield start, min(start + step, rows)
 
 
 def _one_by_one(

@@ -156,16 +156,6 @@ def test_rows_get_time_by_what_their_game_expects_of_them(lake, settings, monkey
     assert budget.nodes == pytest.approx(more * settings.batch_row_nodes)
 
 
-def test_no_slice_takes_longer_than_one_of_ordinary_rows():
-    settings = Settings(batch_slice_rows=100, batch_row_seconds=0.2, batch_row_cost_factor=10)
-    assert settings.batch_slice_seconds == 20.0
-    for expected_s, seconds, step in ((0.001, 0.2, 100), (0.1, 1.0, 20), (0.5, 5.0, 4)):
-        budget, rows = settings.batch_share(expected_s)
-        assert (budget.seconds, rows) == (pytest.approx(seconds), step)
-    budget, rows = settings.batch_share(1000.0)
-    assert (budget.seconds, rows) == (20.0, 1)
-
-
 def test_a_game_to_load_that_is_none_is_one_clear_error():
     assert Settings(games="strands, pips").game_names == ("strands", "pips")
     assert Settings(games="").game_names == ()
