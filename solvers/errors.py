@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
+FAULTS_MAX = 100
+"""Faults of one input that are told at once."""
 
 
 class NightgridError(Exception):
@@ -38,10 +43,64 @@ class InvalidPuzzleError(PermanentError):
         self.rule = rule
         self.place = place
         self.detail = message
+        self.others: tuple[InvalidPuzzleError, ...] = ()
+        """What is wrong beside it and does not follow from it, in the order of the input."""
 
-    def __reduce__(self) -> tuple[type[InvalidPuzzleError], tuple[str, str, str]]:
+    def __reduce__(
+        self,
+    ) -> tuple[type[InvalidPuzzleError], tuple[str, str, str], dict[str, Any]]:
         """Let it be raised again in another process: its text alone does not make it."""
-        return type(self), (self.rule, self.place, self.detail)
+        return type(self), (self.rule, self.place, self.detail), {"others": self.others}
+
+
+class Faults:
+    """Gathers what is wrong with parts of an input that can be told apart, to raise it as one.
+
+    As a context manager it takes note of an InvalidPuzzleError that its block raises.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[InvalidPuzzleError] = []
+
+    def add(self, error: InvalidPuzzleError) -> None:
+        """Take note of a fault; raise all of them once there are FAULTS_MAX."""
+        self.found += (error, *error.others)
+        if len(self.found) >= FAULTS_MAX:
+            self.check()
+
+    def each(
+        self, items: Iterable[tuple[str, object]], read: Callable[[object, str], T]
+    ) -> list[T | None]:
+        """Read items, each with its place; None stands for one that is wrong."""
+        values: list[T | None] = []
+        for at, item in items:
+            try:
+                values.append(read(item, at))
+            except InvalidPuzzleError as error:
+                self.add(error)
+                values.append(None)
+        return values
+
+    def check(self) -> None:
+        """Raise the first fault, if there is one, with the others beside it."""
+        if self.found:
+            first, *others = self.found[:FAULTS_MAX]
+            first.others = tuple(others)
+            raise first
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if isinstance(error, InvalidPuzzleError) and error not in self.found:
+            self.add(error)
+            return True
+        return False
 
 
 class RuleError(PermanentError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -281,7 +281,10 @@ def _quarantine_rows(found: Iterator[_Found]) -> list[dict[str, Any]]:
             "raw_sha256": sighting.sha256,
             "url": sighting.url,
             "seen_at": sighting.fetched_at,
-            **asdict(fault),
+            "level": fault.level,
+            "rule": fault.rule,
+            "place": fault.place,
+            "message": fault.message,
         }
         rows.setdefault(tuple(row[name] for name in _QUARANTINE_KEY), row)
     return list(rows.values())

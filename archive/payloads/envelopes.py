@@ -28,8 +28,11 @@ def member_value(member: Member) -> Any:
 
 
 def fault_of(error: InvalidPuzzleError, level: str | None = None) -> Fault:
-    """Record an error as a fault."""
-    return Fault(level=level, rule=error.rule, place=error.place, message=error.detail)
+    """Record an error as a fault, with what is wrong beside it."""
+    others = tuple(fault_of(other, level) for other in error.others)
+    return Fault(
+        level=level, rule=error.rule, place=error.place, message=error.detail, others=others
+    )
 
 
 def print_date(member: Member | None, expected: dt.date | None) -> dt.date | None:
@@ -99,7 +102,8 @@ def in_input(
 
     def named(item: Fault) -> Fault:
         remedy = way_out(item) if way_out else ""
-        return replace(item, message=f"{item.message}{remedy}{place}")
+        message = f"{item.message}{remedy}{place}"
+        return replace(item, message=message, others=tuple(map(named, item.others)))
 
     return [named(item) if isinstance(item, Fault) else item for item in found]
 

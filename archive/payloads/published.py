@@ -47,6 +47,13 @@ class Fault:
     rule: str
     place: str
     message: str
+    others: tuple[Fault, ...] = ()
+    """What else is wrong there, in the order of the payload. A lake keeps the first alone."""
+
+    @property
+    def all(self) -> tuple[Fault, ...]:
+        """It and the others."""
+        return (self, *self.others)
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}" if self.place else self.message

@@ -92,8 +92,10 @@ class Problem(Exception):  # noqa: N818 - the RFC's own word
 def problem_of(error: NightgridError, pointer: str = "") -> Problem:
     """Map an error of the floors below; `pointer` names the field that it is about."""
     if isinstance(error, InvalidPuzzleError):
-        where = pointer_of(error.place, pointer or "/puzzle")
-        errors = [FieldError(pointer=where, detail=error.detail)]
+        errors = [
+            FieldError(pointer=pointer_of(each.place, pointer or "/puzzle"), detail=each.detail)
+            for each in (error, *error.others)
+        ]
         return Problem(422, "invalid-puzzle", "The puzzle is invalid", str(error), errors=errors)
     if isinstance(error, PermanentError):
         errors = [FieldError(pointer=pointer, detail=str(error))] if pointer else []

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from nightgrid.solvers.algebra import canonical_json, digest
-from nightgrid.solvers.errors import InvalidPuzzleError, check_object, place_of
+from nightgrid.solvers.errors import Faults, InvalidPuzzleError, check_object, place_of
 from nightgrid.solvers.lexicon.spelling import upper
 
 SIDES_MAX = 64
@@ -80,15 +80,14 @@ class Puzzle:
         if not isinstance(sides, list | tuple) or not all(map(_is_side, sides)):
             raise InvalidPuzzleError("sides-type", at, "expected a list of strings, one for a side")
         joined = tuple(upper("".join(side)) for side in sides)
-        _check_sides(joined, at)
+        faults = Faults()
+        with faults:
+            _check_sides(joined, at)
         words = given.get("dictionary")
         if words is not None:
-            at = place_of(place, "dictionary")
-            if not isinstance(words, list | tuple) or not all(isinstance(w, str) for w in words):
-                raise InvalidPuzzleError("dictionary-type", at, "expected a list of words or null")
-            if not words:
-                raise InvalidPuzzleError("no-dictionary", at, "expected at least one word")
-            _check_words(tuple(words), at)
+            with faults:
+                _check_dictionary(words, place_of(place, "dictionary"))
+        faults.check()
         return cls(sides=joined, dictionary=None if words is None else tuple(words))
 
 
@@ -113,12 +112,23 @@ def _check_sides(sides: tuple[str, ...], place: str) -> None:
         raise InvalidPuzzleError(
             "letter-count", place, f"{letters} letters; expected at most {LETTERS_MAX}"
         )
+    faults = Faults()
     for i, side in enumerate(sides):
         if not side:
-            raise InvalidPuzzleError("side-empty", f"{place}[{i}]", "expected at least one letter")
+            message = "expected at least one letter"
+            faults.add(InvalidPuzzleError("side-empty", f"{place}[{i}]", message))
         odd = _no_letter(side)
         if odd:
-            raise InvalidPuzzleError("letter", f"{place}[{i}]", f"{odd!r}; expected a letter")
+            faults.add(InvalidPuzzleError("letter", f"{place}[{i}]", f"{odd!r}; expected a letter"))
+    faults.check()
+
+
+def _check_dictionary(words: object, place: str) -> None:
+    if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+        raise InvalidPuzzleError("dictionary-type", place, "expected a list of words or null")
+    if not words:
+        raise InvalidPuzzleError("no-dictionary", place, "expected at least one word")
+    _check_words(tuple(words), place)
 
 
 def _check_words(words: tuple[str, ...], place: str) -> None:
@@ -133,16 +143,16 @@ def _check_words(words: tuple[str, ...], place: str) -> None:
             place,
             f"{letters:,} letters in all words; expected at most {DICTIONARY_LETTERS_MAX:,}",
         )
+    faults = Faults()
     for i, word in enumerate(words):
         if not 1 <= len(word) <= WORD_LETTERS_MAX:
-            raise InvalidPuzzleError(
-                "word-length",
-                f"{place}[{i}]",
-                f"{len(word)} letters; expected 1 to {WORD_LETTERS_MAX:,}",
-            )
+            message = f"{len(word)} letters; expected 1 to {WORD_LETTERS_MAX:,}"
+            faults.add(InvalidPuzzleError("word-length", f"{place}[{i}]", message))
         odd = _no_letter(word)
         if odd:
-            raise InvalidPuzzleError("word-letter", f"{place}[{i}]", f"{odd!r}; expected letters")
+            message = f"{odd!r}; expected letters"
+            faults.add(InvalidPuzzleError("word-letter", f"{place}[{i}]", message))
+    faults.check()
 
 
 def _no_letter(text: str) -> str:

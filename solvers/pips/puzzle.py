@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.solvers.algebra import canonical_json, digest
-from nightgrid.solvers.errors import InvalidPuzzleError, place_of
+from nightgrid.solvers.errors import Faults, InvalidPuzzleError, place_of
 from nightgrid.solvers.sentences import plural
 
 Cell = tuple[int, int]
@@ -67,7 +67,9 @@ class Puzzle:
     dominoes: tuple[Domino, ...]
 
     def __post_init__(self) -> None:
-        _check_regions(self.regions)
+        faults = Faults()
+        _check_regions(self.regions, "", faults)
+        faults.check()
         _check_dominoes(self.dominoes, sum(len(region.cells) for region in self.regions))
         regions = (
             Region(cells=tuple(sorted(r.cells)), type=r.type, target=r.target) for r in self.regions
@@ -103,18 +105,23 @@ class Puzzle:
         of it that no region holds is an error. Other keys are ignored.
         """
         obj = _object(value, place)
-        dominoes = tuple(
-            _pair(item, at, "domino", MAX_PIP)
-            for at, item in _items(obj, "dominoes", place, MAX_CELLS // 2)
-        )
-        regions = tuple(
-            _region_from_json(item, at) for at, item in _items(obj, "regions", place, MAX_CELLS)
-        )
-        _check_regions(regions, place)
+        faults = Faults()
+        dominoes: list[Domino | None] = []
+        regions: list[_Read | None] = []
+        with faults:
+            dominoes = faults.each(_items(obj, "dominoes", place, MAX_CELLS // 2), _domino)
+        with faults:
+            of_regions = _items(obj, "regions", place, MAX_CELLS)
+            regions = faults.each(of_regions, lambda item, at: _read_region(item, at, faults))
+        _check_regions(regions, place, faults)
+        faults.check()
+        # What is wrong with the whole is told once its parts are right.
+        sound = [region.sound() for region in regions if region is not None]
         if obj.get("cells") is not None:
-            _check_cover(obj, regions, place)
-        _check_dominoes(dominoes, sum(len(region.cells) for region in regions), place)
-        return cls(regions=regions, dominoes=dominoes)
+            _check_cover(obj, sound, place)
+        pairs = [domino for domino in dominoes if domino is not None]
+        _check_dominoes(pairs, sum(len(region.cells) for region in sound), place)
+        return cls(regions=tuple(sound), dominoes=tuple(pairs))
 
 
 def _region_to_json(region: Region) -> dict[str, Any]:
@@ -188,81 +195,128 @@ def _pair(value: object, place: str, what: str, most: int) -> tuple[int, int]:
     )
 
 
-def _region_from_json(value: object, place: str) -> Region:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """A region as far as it can be read: None stands for what is wrong with it."""
+
+    cells: Sequence[Cell | None]
+    type: RegionType | None
+    target: int | None
+    is_targeted: bool
+    """Whether type and target were read, and can be held against each other."""
+
+    def sound(self) -> Region:
+        """Make the region, of which nothing is wrong."""
+        assert self.type is not None
+        cells = tuple(cell for cell in self.cells if cell is not None)
+        return Region(cells=cells, type=self.type, target=self.target)
+
+
+def _domino(value: object, place: str) -> Domino:
+    return _pair(value, place, "domino", MAX_PIP)
+
+
+def _cell(value: object, place: str) -> Cell:
+    return _pair(value, place, "cell", MAX_COORDINATE)
+
+
+def _read_region(value: object, place: str, faults: Faults) -> _Read:
     obj = _object(value, place)
-    cells = tuple(
-        _pair(item, at, "cell", MAX_COORDINATE)
-        for at, item in _items(obj, "indices", place, MAX_CELLS)
-    )
+    cells: Sequence[Cell | None] = (None,)
+    kind = target = None
+    with faults:
+        cells = faults.each(_items(obj, "indices", place, MAX_CELLS), _cell)
     name = obj.get("type")
     try:
         kind = RegionType(name)  # type: ignore[arg-type]
     except ValueError:
-        raise InvalidPuzzleError(
-            "unknown-region-type",
-            place_of(place, "type"),
-            f"expected one of {', '.join(REGION_TYPES)}, got {_shown(name)}",
-        ) from None
-    target = obj.get("target")
-    if target is not None:
-        target = _integer(target, place_of(place, "target"), "target", MAX_TARGET)
-    return Region(cells=cells, type=kind, target=target)
+        expected = f"expected one of {', '.join(REGION_TYPES)}, got {_shown(name)}"
+        faults.add(InvalidPuzzleError("unknown-region-type", place_of(place, "type"), expected))
+    is_targeted = kind is not None
+    if obj.get("target") is not None:
+        is_targeted = False
+        with faults:
+            target = _integer(obj["target"], place_of(place, "target"), "target", MAX_TARGET)
+            is_targeted = kind is not None
+    return _Read(cells=cells, type=kind, target=target, is_targeted=is_targeted)
 
 
-def _check_regions(regions: Sequence[Region], place: str = "") -> None:
-    if not regions:
-        raise InvalidPuzzleError(
-            "empty-list", place_of(place, "regions"), "expected at least one region"
-        )
+def _check_regions(regions: Sequence[Region | _Read | None], place: str, faults: Faults) -> None:
+    """Gather what is wrong with regions and between them; what is None was told before."""
+    if not regions and not faults.found:
+        at = place_of(place, "regions")
+        faults.add(InvalidPuzzleError("empty-list", at, "expected at least one region"))
     seen: dict[Cell, int] = {}
     for i, region in enumerate(regions):
+        if region is None:
+            continue
         at = place_of(place, f"regions[{i}]")
         if not region.cells:
-            raise InvalidPuzzleError(
-                "empty-list", f"{at}.indices", "expected at least one cell, got none"
-            )
+            message = "expected at least one cell, got none"
+            faults.add(InvalidPuzzleError("empty-list", f"{at}.indices", message))
         for j, cell in enumerate(region.cells):
-            if min(cell) < 0 or max(cell) > MAX_COORDINATE:
-                raise InvalidPuzzleError(
-                    "coordinate-out-of-range",
-                    f"{at}.indices[{j}]",
-                    f"expected coordinates from 0 to {MAX_COORDINATE}, got {list(cell)}",
-                )
-            if cell in seen and seen[cell] == i:
-                raise InvalidPuzzleError(
-                    "duplicate-cell",
-                    f"{at}.indices[{j}]",
-                    f"cell {list(cell)} stands twice in this region; expected once",
-                )
-            if cell in seen:
-                raise InvalidPuzzleError(
-                    "region-overlap",
-                    f"{at}.indices[{j}]",
-                    f"cell {list(cell)} already lies in regions[{seen[cell]}]; expected each "
-                    "cell in exactly one region",
-                )
-            seen[cell] = i
+            if cell is None:
+                continue
+            wrong = _wrong_cell(cell, i, f"{at}.indices[{j}]", seen)
+            if wrong is not None:
+                faults.add(wrong)
+            seen.setdefault(cell, i)
         if len(seen) > MAX_CELLS:
-            raise InvalidPuzzleError(
-                "too-many-items", at, f"expected at most {MAX_CELLS} cells on the board"
-            )
-        targeted = region.type in TARGETED
-        if targeted and region.target is None:
-            raise InvalidPuzzleError(
-                "missing-target", f"{at}.target", f"expected a target for type {region.type}"
-            )
-        if not targeted and region.target is not None:
-            raise InvalidPuzzleError(
-                "unexpected-target",
-                f"{at}.target",
-                f"expected no target for type {region.type}, got {region.target}",
-            )
-        if region.target is not None and not 0 <= region.target <= MAX_TARGET:
-            raise InvalidPuzzleError(
-                "target-out-of-range",
-                f"{at}.target",
-                f"expected a target from 0 to {MAX_TARGET}, got {region.target}",
-            )
+            message = f"expected at most {MAX_CELLS} cells on the board"
+            faults.add(InvalidPuzzleError("too-many-items", at, message))
+            return
+        if isinstance(region, Region) or region.is_targeted:
+            wrong = _wrong_target(region, f"{at}.target")
+            if wrong is not None:
+                faults.add(wrong)
+
+
+def _wrong_cell(
+    cell: Cell, region: int, place: str, seen: Mapping[Cell, int]
+) -> InvalidPuzzleError | None:
+    """Say what is wrong with a cell of a region; `seen` has the region of each cell before it."""
+    if min(cell) < 0 or max(cell) > MAX_COORDINATE:
+        return InvalidPuzzleError(
+            "coordinate-out-of-range",
+            place,
+            f"expected coordinates from 0 to {MAX_COORDINATE}, got {list(cell)}",
+        )
+    if cell not in seen:
+        return None
+    if seen[cell] == region:
+        return InvalidPuzzleError(
+            "duplicate-cell",
+            place,
+            f"cell {list(cell)} stands twice in this region; expected once",
+        )
+    return InvalidPuzzleError(
+        "region-overlap",
+        place,
+        f"cell {list(cell)} already lies in regions[{seen[cell]}]; expected each cell in exactly "
+        "one region",
+    )
+
+
+def _wrong_target(region: Region | _Read, place: str) -> InvalidPuzzleError | None:
+    """Say what is wrong with the target of a region, for its type."""
+    targeted = region.type in TARGETED
+    if targeted and region.target is None:
+        return InvalidPuzzleError(
+            "missing-target", place, f"expected a target for type {region.type}"
+        )
+    if not targeted and region.target is not None:
+        return InvalidPuzzleError(
+            "unexpected-target",
+            place,
+            f"expected no target for type {region.type}, got {region.target}",
+        )
+    if region.target is not None and not 0 <= region.target <= MAX_TARGET:
+        return InvalidPuzzleError(
+            "target-out-of-range",
+            place,
+            f"expected a target from 0 to {MAX_TARGET}, got {region.target}",
+        )
+    return None
 
 
 def _check_cover(obj: Mapping[str, Any], regions: Sequence[Region], place: str) -> None:

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.solvers.algebra import canonical_json, digest
-from nightgrid.solvers.errors import InvalidPuzzleError, check_object, json_kind, place_of
+from nightgrid.solvers.errors import (
+    Faults,
+    InvalidPuzzleError,
+    check_object,
+    json_kind,
+    place_of,
+)
 from nightgrid.solvers.lexicon.spelling import upper
 from nightgrid.solvers.sentences import plural
 
@@ -94,18 +100,16 @@ def _check_board(board: tuple[str, ...], place: str) -> None:
         raise InvalidPuzzleError(
             "board-size", place, f"{len(board)} x {width} cells; expected at most {MAX_CELLS} cells"
         )
+    faults = Faults()
     for r, row in enumerate(board):
         if len(row) != width:
-            raise InvalidPuzzleError(
-                "row-length",
-                f"{place}[{r}]",
-                f"{plural(len(row), 'letter')}; expected {width} as in row 0",
-            )
+            message = f"{plural(len(row), 'letter')}; expected {width} as in row 0"
+            faults.add(InvalidPuzzleError("row-length", f"{place}[{r}]", message))
         for c, letter in enumerate(row):
             if letter.isspace() or not letter.isprintable():
-                raise InvalidPuzzleError(
-                    "letter", f"{place}[{r}]", f"{letter!r} at column {c}; expected a letter"
-                )
+                message = f"{letter!r} at column {c}; expected a letter"
+                faults.add(InvalidPuzzleError("letter", f"{place}[{r}]", message))
+    faults.check()
 
 
 def _check_theme_words(words: object, cells: int, place: str) -> None:

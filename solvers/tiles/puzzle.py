@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from nightgrid.solvers.algebra import canonical_json, digest
-from nightgrid.solvers.errors import InvalidPuzzleError, check_object, place_of
+from nightgrid.solvers.errors import Faults, InvalidPuzzleError, check_object, place_of
 
 TILES_MAX = 10_000_000
 FEATURES_MAX = 100_000_000
@@ -56,11 +56,12 @@ class Puzzle:
         tiles = given.get("tiles")
         if not isinstance(tiles, list | tuple):
             raise InvalidPuzzleError("tiles-type", at, "expected a list of tiles")
+        faults = Faults()
         for i, tile in enumerate(tiles):
             if not isinstance(tile, list | tuple) or not all(isinstance(f, str) for f in tile):
-                raise InvalidPuzzleError(
-                    "tile-type", f"{at}[{i}]", "expected a list of features, each a string"
-                )
+                message = "expected a list of features, each a string"
+                faults.add(InvalidPuzzleError("tile-type", f"{at}[{i}]", message))
+        faults.check()
         _check(tiles, at)
         return cls(tiles=tuple(map(tuple, tiles)))
 
@@ -74,8 +75,9 @@ def _check(tiles: Any, place: str) -> None:
         raise InvalidPuzzleError(
             "feature-count", place, f"expected at most {FEATURES_MAX:,} features in all"
         )
+    faults = Faults()
     for i, tile in enumerate(tiles):
         if len(set(tile)) < len(tile):
-            raise InvalidPuzzleError(
-                "feature-twice", f"{place}[{i}]", "a feature stands twice on the tile"
-            )
+            message = "a feature stands twice on the tile"
+            faults.add(InvalidPuzzleError("feature-twice", f"{place}[{i}]", message))
+    faults.check()

@@ -2,7 +2,13 @@
 
 import pickle
 
-from nightgrid.solvers.errors import InvalidPuzzleError
+import pytest
+
+from nightgrid.solvers.errors import FAULTS_MAX, Faults, InvalidPuzzleError
+
+
+def fault(place: str) -> InvalidPuzzleError:
+    return InvalidPuzzleError("rule", place, "wrong")
 
 
 def test_a_refusal_of_a_board_says_the_same_in_another_process():
@@ -10,3 +16,36 @@ def test_a_refusal_of_a_board_says_the_same_in_another_process():
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error) == "regions[1]: cell 3 stands twice"
     assert (again.rule, again.place, again.detail) == (error.rule, error.place, error.detail)
+
+
+def test_faults_are_raised_as_the_first_with_the_others_beside_it():
+    faults = Faults()
+    faults.check()
+    with faults:
+        raise fault("a")
+    faults.add(fault("b"))
+    with pytest.raises(InvalidPuzzleError, match=r"^a: wrong$") as raised:
+        faults.check()
+    outer = Faults()
+    outer.add(fault("0"))
+    outer.add(raised.value)
+    with pytest.raises(InvalidPuzzleError, match=r"^0: wrong$") as raised:
+        outer.check()
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert [other.place for other in again.others] == ["a", "b"]
+
+
+def test_no_more_faults_are_gathered_than_are_told():
+    def refuse(_: object, place: str) -> None:
+        read.append(place)
+        raise fault(place)
+
+    read: list[str] = []
+    with pytest.raises(InvalidPuzzleError) as raised:
+        Faults().each(((str(i), i) for i in range(10**6)), refuse)
+    assert len(read) == 1 + len(raised.value.others) == FAULTS_MAX
+
+
+def test_another_error_is_no_fault():
+    with pytest.raises(ZeroDivisionError), Faults():
+        raise ZeroDivisionError

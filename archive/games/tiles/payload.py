@@ -15,7 +15,7 @@ from typing import Any
 from nightgrid.archive.payloads.envelopes import MAX_TEXT, fault_of, in_input, text, values_of
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
-from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.solvers.errors import Faults, InvalidPuzzleError, json_kind
 from nightgrid.solvers.tiles.puzzle import Puzzle
 
 GAME = "tiles"
@@ -76,10 +76,13 @@ def _read_board(keyed: Mapping[str, Member]) -> Puzzle:
             "no-puzzle", "", f"expected a board of Tiles under {_PAGE_KEY!r} or {_OWN_KEY!r}"
         )
     tiles = obj[_OWN_KEY]
+    faults = Faults()
     if isinstance(tiles, list):
         for i, tile in enumerate(tiles):
             for j, feature in enumerate(tile if isinstance(tile, list) else ()):
-                text(feature, f"{_OWN_KEY}[{i}][{j}]")
+                with faults:
+                    text(feature, f"{_OWN_KEY}[{i}][{j}]")
+    faults.check()
     return Puzzle.from_json(obj)
 
 
@@ -88,24 +91,32 @@ def _page_board(board: Any) -> Puzzle:
         raise InvalidPuzzleError(
             "board-type", _PAGE_KEY, f"expected a list of tiles, got {json_kind(board)}"
         )
-    tiles = []
-    for i, tile in enumerate(board):
-        at = f"{_PAGE_KEY}[{i}]"
-        layers = tile.get("layers") if isinstance(tile, dict) else None
-        if not isinstance(layers, list):
-            raise InvalidPuzzleError("tile-type", at, "expected an object with a list `layers`")
-        features = []
-        for j, layer in enumerate(layers):
-            feature, hidden = _layer(layer, f"{at}.layers[{j}]")
-            if not hidden:
-                features.append(feature)
-        tiles.append(features)
+    faults = Faults()
+    at = ((f"{_PAGE_KEY}[{i}]", tile) for i, tile in enumerate(board))
+    tiles = faults.each(at, lambda tile, place: _page_tile(tile, place, faults))
+    faults.check()
     try:
         return Puzzle.from_json({"tiles": tiles})
     except InvalidPuzzleError as error:
-        # The places of the page's form, not of the one that it was turned into.
-        place = error.place.replace(_OWN_KEY, _PAGE_KEY, 1)
-        raise InvalidPuzzleError(error.rule, place, error.detail) from error
+        for each in (error, *error.others):
+            faults.add(_of_page(each))
+        faults.check()
+        raise
+
+
+def _of_page(error: InvalidPuzzleError) -> InvalidPuzzleError:
+    """Give an error the place of the page's form, not of the one that it was turned into."""
+    place = error.place.replace(_OWN_KEY, _PAGE_KEY, 1)
+    return InvalidPuzzleError(error.rule, place, error.detail)
+
+
+def _page_tile(tile: Any, place: str, faults: Faults) -> list[str]:
+    layers = tile.get("layers") if isinstance(tile, dict) else None
+    if not isinstance(layers, list):
+        raise InvalidPuzzleError("tile-type", place, "expected an object with a list `layers`")
+    at = ((f"{place}.layers[{j}]", layer) for j, layer in enumerate(layers))
+    read = faults.each(at, _layer)
+    return [feature for feature, is_hidden in filter(None, read) if not is_hidden]
 
 
 def _layer(layer: Any, at: str) -> tuple[str, bool]:

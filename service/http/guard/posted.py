@@ -131,7 +131,8 @@ def _chosen(found: Sequence[Published | Fault], level: str | None) -> Published:
 def _invalid(faults: Sequence[Fault]) -> Problem:
     errors = [
         FieldError(pointer=pointer_of(fault.place, "/puzzle"), detail=fault.message)
-        for fault in faults
+        for found in faults
+        for fault in found.all
     ]
     first = faults[0]
     return Problem(422, "invalid-puzzle", "The puzzle is invalid", str(first), errors=errors)

@@ -67,9 +67,12 @@ async function* eventsOf(response) {
   for (;;) {
     const {value, done} = await reader.read();
     if (done) return;
-    rest = (rest + value).replaceAll("\r\n", "\n").replaceAll("\r", "\n");
-    const blocks = rest.split("\n\n");
-    rest = blocks.pop();
+    rest += value;
+    // The second half of an end of line may come with the next piece.
+    const held = rest.endsWith("\r") ? "\r" : "";
+    const whole = rest.slice(0, rest.length - held.length).replaceAll("\r\n", "\n").replaceAll("\r", "\n");
+    const blocks = whole.split("\n\n");
+    rest = blocks.pop() + held;
     for (const block of blocks) {
       const found = {id: null, event: "message", data: ""};
       for (const line of block.split("\n")) {

@@ -4,6 +4,8 @@ import {editorOf} from "./editors/index.js";
 import {set, showOwn, state, submit} from "./session.js";
 
 const CHECK_MS = 300;
+/** A board that could not be checked, because the service did not answer, is checked again. */
+const AGAIN_MS = 3000;
 
 let timer = 0;
 let asked = new AbortController();
@@ -53,6 +55,7 @@ async function look(draft, faults) {
     if (signal.aborted) return;
     if (!(error instanceof Problem)) throw error;
     still({faults: [...faults, ...faultsOf(error, draft)]});
+    if (!error.status) timer = setTimeout(() => look(draft, faults), AGAIN_MS);
   }
 }
 

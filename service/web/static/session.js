@@ -77,15 +77,20 @@ function newTurn() {
   return turn.signal;
 }
 
+/** What is tried again once the service answers: it changes nothing there. */
+let again = null;
+
 /** Run work for what is shown; what it raises is told, unless something else is shown by then. */
-async function attempt(signal, work) {
+async function attempt(signal, work, {isLook = false} = {}) {
   set({problem: null});
+  again = null;
   try {
     await work();
   } catch (error) {
     if (signal.aborted || error.name === "AbortError") return;
     if (!(error instanceof Problem)) throw error;
     set({problem: error, busy: false});
+    if (isLook && !error.status) again = () => signal.aborted || attempt(signal, work, {isLook});
   }
 }
 
@@ -102,7 +107,7 @@ export async function arrive() {
     if (place.example) return openExample(place.example, signal, {instead: true});
     const first = await firstGame(signal);
     if (first) return openGame(first, {instead: true});
-  });
+  }, {isLook: true});
 }
 
 /** The game that is shown at first: one that the lake has boards of, if there is any. */
@@ -124,7 +129,7 @@ export async function openGame(game, {instead = false} = {}) {
     const levels = days.get(newest);
     const level = levels.at(-1)?.level;
     await openReference([game, newest, level].filter(Boolean).join("/"), signal, {instead});
-  });
+  }, {isLook: true});
 }
 
 /** Load the calendar of a game once: date to its levels. */
@@ -143,7 +148,7 @@ async function daysOf(game, signal, {anew = false} = {}) {
 
 export const chooseDay = (reference) => {
   const signal = newTurn();
-  return attempt(signal, () => openReference(reference, signal));
+  return attempt(signal, () => openReference(reference, signal), {isLook: true});
 };
 
 /** Show a board of the lake, with what the lake knows about it. */
@@ -471,6 +476,7 @@ async function lookAtQueue() {
   if (document.visibilityState !== "visible") return;
   try {
     set({queue: await json("/v1/queue")});
+    again?.();
   } catch (error) {
     if (error.status !== 401) set({queue: null});
   }

@@ -126,6 +126,66 @@ def test_a_fault_of_a_payload_is_shown_on_its_cell(opened: Opened) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Draw a board of Pips")
 
 
+def test_all_faults_of_a_payload_are_shown_at_once(opened: Opened) -> None:
+    page = opened("/?paste=")
+    cells = [[0, 0], [0, 0], [0, 1]]
+    regions = [{"indices": cells, "type": "empty"}, {"indices": [[0, 1]], "type": "empty"}]
+    page.locator("#payload").fill(json.dumps({"dominoes": [[1]], "regions": regions}))
+    for cell, told in (("0,0", "stands twice"), ("0,1", "already lies in")):
+        wrong = page.locator(f"[data-at='{cell}']")
+        expect(wrong).to_have_attribute("aria-label", re.compile(told))
+    expect(page.locator(".faults code")).to_have_text(
+        [f"/puzzle/{at}" for at in ("dominoes/0", "regions/0/indices/1", "regions/1/indices/0")]
+    )
+
+
+def test_what_the_service_did_not_answer_is_asked_again(opened: Opened) -> None:
+    """Given a service that is away while a game is chosen, When it is back, Then it is shown."""
+    page = opened("/?paste=")
+    expect(page.get_by_role("region", name="Queue").get_by_text("waiting")).to_be_visible()
+    page.route("**/v1/**", lambda route: route.abort())
+    page.locator("#payload").fill(json.dumps(PAIR))
+    expect(page.locator(".faults").get_by_text("The service does not answer.")).to_be_visible()
+    page.unroute("**/v1/**")
+    expect(page.get_by_text("The board is well formed.")).to_be_visible()
+    page.route("**/v1/**", lambda route: route.abort())
+    page.get_by_role("button", name="Strands", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("The service does not answer.")
+    page.unroute("**/v1/**")
+    expect(page).to_have_url(re.compile(r"\?board=strands/2026-01-01/daily$"))
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+PIECES = """async (pieces) => {
+  const {follow} = await import("/static/api.js");
+  const told = [];
+  window.fetch = async () => new Response(new ReadableStream({
+    start(stream) {
+      pieces.forEach((piece) => stream.enqueue(new TextEncoder().encode(piece)));
+      stream.close();
+    },
+  }));
+  const take = (event, data) => told.push([event, data]);
+  await follow({links: {events: "/events", self: "/self"}}, take, new AbortController().signal);
+  return told;
+}"""
+
+
+def test_events_are_read_wherever_they_are_cut(opened: Opened) -> None:
+    stream = "id: 1\r\nevent: state\r\ndata: 1\r\n\r\nid: 2\r\nevent: end\r\ndata: 2\r\n\r\n"
+    page = opened("/?draw=tiles")
+    for size in (1, 2, 7, len(stream)):
+        pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
+        assert page.evaluate(PIECES, pieces) == [["state", 1], ["end", 2]]
+
+
+def test_an_address_that_cannot_be_copied_is_shown(opened: Opened) -> None:
+    page = opened("/?board=pips/2026-01-05/hard")
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.get_by_role("button", name="copy the address").click()
+    expect(page.get_by_label("the address, to be copied")).to_have_value(re.compile(r"\?solve="))
+
+
 def draw_pair(page: Page) -> None:
     """Draw a square of four cells, of which one is bound to a 4."""
     for cell in ("0,0", "0,1", "1,0"):

@@ -27,7 +27,7 @@ function Problems({problem}) {
       <h2>${problem.title}</h2>
       <p>${problem.message}${later}</p>
       ${problem.errors.length > 0 && html`
-        <ul>${problem.errors.map(({pointer, detail}) => html`<li key=${pointer}><code>${pointer}</code> ${detail}</li>`)}</ul>`}
+        <ul>${problem.errors.map(({pointer, detail}, i) => html`<li key=${i}><code>${pointer}</code> ${detail}</li>`)}</ul>`}
     </div>`;
 }
 
@@ -113,16 +113,22 @@ function Facts({solve}) {
 
 function Share({solve}) {
   const [done, tell] = useState(false);
+  const [shown, show] = useState(false);
+  const at = new URL(`/?solve=${solve.id}`, location.href).href;
   const copy = async () => {
-    const at = new URL(`/?solve=${solve.id}`, location.href);
     try {
-      await navigator.clipboard.writeText(at.href);
+      await navigator.clipboard.writeText(at);
       tell(true);
       setTimeout(() => tell(false), 2000);
     } catch {
-      tell(false);
+      // A browser keeps the clipboard from pages of other machines that come without TLS.
+      show(true);
     }
   };
+  if (shown) {
+    return html`<label class="field wide"><span>the address, to be copied</span>
+      <input class="code" readonly value=${at} onFocus=${(event) => event.target.select()} /></label>`;
+  }
   return html`<button class="link" type="button" onClick=${copy}>${done ? "address copied" : "copy the address"}</button>`;
 }
 

@@ -4,15 +4,15 @@ import {change, clearDraft, draftOf, edit, showDraft} from "../drafts.js";
 import {editorOf} from "../editors/index.js";
 import {titleOf, useSession} from "../session.js";
 
-/** The faults below a board, each once. */
+/** The faults below a board, each once for its place. */
 export function Faults({faults, checking, ready}) {
-  const told = [...new Map(faults.map((fault) => [fault.detail, fault])).values()];
+  const told = [...new Map(faults.map((fault) => [`${fault.pointer ?? ""} ${fault.detail}`, fault])).values()];
   const waiting = told.length === 1 && told[0].field === "start";
   return html`
     <div class="faults" role="status">
       ${told.length > 0
         ? html`<ul>${told.map(({detail, soft, pointer}) => html`
-            <li key=${detail} class=${soft || waiting ? "is-soft" : ""}>${detail}${pointer && html` <code>${pointer}</code>`}</li>`)}</ul>`
+            <li key=${`${pointer ?? ""} ${detail}`} class=${soft || waiting ? "is-soft" : ""}>${detail}${pointer && html` <code>${pointer}</code>`}</li>`)}</ul>`
         : html`<p class="is-well">${checking ? "Checking…" : ready ? "The board is well formed." : ""}</p>`}
     </div>`;
 }

@@ -42,6 +42,55 @@ def test_a_board_is_drawn(body: dict[str, Any], sample: TestClient):
     assert answer.text.startswith("<svg ")
 
 
+SEVERAL: dict[str, tuple[Any, list[str]]] = {
+    "pips": (
+        {
+            "dominoes": [[1, 2], [3, -9], [4, 5, 6]],
+            "regions": [
+                {"indices": [[0, 0], [0, 1]], "type": "sum"},
+                {"indices": [[0, 1], [0, 2]], "type": "foo"},
+                {"indices": [[5, 5], [0, "x"], [5, 5]], "type": "sum", "target": -4},
+                {"type": "empty"},
+            ],
+        },
+        [
+            "/dominoes/1/1",
+            "/dominoes/2",
+            "/regions/1/type",
+            "/regions/2/indices/1/1",
+            "/regions/2/target",
+            "/regions/3/indices",
+            "/regions/0/target",
+            "/regions/1/indices/0",
+            "/regions/2/indices/2",
+        ],
+    ),
+    "strands": ({"board": ["AB ", "C", "D\nE"]}, ["/board/0", "/board/1", "/board/2"]),
+    "letterboxed": (
+        {"sides": ["A1", "B", "", "C?"], "dictionary": ["AB", "", "A-B"]},
+        ["/sides/0", "/sides/2", "/sides/3", "/dictionary/1", "/dictionary/2"],
+    ),
+    "tiles": (
+        {"tiles": [["a", "a"], ["b", "b"], ["c"]]},
+        ["/tiles/0", "/tiles/1"],
+    ),
+    "tiles, as its page has them": (
+        {"board": [{"layers": [{"id": ""}, {"id": "A", "hidden": 1}]}, {}, {"layers": [{}]}]},
+        ["/board/0/layers/0/id", "/board/0/layers/1/hidden", "/board/1", "/board/2/layers/0/id"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_all_that_is_wrong_with_a_board_is_told_at_once(name: str, sample: TestClient):
+    puzzle, pointers = SEVERAL[name]
+    answer = sample.post(URL, json={"puzzle": puzzle, "game": name.partition(",")[0]})
+    told = list(faults(answer))
+    assert told == [f"/puzzle{pointer}" for pointer in pointers]
+    first = answer.json()["errors"][0]["detail"]
+    assert answer.json()["detail"].endswith(first)
+
+
 @pytest.mark.parametrize(
     ("body", "pointer", "detail"),
     [
