@@ -99,7 +99,17 @@ def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nightgrid.archive.lake.local_commit.fsync", lambda _: None)
 
 
-@pytest.fixture(params=["folder", "object store"])
+@pytest.fixture(
+    params=[
+        "folder",
+        pytest.param(
+            "object store",
+            marks=pytest.mark.long(
+                short="tests/archive/merging/test_merge.py::test_rows_may_be_read_at_any_step_of_a_merge"
+            ),
+        ),
+    ]
+)
 def new_lake(
     request: pytest.FixtureRequest, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], Lake]:

@@ -131,6 +131,7 @@ def test_a_board_with_many_tilings_splits_into_about_as_many_parts_as_wanted(
     assert answer(pips.merge(puzzle, COUNT, outcomes)) == answer(whole)
 
 
+@pytest.mark.long(short="tests/solvers/pips/test_split.py::test_every_split_merges_to_the_whole")
 @pytest.mark.slow
 def test_splitting_on_and_on_ends_with_single_tilings(pips: Game[Any, Any]) -> None:
     puzzle = puzzle_of(unconstrained(rectangle(2, 5), [(0, 1), (1, 2), (2, 3), (0, 0), (1, 1)]))

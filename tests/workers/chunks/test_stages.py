@@ -234,6 +234,9 @@ def test_a_chunk_that_dies_between_its_states_and_its_part_is_worked_again(tmp_p
     assert result_rows(lake, run_id) == undisturbed
 
 
+@pytest.mark.long(
+    short="tests/workers/chunks/test_stages.py::test_chunks_of_a_stage_that_are_worked_twice_count_once"
+)
 def test_a_late_message_finds_its_part_and_not_the_states_that_were_deleted(tmp_path, undisturbed):
     old, late = [], []
 
@@ -283,7 +286,21 @@ def empty(path):
     path.write_bytes(b"")
 
 
-@pytest.mark.parametrize("harm", [Path.unlink, truncate, blank, flip, empty])
+@pytest.mark.parametrize(
+    "harm",
+    [
+        truncate,
+        *(
+            pytest.param(
+                harm,
+                marks=pytest.mark.long(
+                    short="tests/workers/chunks/test_stages.py::test_states_that_are_missing_or_damaged_are_made_again"
+                ),
+            )
+            for harm in (Path.unlink, blank, flip, empty)
+        ),
+    ],
+)
 def test_states_that_are_missing_or_damaged_are_made_again(tmp_path, undisturbed, harm):
     harmed = set()
 
@@ -300,6 +317,9 @@ def test_states_that_are_missing_or_damaged_are_made_again(tmp_path, undisturbed
     assert result_rows(lake, run_id) == undisturbed
 
 
+@pytest.mark.long(
+    short="tests/workers/chunks/test_stages.py::test_states_that_are_missing_or_damaged_are_made_again"
+)
 def test_a_run_whose_every_state_is_lost_begins_its_count_anew(tmp_path, undisturbed):
     lost = []
 

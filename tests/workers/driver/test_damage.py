@@ -20,6 +20,14 @@ from tests.workers.driver.test_driver import DyingExecutor, Killed
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 
+AS_TRUNCATED = pytest.mark.long(
+    short="tests/workers/driver/test_damage.py::test_harm_to_files_of_an_interrupted_run_changes_no_answer"
+)
+AS_ANOTHER_COUNT = pytest.mark.long(
+    short="tests/workers/driver/test_damage.py::test_harm_to_chunk_results_that_were_read_is_noticed_at_the_end"
+)
+
+
 @pytest.fixture(scope="module")
 def boards(toy_in_place_of_pips):
     """Boards of which a run has chunks of some kinds: whole, poison, divided."""
@@ -52,7 +60,13 @@ def interrupted(lake, settings, boards, chunks=7):
     return run_id
 
 
-@pytest.mark.parametrize("kind", HARMS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "truncate",
+        *(pytest.param(kind, marks=AS_TRUNCATED) for kind in HARMS if kind != "truncate"),
+    ],
+)
 @pytest.mark.parametrize("names", [("parts",), ("attempts", "started", "sample.json")])
 def test_harm_to_files_of_an_interrupted_run_changes_no_answer(
     lake, settings, boards, undisturbed, kind, names
@@ -73,7 +87,16 @@ def test_harm_to_files_of_an_interrupted_run_changes_no_answer(
         assert aside == (set(harmed) if names == ("parts",) and kind != "unlink" else set())
 
 
-@pytest.mark.parametrize("kind", ["unlink", "truncate", "another count", "another chunk"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "another count",
+        *(
+            pytest.param(kind, marks=AS_ANOTHER_COUNT)
+            for kind in ("unlink", "truncate", "another chunk")
+        ),
+    ],
+)
 def test_harm_to_chunk_results_that_were_read_is_noticed_at_the_end(
     lake, settings, boards, undisturbed, kind, monkeypatch
 ):

@@ -139,6 +139,9 @@ def test_a_listing_in_files_joined_is_what_the_game_lists(
     assert row["parts"] == sum(part["status"] == "solved" for part in parts)
 
 
+@pytest.mark.long(
+    short="tests/workers/runs/test_listings.py::test_a_listing_in_files_joined_is_what_the_game_lists"
+)
 def test_a_listing_lies_in_an_object_store_alike(tmp_path, s3_endpoint, pips_board):
     url = f"s3://bucket/{tmp_path.name}?endpoint_override={s3_endpoint}"
     settings = quick_settings(tmp_path, lake=url, var_dir=tmp_path / "var", **SMALL)
@@ -148,7 +151,21 @@ def test_a_listing_lies_in_an_object_store_alike(tmp_path, s3_endpoint, pips_boa
     assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
 
 
-@pytest.mark.parametrize("rows", [1, 7, 100, 10**6])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        7,
+        *(
+            pytest.param(
+                rows,
+                marks=pytest.mark.long(
+                    short="tests/workers/runs/test_listings.py::test_a_listing_does_not_depend_on_the_size_of_its_files"
+                ),
+            )
+            for rows in (1, 100, 10**6)
+        ),
+    ],
+)
 def test_a_listing_does_not_depend_on_the_size_of_its_files(tmp_path, rows):
     sizes = SMALL | {"listing_rows": rows, "listing_file_bytes": 9**9}
     settings = quick_settings(tmp_path, **sizes)
