@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from nightgrid.archive.ingest.puzzles import (
     read_puzzle_table,
 )
 from nightgrid.archive.lake.conforming import conform
-from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.solvers.algebra import digest
 from nightgrid.solvers.child_processes import pool_of
@@ -149,8 +149,10 @@ def open_corpus(
         return _puzzles_of(lake, game or DEFAULT_GAME)
     inputs = read_inputs(spec, game)
     check(inputs.game)
-    done = read_json(lake, f"{folder(inputs.corpus_id)}/corpus.json")
-    is_new = done is None
+    path = f"{folder(inputs.corpus_id)}/corpus.json"
+    is_new = not lake.exists(path)
+    # One that is damaged is written again, from the slices that are there.
+    done = None if is_new else read_hint(lake, path, _counts)
     if done is None:
         done = _make(lake, inputs, processes, on_slices, on_rows)
     if not done["rows"]:
@@ -172,6 +174,10 @@ def open_corpus(
         paths=tuple(slice_path(inputs.corpus_id, "puzzles", i) for i in slices),
         is_new=is_new,
     )
+
+
+def _counts(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: int(told[name]) for name in ("puzzles", "rows", "quarantined")}
 
 
 def game_of_corpus(spec: str, game: str | None = None) -> str:

@@ -190,7 +190,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return Exit.BAD_INPUT
     except NightgridError as error:
         again = " (trying again may help)" if isinstance(error, TransientError) else ""
-        complain(f"{error}{again}")
+        complain(f"{error}{again}{_mend(error)}")
         return Exit.BAD_INPUT if isinstance(error, PermanentError) else Exit.FAILED
     except BrokenPipeError:
         raise
@@ -215,6 +215,14 @@ def _run(arguments: Sequence[str] | None) -> int:
     if _name_passed_over() and not result and _command_of(words) in ("nightly", "count"):
         result = Exit.LOOK
     return int(result or Exit.OK)
+
+
+def _mend(error: NightgridError) -> str:
+    """Say what to do about a damaged file of the lake."""
+    # Where nothing of a lake was loaded, which takes long, no file of it was read.
+    faults = sys.modules.get("nightgrid.archive.lake.faults")
+    is_damage = faults is not None and isinstance(error, faults.DamagedFileError)
+    return "; nightgrid lake repair mends what can be mended" if is_damage else ""
 
 
 def _name_passed_over() -> bool:

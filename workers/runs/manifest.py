@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from nightgrid.archive.lake.faults import NotInLakeError
+from nightgrid.archive.lake.faults import DamagedFileError, NotInLakeError
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.passed_over import pass_over
 from nightgrid.solvers.algebra import Budget, canonical_json
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.question import Question
@@ -228,8 +229,19 @@ def manifest_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:
 
 
 def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
-    """Read how a finished run ended, or None while it is not finished."""
-    return read_json(lake, done_path(run_id))
+    """Read how a finished run ended, or None while it is not finished.
+
+    A damaged note counts as absent: the run is ended once more, from its chunk results.
+    """
+    path = done_path(run_id)
+    try:
+        done = read_json(lake, path)
+        if done is not None and not {"results", "result_count"} <= done.keys():
+            raise DamagedFileError(f"{path} does not say how its run ended")
+    except DamagedFileError as error:
+        pass_over(path, error)
+        return None
+    return done
 
 
 def read_expanded(lake: Lake, run_id: str, segments: Iterable[Segment]) -> dict[Place, pa.Array]:

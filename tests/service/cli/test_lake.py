@@ -13,6 +13,7 @@ import pytest
 from nightgrid.archive.lake.storage import Lake
 
 Invoke = Callable[..., tuple[int, str, str]]
+LAKE_TO_READ = Path(__file__).parents[2] / "flows" / "fixtures" / "lake-v4"
 
 
 @pytest.fixture
@@ -44,6 +45,19 @@ def test_a_damaged_file_is_named_and_mended(invoke: Invoke, lake: Lake) -> None:
         assert (code, out) == (0, f"Nothing is wrong with {lake.url}.\n")
 
 
+def test_a_command_that_meets_a_damaged_file_names_what_mends_it(
+    invoke: Invoke, tmp_path: Path
+) -> None:
+    shutil.copytree(LAKE_TO_READ, tmp_path / "lake")
+    (tmp_path / "lake" / "editions" / "pips.parquet").write_bytes(b"")
+    code, _, err = invoke("query", "SELECT * FROM editions", "--lake", str(tmp_path / "lake"))
+    assert code == 3
+    assert err.endswith("; nightgrid lake repair mends what can be mended\n")
+    code, _, err = invoke("query", "nonsense", "--lake", str(tmp_path / "lake"))
+    assert code == 3
+    assert "repair" not in err
+
+
 def test_a_foreign_file_is_left_to_a_person(invoke: Invoke, lake: Lake) -> None:
     lake.write_bytes("notes.md", b"mine")
     code, out, _ = invoke("lake", "repair", "--lake", lake.url)
@@ -67,9 +81,6 @@ def test_a_place_without_anything_is_no_lake(invoke: Invoke, tmp_path: Path, act
     assert (code, out) == (3, "")
     assert f"there is no lake at {s3_url}; expected one to {action}" in err
     assert Lake.open(s3_url).list("") == []
-
-
-LAKE_TO_READ = Path(__file__).parents[2] / "flows" / "fixtures" / "lake-v4"
 
 
 @pytest.mark.parametrize(
