@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nightgrid.archive.games import reader
 from nightgrid.archive.lake.storage import Lake
@@ -42,88 +42,87 @@ def game_section(lake: Lake, figures: Figures, of: GameFigures) -> Html:
     """Write all that the report says of one game."""
     boards, left = drawn_boards(lake, figures, of)
     is_new = any(name == of.name for name, _, _ in figures.new)
-    heading = "New boards" if is_new else "The last boards"
-    more = tag("p", f"{left:,} more are not drawn.", class_="quiet") if left else None
-    known = list(reader(of.name).LEVELS)
-    there = {str(row["level"]) for row in of.rows}
-    levels = [*(level for level in known if level in there), *sorted(there - {*known})]
-    counted = [
-        (
-            row["date"],
-            float(row["count"]),
-            str(row["level"]),
-            f"{board_name(row)}: {row['count']:,}",
-        )
-        for row in of.rows
-        if row["count"]
-    ]
-    timed = [
-        (
-            row["date"],
-            float(row["kernel_ns"]),
-            str(row["level"]),
-            f"{board_name(row)}: {charts.time_text(row['kernel_ns'])}",
-        )
-        for row in of.rows
-        if row["kernel_ns"]
-    ]
-    plots = [
-        (
-            "Solutions by date",
-            charts.dots(counted, levels, f"{of.title}: solutions by date", charts.short),
-        ),
-        ("Time by date", charts.dots(timed, levels, f"{of.title}: time by date", charts.time_text)),
-    ]
-    small = [
-        (
-            "Coverage",
-            charts.calendar(
-                figures.since, figures.until, _days(of), f"{of.title}: days of the window"
-            ),
-            _DAYS_KEY,
-        ),
-        (
-            "States of a board",
-            charts.columns(
-                (float(row["states"]) for row in of.rows), f"{of.title}: states", charts.short
-            ),
-            None,
-        ),
-        (
-            "Time of a board",
-            charts.columns(
-                (float(row["kernel_ns"]) for row in of.rows), f"{of.title}: times", charts.time_text
-            ),
-            None,
-        ),
-    ]
+    levels = _levels(of)
     return tag(
         "section",
         tag("h2", of.title, id=of.name),
         tag("p", _sentence(of), class_="lead"),
-        tag("h3", heading),
+        tag("h3", "New boards" if is_new else "The last boards"),
         tag("div", [_board(one) for one in boards], class_="boards"),
-        more,
+        tag("p", f"{left:,} more are not drawn.", class_="quiet") if left else None,
         _legend(levels),
-        tag("div", [figure(*plot) for plot in plots if plot[1]], class_="wide"),
-        tag("div", [figure(*plot) for plot in small if plot[1]], class_="small"),
+        tag("div", _charts_by_date(of, levels), class_="wide"),
+        tag("div", _charts_of_boards(figures, of), class_="small"),
         tag("h3", "The hardest boards of all time"),
-        table_block(
-            ("board", "solutions", "states", "time"),
-            [
-                (
-                    board_name(row),
-                    count_text(row),
-                    f"{row['states']:,}",
-                    charts.time_text(row["kernel_ns"]),
-                )
-                for row in of.hardest
-            ],
-            numbers=3,
-        ),
+        _hardest(of),
         _revisions(of),
         class_=f"game {of.name}",
     )
+
+
+def _levels(of: GameFigures) -> list[str]:
+    """Name the levels of the boards that are shown: those of the game first, in its order."""
+    known = list(reader(of.name).LEVELS)
+    there = {str(row["level"]) for row in of.rows}
+    return [*(level for level in known if level in there), *sorted(there - {*known})]
+
+
+def _charts_by_date(of: GameFigures, levels: Sequence[str]) -> list[Html]:
+    """Draw counts and times over dates; a chart without a dot is left out."""
+    drawn = (
+        ("Solutions by date", "count", "solutions by date", "{:,}".format, charts.short),
+        ("Time by date", "kernel_ns", "time by date", charts.time_text, charts.time_text),
+    )
+    plots = (
+        (heading, charts.dots(_dots(of, column, text), levels, f"{of.title}: {label}", ticks))
+        for heading, column, label, text, ticks in drawn
+    )
+    return [figure(*plot) for plot in plots if plot[1]]
+
+
+def _dots(
+    of: GameFigures, column: str, text: Callable[[int], str]
+) -> list[tuple[dt.date, float, str, str]]:
+    """List the boards that have a number in a column: date, number, level and what a dot says."""
+    return [
+        (
+            row["date"],
+            float(row[column]),
+            str(row["level"]),
+            f"{board_name(row)}: {text(row[column])}",
+        )
+        for row in of.rows
+        if row[column]
+    ]
+
+
+def _charts_of_boards(figures: Figures, of: GameFigures) -> list[Html]:
+    """Draw the days of the window, and how states and times are spread; empty ones are left out."""
+    days = charts.calendar(
+        figures.since, figures.until, _days(of), f"{of.title}: days of the window"
+    )
+    states = (float(row["states"]) for row in of.rows)
+    times = (float(row["kernel_ns"]) for row in of.rows)
+    plots = (
+        ("Coverage", days, _DAYS_KEY),
+        ("States of a board", charts.columns(states, f"{of.title}: states", charts.short), None),
+        ("Time of a board", charts.columns(times, f"{of.title}: times", charts.time_text), None),
+    )
+    return [figure(*plot) for plot in plots if plot[1]]
+
+
+def _hardest(of: GameFigures) -> Html:
+    """Write the table of the boards that took the most."""
+    rows = [
+        (
+            board_name(row),
+            count_text(row),
+            f"{row['states']:,}",
+            charts.time_text(row["kernel_ns"]),
+        )
+        for row in of.hardest
+    ]
+    return table_block(("board", "solutions", "states", "time"), rows, numbers=3)
 
 
 def _legend(levels: Sequence[str]) -> Html | None:

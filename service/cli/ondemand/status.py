@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
@@ -164,13 +164,39 @@ def _jobs_look(source: Jobs, named: dict[str, str]) -> _Look:
     )
 
 
-def _queue_look(store: Lake, settings: Settings) -> _Look:
+@dataclass(kw_only=True)
+class _Server:
+    """What the server knows of the workers of a lake; of one that does not answer, nothing."""
+
+    workers: dict[str, dict[str, Any]] | None = None
+    """What each living worker says of itself, by name."""
+    refusing: dict[str, str] = field(default_factory=dict)
+    """Why workers cannot work here, by name."""
+    dropped: dict[str, int] = field(default_factory=dict)
+    """How often something that is no message was dropped, by place."""
+    batch: Demand | None = None
+    """What batches have to do."""
+
+
+def _ask_server(settings: Settings) -> _Server:
     import redis
 
-    from nightgrid.workers.broker.lake_keys import current_id, key_prefix
     from nightgrid.workers.broker.malformed import malformed_counts
     from nightgrid.workers.broker.queues import demand
     from nightgrid.workers.broker.redis_keys import connect, living, refusals
+
+    told = _Server()
+    with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
+        alive = living(client, settings)
+        told.refusing = refusals(client, settings)
+        told.dropped = malformed_counts(client, settings)
+        told.batch = demand(settings)
+        told.workers = alive
+    return told
+
+
+def _queue_look(store: Lake, settings: Settings) -> _Look:
+    from nightgrid.workers.broker.lake_keys import current_id, key_prefix
     from nightgrid.workers.ondemand.jobs.status import status as status_of_job
     from nightgrid.workers.ondemand.record_files import list_set_aside, read_records
 
@@ -179,46 +205,28 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     jobs = [job for job in found if job.state not in ("done", "unknown")]
     # A keeper sets what is no record aside: the jobs of the others go on.
     damaged = {**records.bad, **dict.fromkeys(list_set_aside(store), SET_ASIDE)}
-    workers: int | None = None
-    refusing: dict[str, str] = {}
-    dropped: dict[str, int] = {}
-    serving: dict[str, dict[str, Any]] = {}
-    batch: Demand | None = None
-    with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
-        alive = living(client, settings)
-        refusing = refusals(client, settings)
-        dropped = malformed_counts(client, settings)
-        batch = demand(settings)
-        workers, serving = len(alive), alive
-    told = None if batch is None else asdict(batch)
+    server = _ask_server(settings)
+    batch = None if server.batch is None else asdict(server.batch)
     states = [job.state for job in jobs]
     summary: dict[str, Any] = {
         "queued": states.count("queued"),
         "working": states.count("working"),
         "runs": states.count("run"),
         "oldest_s": max((job.age_s or 0.0 for job in jobs), default=None),
-        "workers": workers,
-        "refusing": refusing,
-        "dropped": dropped,
+        "workers": None if server.workers is None else len(server.workers),
+        "refusing": server.refusing,
+        "dropped": server.dropped,
         "damaged": damaged,
-        "serving": serving,
+        "serving": server.workers or {},
         "lake_id": current_id(settings),
         "key_prefix": key_prefix(settings),
-        "batch": told,
+        "batch": batch,
     }
     ageless = [asdict(job) | {"age_s": None} for job in jobs]
     return _Look(
-        seen=(
-            ageless,
-            workers,
-            serving,
-            refusing,
-            dropped,
-            damaged,
-            told and told | {"oldest_s": None},
-        ),
+        seen=(ageless, replace(server, batch=None), damaged, batch and batch | {"oldest_s": None}),
         values=[*map(asdict, jobs), summary],
-        text=_queue_text(jobs, summary, batch, _no_server(settings)),
+        text=_queue_text(jobs, summary, server.batch, _no_server(settings)),
         over=not jobs,
         jobs=jobs,
     )
