@@ -143,13 +143,18 @@ class Reconciler:
     def _try_again(self, chunk: Chunk, why: Reason) -> None:
         """Send a chunk again that did not fail by itself, as long as anything else gets done."""
         self._transient_row, self._transient_why = self._transient_row + 1, why.sentence
-        self._table.move("requeue", chunk.place)
+        self._send_again(chunk, why.sentence)
         for source in self._growing.sources(chunk):
             # The worker has found that states are gone, and deleted the result that promised them.
             if source.has_result and not self._has_result(source.place):
                 log.warning("states lost", chunk=self._table.ref(source.place).name)
                 self._table.move("reopen", source.place)
         time.sleep(TRANSIENT_PAUSE_SECONDS)
+
+    def _send_again(self, chunk: Chunk, why: str) -> None:
+        """Let a chunk be sent once more, and say in the log why it will be worked twice."""
+        log.info("chunk sent again", chunk=self._table.ref(chunk.place).name, reason=why)
+        self._table.move("requeue", chunk.place)
 
     def _pass_on(self, chunk: Chunk, refusal: Announcement) -> None:
         """Send a chunk again that a worker could not work for reasons of its own."""
@@ -216,7 +221,7 @@ class Reconciler:
                 late = f"nothing heard for {overdue_s:g} s after it began"
                 self._fail(chunk, Reason(code=ReasonCode.OVERDUE, sentence=late))
         elif now - max(flight.submitted_at, self._heard_at) > overdue_s:
-            self._table.move("requeue", place)
+            self._send_again(chunk, f"no worker began it within {overdue_s:g} s")
 
     def _has_begun(self, chunk: Chunk) -> bool:
         """Look for the note of a worker that began a chunk; tell whether it is a new one."""

@@ -22,6 +22,7 @@ from nightgrid.workers.chunks.solved_rows import AGAIN, solve_rows
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor, MessageStatus
 from nightgrid.workers.driver.reconciler import Reconciler
+from nightgrid.workers.logs import logged_to
 from nightgrid.workers.runs.manifest import open_run, read_done
 from nightgrid.workers.runs.notes import Attempts, read_all_attempts, read_attempts, write_start
 from nightgrid.workers.runs.plan.planner import plan_run
@@ -143,8 +144,16 @@ def test_a_lake_that_fails_every_worker_ends_the_run_though_some_looks_are_quiet
     settings = quick_settings(tmp_path, broker_patience_seconds=0.05)
     run_id = plan(lake, toy.boards(60))
     executor = SometimesTransientExecutor(lake, settings)
-    with pytest.raises(TransientError, match="the lake is away"):
+    told = tmp_path / "driver.log"
+    with pytest.raises(TransientError, match="the lake is away"), logged_to(told):
         drive(lake, run_id, executor, settings=settings)
+    assert "the lake is away" in sent_again(told)[0]["reason"]
+
+
+def sent_again(log):
+    """Read from a log which chunks were sent again, and why."""
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line[:1] == "{"]
+    return [line for line in lines if line["event"] == "chunk sent again"]
 
 
 def run_inline(lake, settings, boards, ask=COUNT):
@@ -397,9 +406,15 @@ def test_lost_messages_are_sent_again_when_overdue_and_parts_found_unannounced(t
     boards = toy.boards(200)
     executor = DeafExecutor(lake, settings, lost=3)
     run_id = plan(lake, boards)
-    summary = drive(lake, run_id, executor, settings=settings)
+    told = tmp_path / "driver.log"
+    with logged_to(told):
+        summary = drive(lake, run_id, executor, settings=settings)
     assert summary.finished
     assert summary.resubmissions == 3
+    assert {line["chunk"] for line in sent_again(told)} == {
+        ref.name for ref in executor.submitted[:3]
+    }
+    assert sent_again(told)[0]["reason"] == "no worker began it within 0.5 s"
     assert summary.failures == 0
     assert len(executor.submitted) == summary.chunks_total + 3
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
