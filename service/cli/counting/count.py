@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -125,11 +126,8 @@ def count(
     is poison, 3 bad input, 130 stopped or cancelled.
     """
     form = chosen_format(format_, output, json=json)
-    if output is not None and form is Format.JSON:
-        raise PermanentError("--output takes the distribution, as csv or parquet")
     json = form is Format.JSON
-    if (dry_run or cancel is not None) and form not in (None, Format.JSON):
-        raise PermanentError(f"--format {form} writes a distribution; here there is --json alone")
+    _check_form(form, output, distribution=not dry_run and cancel is None)
     if cancel is not None:
         if corpus is not None or dry_run or resume or retry:
             raise PermanentError(
@@ -139,12 +137,7 @@ def count(
 
         return cancel_run(cancel, lake, json=json)
     if corpus is None:
-        from nightgrid.archive.games.generator_spec import EXAMPLE
-
-        raise PermanentError(
-            "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such "
-            f"as {EXAMPLE}"
-        )
+        raise _no_corpus()
     check_game(game)
     # Read when pyarrow is imported. Its own allocators keep what they had at the peak: of a hundred
     # thousand boards 60 MB more.
@@ -188,6 +181,23 @@ def count(
         # Told above, in more words than `run` has.
         raise typer.Abort
     return code
+
+
+def _check_form(form: Format | None, output: Path | None, *, distribution: bool) -> None:
+    """Raise PermanentError for a form that is not that of a `distribution`, or where none is."""
+    if output is not None and form is Format.JSON:
+        raise PermanentError("--output takes the distribution, as csv or parquet")
+    if not distribution and form not in (None, Format.JSON):
+        raise PermanentError(f"--format {form} writes a distribution; here there is --json alone")
+
+
+def _no_corpus() -> PermanentError:
+    from nightgrid.archive.games.generator_spec import EXAMPLE
+
+    return PermanentError(
+        "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such as "
+        f"{EXAMPLE}"
+    )
 
 
 @contextmanager
