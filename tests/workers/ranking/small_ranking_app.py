@@ -1,6 +1,8 @@
 """The workers' Celery app with a small ranker, whose process dies at a board until it may live."""
 
+import itertools
 import os
+import random
 import signal
 from pathlib import Path
 
@@ -16,10 +18,31 @@ FATAL = "fatal"
 """The clue of boards at which the process dies."""
 ONCE = "once"
 """The clue of boards at which it dies the first time."""
+LONG = "long"
+"""The clue of boards that are ranked with so many words that it takes seconds, again and
+again until it is stopped."""
+BEGUN = "begun"
+"""The file that says that such a board is begun."""
 _rank = work.rank
 
 
+_draw = random.Random(1)
+LONG_ROWS = " ".join("".join(_draw.choices("ABCD", k=6)) for _ in range(8))
+
+
+def _many_words():
+    words = {"".join(letters): 300 for letters in itertools.product("ABCD", repeat=4)}
+    words |= {"".join(_draw.choices("ABCD", k=8)): 300 for _ in range(50)}
+    return Ranker(fitted_weights(), vocabulary_of(words, set(words), []), None)
+
+
 def _dying(ranker, wanted, budget):
+    if wanted.clue == LONG:
+        (Path(os.environ["SMALL_RANKING_FOLDER"]) / BEGUN).touch()
+        while budget.stopped is None:
+            # Some seconds a time, were it not stopped.
+            row = _rank(_many_words(), wanted, budget)
+        return row
     marker = Path(os.environ["SMALL_RANKING_FOLDER"]) / "died-once"
     if wanted.clue == FATAL or (wanted.clue == ONCE and not marker.exists()):
         marker.touch()
