@@ -87,7 +87,7 @@ def care_for_lake(
 
     _check_options(action, keep=keep, game=game, into=into, dry_run=dry_run)
     kept = _read_keep(keep or []) if action is Action.PRUNE else {}
-    url = read_settings(lake=lake, writes=action is not Action.CHECK).lake
+    url = read_settings(lake=lake, writes=not (action is Action.CHECK or dry_run)).lake
     opened = Lake.open(url)
     # Of a bucket nothing tells a prefix that is misspelt from a lake but that nothing is there.
     if is_missing(url) or not (opened.folders("") or opened.sizes("", deep=False)):

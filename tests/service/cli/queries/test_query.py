@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -122,6 +123,34 @@ def test_without_a_lake_a_query_says_so(invoke: Invoke, tmp_path: Path) -> None:
     code, _, err = invoke("query", "select 1", "--lake", str(tmp_path / "none"))
     assert code == 3
     assert "is no lake with puzzles" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "needs"),
+    [
+        (("query", "select 1"), ""),
+        (("list", "results"), ""),
+        (("result", JOBS[0]), ""),
+        (("result", f"{7:032x}"), ""),
+        (("status",), ""),
+        (("show", "pips/2026-01-05"), ""),
+        (("lake", "check"), ""),
+        (("lake", "upgrade", "--dry-run"), ""),
+        (("report", "-o", "report"), ""),
+        (("report",), "written"),
+        (("submit", "pips/2026-01-05"), "written"),
+        (("lake", "upgrade"), "written"),
+    ],
+)
+@pytest.mark.usefixtures("lake")
+def test_what_only_reads_takes_a_lake_that_may_not_be_written(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], needs: str
+) -> None:
+    monkeypatch.setattr(os, "access", lambda _path, rights: not rights & os.W_OK)
+    code, _, err = invoke(*words)
+    refused = "cannot be read and written (permission denied); expected a folder" in err
+    assert refused == bool(needs)
+    assert code == 3 or not needs
 
 
 def test_a_view_is_one_line_for_duckdb_polars_and_pandas(lake: str) -> None:
