@@ -158,6 +158,10 @@ class ServicePlug:
         """Say what the first of listed solutions is worth, in a game that lists the best first."""
         return None
 
+    def why_ranked(self, cover: Mapping[str, Any]) -> list[str]:
+        """Say in lines why a cover of a ranking stands where it does, in a game that ranks them."""
+        raise NotImplementedError
+
     def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
         """Draw a board that a hard problem was turned into, as the text of an SVG file."""
         return self.view().svg(puzzle, solution, title)

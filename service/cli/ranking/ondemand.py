@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nightgrid.service.cli.answers import each_puzzle, head_json
 from nightgrid.service.cli.ondemand.job_sources import remote_jobs
+from nightgrid.service.games import service_plug
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import Exit, complain, duration, emit, say
 from nightgrid.solvers.errors import PermanentError
@@ -193,7 +194,6 @@ def _json(found: RankingStatus) -> dict[str, Any]:
 def say_ranking(ranking: Mapping[str, Any]) -> None:
     """Write the likeliest covers, and what spoke for each word of the first."""
     from nightgrid.archive.games import ranking_plug
-    from nightgrid.service.games.strands.signals import told_signals, told_terms
 
     covers = ranking["covers"]
     if not covers:
@@ -205,10 +205,9 @@ def say_ranking(ranking: Mapping[str, Any]) -> None:
     for place, cover in enumerate(covers[:COVERS_SHOWN], 1):
         spangram = " ".join(cover["components"])
         say(f"  {place}. {cover['confidence']:6.1%}  {spangram}: {', '.join(cover['theme_words'])}")
-    say(told_signals(covers[0]["signals"]))
-    say("What each of its words adds:")
-    for word, terms in covers[0]["words"].items():
-        say(f"  {word}: {told_terms(terms)}")
+    ranks = ranking_plug()
+    for line in service_plug(ranks.GAME).why_ranked(covers[0]):
+        say(line)
     if ranking["with_model"] is False:
-        alone = ranking_plug().ALONE
+        alone = ranks.ALONE
         say(f"{alone[0].upper()}{alone[1:]}.")

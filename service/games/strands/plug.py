@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -136,6 +136,13 @@ class StrandsAtDoors(ServicePlug):
         from nightgrid.service.games.strands.ranking import rank_board
 
         return rank_board(cast("StrandsGame", game).bound_rules, puzzle, clue, budget)
+
+    def why_ranked(self, cover: Mapping[str, Any]) -> list[str]:
+        """Tell what speaks for a cover, and for each of its words."""
+        from nightgrid.service.games.strands.signals import told_signals, told_terms
+
+        words = [f"  {word}: {told_terms(terms)}" for word, terms in cover["words"].items()]
+        return [told_signals(cover["signals"]), "What each of its words adds:", *words]
 
     def check_night(self, said: Said) -> None:
         """Refuse a number of words."""
