@@ -69,6 +69,17 @@ set -e; trap 'echo "@@FAILED $BASH_COMMAND" >&2' ERR
 ALL_BLOCKS = [block for page in pages() for block in blocks_of(page)]
 RUN_PAGES = sorted({block.page for block in ALL_BLOCKS if block.is_run})
 NOT_RUN = [block for block in ALL_BLOCKS if block.reason]
+LONG_PAGES = {
+    "docs/how-to/back-up-and-move-a-lake.md",
+    "docs/how-to/call-the-service.md",
+    "docs/how-to/query-results.md",
+    "docs/how-to/rank-covers.md",
+    "docs/how-to/solve-boards.md",
+}
+"""Their commands take seconds each; README and the tutorial run most of them as well."""
+AS_README = pytest.mark.long(
+    short="tests/docs/test_commands.py::test_every_command_of_a_page_does_what_it_says"
+)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +100,10 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.timeout(PAGE_TIMEOUT_S)
-@pytest.mark.parametrize("page", RUN_PAGES)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[AS_README] if page in LONG_PAGES else []) for page in RUN_PAGES],
+)
 def test_every_command_of_a_page_does_what_it_says(
     page: str, clone: Path, programs: Path, tmp_path: Path
 ):

@@ -269,6 +269,9 @@ def test_an_error_in_one_sentence_has_no_traceback_under_prefect(
         assert (record.exc_info is None) == isinstance(error, StoppedError)
 
 
+@pytest.mark.long(
+    short="tests/flows/count/test_count.py::test_the_planners_process_ends_with_its_plan_and_another_plans_again"
+)
 def test_a_planner_whose_process_was_killed_can_be_started_again(
     settings: Count, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ):

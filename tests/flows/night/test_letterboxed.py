@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, SOLUTIONS
 from nightgrid.archive.results.gold import COUNTS_PATH
@@ -18,6 +20,9 @@ from tests.flows.nights import run_one
 Night = Callable[..., NightSettings]
 
 
+@pytest.mark.long(
+    short="tests/solvers/letterboxed/test_published.py::test_every_day_is_solved_in_two_words_and_the_official_answer_is_one_of_them"
+)
 def test_on_every_published_day_the_official_answer_is_among_the_shortest_chains(
     published: Path, night: Night
 ) -> None:

@@ -168,6 +168,9 @@ def test_a_flow_run_of_a_deployment_leaves_the_report_of_the_night(
     assert page.count('<figure class="plate">') == 3
 
 
+@pytest.mark.long(
+    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+)
 def test_a_night_whose_source_is_down_is_a_failed_flow_run(night, api, home, python):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -185,11 +188,13 @@ def test_a_night_whose_source_is_down_is_a_failed_flow_run(night, api, home, pyt
 
 
 def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
-    source, night, api, home, python
+    source, night, api, home
 ):
     settings = night(source(2))
 
-    first = in_a_process(python, settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api)
+    first = in_a_process(
+        sys.executable, settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api
+    )
     second = in_a_process(
         sys.executable, settings, "--prefect", PREFECT_HOME=str(home), PREFECT_API_URL=api
     )
@@ -260,6 +265,9 @@ def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(
     assert wait_until(lambda: not ask(api, "logs", logs=of_old))
 
 
+@pytest.mark.long(
+    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+)
 def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distribution(
     api, home, python, tmp_path
 ):
@@ -291,6 +299,9 @@ def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distributio
     assert sum(row["puzzles"] for row in spread) == 40
 
 
+@pytest.mark.long(
+    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+)
 def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(api, home, python, tmp_path):
     spec, lake = "pips:n=40,mix=easy,seed=4", str(tmp_path / "cancelled")
     count = CountSettings(corpus=spec, executor="inline", workers=Settings(lake=lake))

@@ -301,6 +301,9 @@ def test_queued_solves_from_submit_to_result(
     assert (code, out.split()[0]) == (0, pair), "known: no server needed"
 
 
+@pytest.mark.long(
+    short="tests/service/cli/ondemand/test_submit.py::test_queued_solves_from_submit_to_result"
+)
 @pytest.mark.usefixtures("small_files", "worker")
 def test_a_board_with_thousands_of_solutions_is_listed_by_workers(
     tmp_path: Path, nightgrid: Run, write: Write
