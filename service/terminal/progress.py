@@ -30,6 +30,8 @@ LEFT_FROM_SHARE = 0.25
 """The share of the kernels that is done before a time is expected for the others."""
 WARM_PATIENCE_S = 2.0
 """Kernels that are only loaded are ready sooner."""
+SAID_AGAIN_S = 30.0
+"""A wait that is told once is told again after so long."""
 READY_PATIENCE_S = 20.0
 """A plan of a few thousand puzzles is ready sooner, together with workers for it."""
 
@@ -309,11 +311,20 @@ def waited(what: str) -> Iterator[None]:
 
 @contextmanager
 def patient(text: str, seconds: float) -> Iterator[None]:
-    """Say a text if the body goes on for so long."""
-    timer = threading.Timer(seconds, note, (text,))
-    timer.daemon = True
-    timer.start()
+    """Say a text if the body goes on for so long, and again, with the time, every SAID_AGAIN_S."""
+    begun, ended = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        if ended.wait(seconds):
+            return
+        note(text)
+        while not ended.wait(SAID_AGAIN_S):
+            note(f"{text}, {time.monotonic() - begun:.0f} s")
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
     try:
         yield
     finally:
-        timer.cancel()
+        ended.set()
+        teller.join()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from nightgrid.service.terminal import progress
 from nightgrid.service.terminal.progress import warming_text
 
 
@@ -27,3 +30,23 @@ from nightgrid.service.terminal.progress import warming_text
 )
 def test_how_many_kernels_are_done_of_how_many_is_told(kernels: int, text: str) -> None:
     assert warming_text(kernels, 200, 1, 3, 60.0) == text
+
+
+def test_a_wait_that_goes_on_is_told_again_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    twice = threading.Event()
+
+    def note(text: str) -> None:
+        told.append(text)
+        if len(told) == 2:
+            twice.set()
+
+    monkeypatch.setattr(progress, "note", note)
+    monkeypatch.setattr(progress, "SAID_AGAIN_S", 1e-3)
+    with progress.patient("planning", 0.0):
+        assert twice.wait(60)
+    assert told[:2] == ["planning", "planning, 0 s"]
+    ended = len(told)
+    with progress.patient("planning", 60.0):
+        pass
+    assert len(told) == ended
