@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import redis
@@ -59,6 +60,7 @@ class Service:
         self.settings = settings
         self.replies = Replies()
         self.access = Access(lambda: self.lake, required=settings.wants_keys)
+        self._looking: dict[str, asyncio.Task[Any]] = {}
 
     async def open(self) -> None:
         """Open what the routes use. Raises PermanentError for a lake that cannot be one."""
@@ -100,6 +102,18 @@ class Service:
 
     async def _look(self, job_id: str) -> dict[str, Any] | None:
         return await asyncio.to_thread(self.look, job_id)
+
+    async def look_once(self, path: str, find: Callable[[], Any]) -> None:
+        """Have a job looked for, once for all requests for one path that come meanwhile.
+
+        `find` blocks. Raises what it raises.
+        """
+        task = self._looking.get(path)
+        if task is None:
+            task = self._looking[path] = asyncio.create_task(asyncio.to_thread(find))
+            task.add_done_callback(lambda _: self._looking.pop(path, None))
+        # A client that goes takes nothing away from another one.
+        await asyncio.shield(task)
 
     def may_know(self, posed: Posed) -> bool:
         """Tell whether the puzzle is one of the lake's, so that nights may have answered it."""

@@ -85,8 +85,9 @@ def get_ranking(ranking_id: str, service: Here, limit: Limit = SHOWN) -> Respons
 )
 async def get_ranking_events(ranking_id: str, request: Request, service: Here) -> Response:
     """Tell what happens to a ranking: `state` and at last `end`."""
-    if not service.hub.has_seen(ranking_id, request.url.path):
-        await asyncio.to_thread(_found, service, ranking_id)
+    path = request.url.path
+    if not service.hub.has_seen(ranking_id, path):
+        await service.look_once(path, lambda: _found(service, ranking_id))
     return events_of(ranking_id, request, service, _look_of(service))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -32,8 +31,9 @@ REPLIES: dict[int | str, dict[str, Any]] = {
 @router.get("/solves/{job_id}/events", response_class=EventSourceResponse, responses=REPLIES)
 async def get_events(job_id: str, request: Request, service: Here) -> Response:
     """Tell what happens to a job: `state`, `progress`, `part` and at last `end`."""
-    if not service.hub.has_seen(job_id, request.url.path):
-        await asyncio.to_thread(found_solve, service, job_id)
+    path = request.url.path
+    if not service.hub.has_seen(job_id, path):
+        await service.look_once(path, lambda: found_solve(service, job_id))
     return events_of(job_id, request, service)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
@@ -14,8 +15,12 @@ from starlette.testclient import TestClient
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard import access
 from nightgrid.service.http.guard.keys import add_key, revoke_key
+from nightgrid.service.http.problems import Problem
+from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events
 from nightgrid.service.http.solves.following import Followed
+from nightgrid.service.http.state import Service
+from nightgrid.workers.settings import Settings
 
 Work = Callable[[], int]
 
@@ -67,6 +72,25 @@ def test_of_clients_that_follow_one_job_the_first_alone_has_it_looked_for(
     assert events_of(client.get(f"{at}/events").text)[-1]["event"] == "end"
     assert looked == []
     assert client.get(f"{at.replace('solves', 'rankings')}/events").status_code == 404
+
+
+def test_clients_that_come_at_once_have_a_job_looked_for_once(settings: Settings) -> None:
+    looked: list[str] = []
+
+    def find() -> None:
+        looked.append("here")
+        raise Problem(404, "no-such-solve", "There is no such solve", "")
+
+    async def come() -> list[BaseException | None]:
+        service = Service(ServiceSettings(workers=settings))
+        coming = (service.look_once("/v1/solves/0/events", find) for _ in range(100))
+        found = await asyncio.gather(*coming, return_exceptions=True)
+        with pytest.raises(Problem):
+            await service.look_once("/v1/solves/0/events", find)
+        return found
+
+    assert all(isinstance(each, Problem) for each in asyncio.run(come()))
+    assert len(looked) == 2, "once for those, once for the one that came later"
 
 
 def test_a_key_that_is_revoked_ends_its_streams(
