@@ -285,9 +285,9 @@ class Lake:
         files = (i for i in self._infos(folder, deep=deep) if i.type == pafs.FileType.File)
         return {info.path: (info.size, info.mtime_ns) for info in files}
 
-    def folders(self, prefix: str) -> builtins.list[str]:
-        """List the folders that lie in a folder, sorted."""
-        found = self._infos(prefix, deep=False)
+    def folders(self, prefix: str, *, deep: bool = False) -> builtins.list[str]:
+        """List the folders that lie in a folder, or with `deep` at any depth, sorted."""
+        found = self._infos(prefix, deep=deep)
         return sorted(info.path for info in found if info.type == pafs.FileType.Directory)
 
     def _infos(self, prefix: str, *, deep: bool) -> builtins.list[pafs.FileInfo]:

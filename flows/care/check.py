@@ -25,6 +25,7 @@ from nightgrid.workers.runs.run_files import folder
 
 Fault = Literal["damaged", "foreign", "newer", "lost", "unreadable"]
 FOREIGN = "no process of this program reads it; delete it, or move it out of the lake"
+IN_THE_WAY = "move it out of the lake: no process can read or write a file of this name"
 UNREADABLE = "let this user read it; whether it is sound is not known, and repair changes nothing"
 NEWER = "use the nightgrid that wrote it, or a later one"
 
@@ -37,7 +38,7 @@ class Finding:
     fault: Fault
     """`damaged`: it does not hold what was written. `foreign`: it is none of the lake's files.
     `newer`: a later version wrote it. `lost`: other files say that there should be more.
-    `unreadable`: this process may not read it."""
+    `unreadable`: this process may not read it, or it is a folder."""
     what: str
     """One sentence."""
     mend: Mend | None = None
@@ -70,6 +71,11 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
             faults.add(found.fault)
             yield found
     on_file(len(paths), len(paths))
+    for path in lake.folders("", deep=True):
+        if kind_of(path) is not None:
+            faults.add("unreadable")
+            what = f"{path} is a folder; expected a file"
+            yield Finding(path=path, fault="unreadable", what=what, advice=IN_THE_WAY)
     # What is lost is not told apart from what cannot be read.
     if not faults & {"damaged", "newer", "unreadable"}:
         yield from lost_rows(lake)

@@ -292,6 +292,22 @@ def test_foreign_files_are_named_and_left_alone(lake: Lake) -> None:
     assert lake.read_bytes("notes.md") == b"mine"
 
 
+@pytest.mark.parametrize("folder", ["checked", "editions", "results", "corpora"])
+def test_a_folder_in_the_place_of_a_file_is_named_and_left_to_a_person(
+    lake: Lake, folder: str
+) -> None:
+    """Given a folder that stops every night, Then a check names it, and a repair leaves it."""
+    path = lake.list(folder)[0]
+    lake.delete(path)
+    (Path(lake.url) / path).mkdir()
+    lake.write_bytes(f"{path}/notes.md", b"mine")
+    named = {found.path: found.what for found in findings(lake)}
+    assert named[path] == f"{path} is a folder; expected a file"
+    with pytest.raises(LakeRefusesError, match=f"^{path} is a folder; expected a file; a repair"):
+        list(repair_lake(lake))
+    assert lake.read_bytes(f"{path}/notes.md") == b"mine"
+
+
 def test_a_lake_of_a_later_version_is_named_and_not_repaired(lake: Lake) -> None:
     (path, *_) = lake.list("results")
     rows = lake.read_table(path, RESULTS)
