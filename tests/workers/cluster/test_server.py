@@ -86,6 +86,9 @@ def test_a_second_cluster_shares_the_server_of_the_first(tmp_path):
         assert server.is_up(settings)
 
 
+@pytest.mark.long(
+    short="tests/workers/cluster/test_supervisor.py::test_a_second_supervisor_is_refused_before_anything_is_prepared"
+)
 @pytest.mark.cluster
 def test_a_second_supervisor_in_one_folder_is_refused_in_one_sentence(tmp_path):
     settings = quick_settings(tmp_path)
@@ -108,6 +111,9 @@ def test_a_second_supervisor_in_one_folder_is_refused_in_one_sentence(tmp_path):
     )
 
 
+@pytest.mark.long(
+    short="tests/workers/cluster/test_survival.py::test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run"
+)
 @pytest.mark.cluster
 def test_a_worker_that_stands_still_for_ever_is_replaced(tmp_path):
     settings = quick_settings(tmp_path, silent_seconds=2.0)

@@ -22,7 +22,13 @@ from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import divide_all, quick_settings
 
 # Workers compile or load kernels and open the English words before they begin.
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.timeout(600),
+    pytest.mark.long(
+        short="tests/workers/runs/test_strands.py::test_a_run_says_what_the_game_says_whether_it_was_divided_ahead_or_not"
+    ),
+]
 
 BOARD, _ = generate("TRAIN", ["COAT", "LEMON", "STONES"], 3, rows=4, columns=5)
 LIGHTER, _ = generate("STAR", ["LEMON", "CAT"], 1, rows=3, columns=4)
@@ -99,18 +105,7 @@ def check_as_whole(game, lake, run_id, puzzle, ask, whole):
     return row
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        "count",
-        pytest.param(
-            "best(6)",
-            marks=pytest.mark.long(
-                short="tests/workers/cluster/test_strands.py::test_boards_divided_ahead_end_as_if_each_was_solved_whole"
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("ask", ["count", "best(6)"])
 def test_boards_divided_ahead_end_as_if_each_was_solved_whole(
     strands, strands_cluster, ask, monkeypatch
 ):
@@ -130,9 +125,6 @@ def test_boards_divided_ahead_end_as_if_each_was_solved_whole(
         assert row["parts"] == 8
 
 
-@pytest.mark.long(
-    short="tests/workers/cluster/test_strands.py::test_boards_divided_ahead_end_as_if_each_was_solved_whole"
-)
 def test_a_list_is_counted_before_it_is_divided_and_ends_as_the_whole(
     strands, strands_cluster, monkeypatch
 ):
@@ -145,18 +137,7 @@ def test_a_list_is_counted_before_it_is_divided_and_ends_as_the_whole(
         assert row["parts"] == 1, "so few solutions are one file's"
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        pytest.param(
-            "count",
-            marks=pytest.mark.long(
-                short="tests/workers/cluster/test_strands.py::test_a_part_that_is_too_large_is_divided_again_and_once_more"
-            ),
-        ),
-        "best(6)",
-    ],
-)
+@pytest.mark.parametrize("ask", ["count", "best(6)"])
 def test_a_part_that_is_too_large_is_divided_again_and_once_more(
     strands, strands_cluster, ask, monkeypatch
 ):
