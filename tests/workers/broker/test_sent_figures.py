@@ -8,6 +8,7 @@ from nightgrid.workers.broker import sent_figures
 from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.broker.sent_figures import read_figures, send_figures
 from nightgrid.workers.figures import KEEPER_LOOK, ROWS, TASKS, note, note_rows, take_gathered
+from nightgrid.workers.ondemand import keeper
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +22,9 @@ def nothing_gathered():
 def server(cluster, monkeypatch):
     """A server that other tests use, too: figures of this one have a key of their own."""
     monkeypatch.setattr(sent_figures, "_key", lambda _: "figures-of-this-test")
+    # The keeper of the cluster is a thread here, and would note its looks among what a test notes.
+    monkeypatch.setattr(keeper, "note", lambda *_, **__: None)
+    take_gathered()
     with connect(cluster) as client:
         yield client
         client.delete("figures-of-this-test")
