@@ -125,7 +125,7 @@ def ask(api: str, what: str, **query: Any) -> Any:
 
 
 @pytest.mark.long(
-    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+    short="tests/flows/test_start.py::test_work_that_an_earlier_night_has_left_is_done_under_prefect"
 )
 def test_a_night_on_a_temporary_server_does_what_one_without_prefect_does(source, night, home):
     folder = source(2)
@@ -142,7 +142,7 @@ def test_a_night_on_a_temporary_server_does_what_one_without_prefect_does(source
 
 
 @pytest.mark.long(
-    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+    short="tests/flows/test_start.py::test_work_that_an_earlier_night_has_left_is_done_under_prefect"
 )
 def test_a_flow_run_of_a_deployment_leaves_the_report_of_the_night(
     source, night, api, home, python
@@ -169,7 +169,7 @@ def test_a_flow_run_of_a_deployment_leaves_the_report_of_the_night(
 
 
 @pytest.mark.long(
-    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+    short="tests/flows/test_start.py::test_work_that_an_earlier_night_has_left_is_done_under_prefect"
 )
 def test_a_night_whose_source_is_down_is_a_failed_flow_run(night, api, home, python):
     with socket.socket() as probe:
@@ -187,6 +187,9 @@ def test_a_night_whose_source_is_down_is_a_failed_flow_run(night, api, home, pyt
     assert [run["state"]["type"] for run in runs] == ["FAILED"]
 
 
+@pytest.mark.long(
+    short="tests/flows/test_start.py::test_work_that_an_earlier_night_has_left_is_done_under_prefect"
+)
 def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
     source, night, api, home
 ):
@@ -223,7 +226,7 @@ def test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary(
 
 
 @pytest.mark.long(
-    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+    short="tests/flows/test_start.py::test_work_that_an_earlier_night_has_left_is_done_under_prefect"
 )
 def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(
     source, night, api, home, python
@@ -266,7 +269,7 @@ def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(
 
 
 @pytest.mark.long(
-    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+    short="tests/flows/test_start.py::test_work_that_an_earlier_night_has_left_is_done_under_prefect"
 )
 def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distribution(
     api, home, python, tmp_path
@@ -300,7 +303,7 @@ def test_a_count_is_one_flow_run_of_four_task_runs_with_progress_and_distributio
 
 
 @pytest.mark.long(
-    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+    short="tests/flows/test_start.py::test_work_that_an_earlier_night_has_left_is_done_under_prefect"
 )
 def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(api, home, python, tmp_path):
     spec, lake = "pips:n=40,mix=easy,seed=4", str(tmp_path / "cancelled")
@@ -320,7 +323,7 @@ def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(api, home, pytho
 
 
 @pytest.mark.long(
-    short="tests/flows/prefect/test_nightly.py::test_a_night_on_a_running_server_is_six_task_runs_with_progress_and_summary"
+    short="tests/flows/test_start.py::test_work_that_an_earlier_night_has_left_is_done_under_prefect"
 )
 def test_a_night_over_several_games_is_one_flow_run_that_fails_with_any_of_them(
     source, night, api, home, python, tmp_path
