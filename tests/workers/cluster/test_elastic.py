@@ -132,7 +132,9 @@ def test_messages_of_runs_that_are_over_want_no_processes(server, name):
     settings, client = server
     lake = Lake.open(settings.lake)
     over, open_ = (uuid.uuid4().hex for _ in range(2))
-    lake.write_bytes(f"{folder(over)}/{name}", b"{}")
+    lake.write_bytes(
+        f"{folder(over)}/{name}", b'{"results": "results/a.parquet", "result_count": 0}'
+    )
     mark_alive(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 4})
     for chunk, run_id in enumerate((over, over, open_)):
         key = f"{key_prefix(settings)}unacked"
