@@ -231,7 +231,7 @@ ROWS = (
         words=("count", "lake", "--lake", "FOLDER/lake", "--inline", "--no-prefect"),
         told=True,
         says="puzzles/game=pips/x.parquet: 8,000,000 values are said to be in 24,827 bytes; "
-        "expected at most 64 for each byte",
+        "expected at most 64 for each byte; nightgrid lake repair mends what can be mended",
     ),
     Bomb(
         what="a generator of 10^10 boards",
