@@ -75,8 +75,10 @@ LONG_PAGES = {
     "docs/how-to/query-results.md",
     "docs/how-to/rank-covers.md",
     "docs/how-to/solve-boards.md",
+    "docs/how-to/watch-and-diagnose.md",
+    "docs/tutorial/first-hour.md",
 }
-"""Their commands take seconds each; README and the tutorial run most of them as well."""
+"""Their commands take seconds each; README runs most of them as well."""
 AS_README = pytest.mark.long(
     short="tests/docs/test_commands.py::test_every_command_of_a_page_does_what_it_says"
 )

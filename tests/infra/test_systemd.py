@@ -89,6 +89,7 @@ def test_what_a_service_writes_lies_in_its_own_folders(path: Path):
     assert said["XDG_CACHE_HOME"] == "/var/cache/nightgrid"
 
 
+@pytest.mark.long(reason="it starts a keeper and waits until it is up")
 def test_a_worker_tells_systemd_when_it_takes_work(tmp_path: Path):
     """Given Type=notify, Then READY=1 comes from the process that systemd started."""
     unit = ROOT / "infra/systemd/nightgrid-worker.service"

@@ -126,6 +126,7 @@ def test_a_fault_of_a_payload_is_shown_on_its_cell(opened: Opened) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Draw a board of Pips")
 
 
+@BESIDE
 def test_all_faults_of_a_payload_are_shown_at_once(opened: Opened) -> None:
     page = opened("/?paste=")
     cells = [[0, 0], [0, 0], [0, 1]]
@@ -139,6 +140,7 @@ def test_all_faults_of_a_payload_are_shown_at_once(opened: Opened) -> None:
     )
 
 
+@BESIDE
 def test_what_the_service_did_not_answer_is_asked_again(opened: Opened) -> None:
     """Given a service that is away while a game is chosen, When it is back, Then it is shown."""
     page = opened("/?paste=")

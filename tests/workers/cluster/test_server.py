@@ -52,6 +52,9 @@ def test_the_server_survives_kill_with_what_it_was_told(tmp_path):
 
 
 @pytest.mark.cluster
+@pytest.mark.long(
+    short="tests/workers/cluster/test_server.py::test_the_server_survives_kill_with_what_it_was_told"
+)
 def test_data_with_which_the_server_cannot_start_are_set_aside(tmp_path):
     settings = quick_settings(tmp_path, workers_start_seconds=60.0)
     with local_cluster(settings, roles=("server",)), closing(connect(settings)) as client:
@@ -128,6 +131,7 @@ def test_a_worker_that_stands_still_for_ever_is_replaced(tmp_path):
 
 
 @pytest.mark.cluster
+@pytest.mark.long(reason="it waits for workers that never come")
 def test_a_cluster_that_cannot_start_says_why_and_leaves_nothing(tmp_path):
     settings = quick_settings(
         tmp_path, celery_app="no_such_module", workers_start_seconds=12.0, stop_seconds=1.0

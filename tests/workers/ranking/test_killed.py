@@ -54,6 +54,9 @@ def test_a_killed_process_loses_no_board(tmp_path, monkeypatch):
     assert lake.list("runs/rankings") == []
 
 
+@pytest.mark.long(
+    short="tests/workers/ranking/test_work.py::test_a_ranking_that_is_cancelled_while_it_is_made_stops_and_is_filed_nowhere"
+)
 def test_a_ranking_that_is_cancelled_while_a_worker_is_at_it_frees_the_worker(
     tmp_path, monkeypatch
 ):
