@@ -171,9 +171,7 @@ def test_the_service_of_one_machine_answers_and_stops(tmp_path: Path):
         assert process.wait(60) == 0
 
 
-@pytest.mark.long(
-    short="tests/infra/test_systemd.py::test_a_worker_tells_systemd_when_it_takes_work"
-)
+@pytest.mark.long(reason="it starts a worker and waits until it takes work")
 def test_a_worker_warms_its_kernels_before_it_begins(tmp_path: Path):
     unit = ROOT / "infra/systemd/nightgrid-worker.service"
     command = command_of(unit, "ExecStartPre", tmp_path)
