@@ -7,6 +7,7 @@ import gc
 import os
 import random
 import secrets
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,13 @@ def _no_wait_for_the_disk() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _this_process_forks_no_workers() -> None:
+    """Forget that a test before made the app of a worker here, which asks stores elsewhere."""
+    if identity := sys.modules.get("nightgrid.archive.lake.identity"):
+        identity.__dict__["_forks"] = False
 
 
 @pytest.fixture(scope="session")

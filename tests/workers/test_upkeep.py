@@ -36,8 +36,6 @@ def lake(request, tmp_path, monkeypatch):
     if request.param == "folder":
         return Lake.open(str(tmp_path / "lake"))
     store = MemoryStore()
-    # A test that made an app of workers in this process has said that it will fork.
-    monkeypatch.setattr("nightgrid.archive.lake.identity._forks", False)
     monkeypatch.setattr("nightgrid.archive.lake.objects.store.connect", lambda _url, **_: store)
     return Lake.open("s3://bucket")
 
