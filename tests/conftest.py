@@ -102,10 +102,17 @@ def _no_wait_for_the_disk() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _this_process_forks_no_workers() -> None:
-    """Forget that a test before made the app of a worker here, which asks stores elsewhere."""
+def _a_process_of_its_own() -> Iterator[None]:
+    """Forget after a test what a process remembers until it ends, or the next test finds it.
+
+    It may have made the app of a worker, which has stores asked by another process, or left out
+    damaged files, which the next command would name.
+    """
+    yield
     if identity := sys.modules.get("nightgrid.archive.lake.identity"):
         identity.__dict__["_forks"] = False
+    if files := sys.modules.get("nightgrid.archive.passed_over"):
+        files.forget(*files.passed_over())
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import json
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -72,6 +73,9 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
             payload = to_payload(date, dict.fromkeys(("easy", "medium", "hard"), board))
             (source / f"{date}.json").write_text(json.dumps(payload))
             told[number], rows[number] = _worked(night, counts, looked_at)
+            if number == 1:
+                # Times of runs are whole seconds: nights within the first one have less to tidy.
+                time.sleep(1.1)
             if number in (1, YOUNG, OLD):
                 # Twice: the first night with nothing new leaves the marks, which later ones read.
                 idle[number] = [_worked(night, counts, looked_at) for _ in range(2)][1]
