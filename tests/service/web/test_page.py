@@ -173,6 +173,7 @@ PIECES = """async (pieces) => {
 }"""
 
 
+@BESIDE
 def test_events_are_read_wherever_they_are_cut(opened: Opened) -> None:
     stream = "id: 1\r\nevent: state\r\ndata: 1\r\n\r\nid: 2\r\nevent: end\r\ndata: 2\r\n\r\n"
     page = opened("/?draw=tiles")
@@ -181,6 +182,7 @@ def test_events_are_read_wherever_they_are_cut(opened: Opened) -> None:
         assert page.evaluate(PIECES, pieces) == [["state", 1], ["end", 2]]
 
 
+@BESIDE
 def test_an_address_that_cannot_be_copied_is_shown(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")

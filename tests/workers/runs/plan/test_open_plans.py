@@ -308,6 +308,9 @@ def test_a_driver_whose_planner_has_died_says_so_and_the_next_goes_on(
     check_results(lake, tmp_path)
 
 
+@pytest.mark.long(
+    short="tests/workers/runs/plan/test_open_plans.py::test_a_run_is_worked_while_it_is_planned"
+)
 def test_answers_may_be_taken_in_on_the_way_or_at_the_end(tmp_path, monkeypatch):
     # Several buckets and row groups, as in a large run.
     monkeypatch.setattr("nightgrid.workers.runs.gathering.ROW_GROUP_ROWS", 50)

@@ -99,6 +99,9 @@ def test_without_the_package_there_is_a_sentence_that_says_what_to_install(
         minilm.sentence_model()
 
 
+@pytest.mark.long(
+    short="tests/archive/games/strands/ranking/test_ranker.py::test_without_the_model_covers_are_ranked_by_words_and_geometry"
+)
 def test_without_the_package_the_ranker_of_a_machine_is_the_one_alone(
     monkeypatch: pytest.MonkeyPatch,
 ):
