@@ -15,10 +15,15 @@ from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle, find_asked
+from nightgrid.archive.words.binding import game_of
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.quick.filing import Filing
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics
+from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.ondemand import quick_solver
 from nightgrid.workers.ondemand.answers import Answer
 from nightgrid.workers.ondemand.filer import file_line, to_line
 from nightgrid.workers.ondemand.jobs.rows import find_row
@@ -28,6 +33,7 @@ from nightgrid.workers.settings import Settings
 
 WAIT = {"Prefer": "wait=20"}
 PATIENCE_S = 60.0
+LATE = Reason(code=ReasonCode.SECONDS)
 
 
 def until(done: Callable[[], object]) -> None:
@@ -123,6 +129,66 @@ def test_what_is_no_message_has_no_answer(
     except Exception:  # noqa: BLE001 - the process writes null for it
         answer = None
     assert (answer is not None) == (not change)
+
+
+class BusyMachine:
+    """A game whose first solve has no core for its seconds, and whose second one works so long."""
+
+    def __init__(self, game: Any, works_s: float) -> None:
+        self._game, self._works_s = game, works_s
+        self.budgets: list[Budget] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._game, name)
+
+    def solve(self, puzzle: Any, ask: Ask, part: Any, budget: Budget) -> Outcome[Any]:
+        self.budgets.append(budget)
+        if len(self.budgets) == 1:
+            time.sleep(budget.seconds)
+            return over_budget(LATE, Statistics())
+        begun = time.thread_time()
+        while time.thread_time() - begun < self._works_s:
+            if budget.stopped is not None:
+                return over_budget(LATE, Statistics())
+        outcome: Outcome[Any] = self._game.solve(puzzle, ask, part, budget)
+        return outcome
+
+
+@pytest.mark.parametrize(("works_s", "is_answered"), [(0.0, True), (60.0, False)])
+def test_a_board_that_had_no_core_is_tried_once_more_and_no_longer_than_another(
+    settings: Settings,
+    lake: Lake,
+    client: TestClient,
+    board: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    works_s: float,
+    is_answered: bool,
+) -> None:
+    client.post("/v1/solves", json={**board, "ask": "count"})
+    (record,) = open_records(lake)
+    game = BusyMachine(game_of(lake, record.question), works_s)
+    monkeypatch.setattr(quick_solver, "game_of", lambda *_: game)
+    answer = try_message(lake, settings, record.message)
+    assert (answer is not None) == is_answered
+    first, second = game.budgets
+    assert first.seconds == quick_solver.TRY_SECONDS < second.seconds
+
+
+def test_a_board_that_had_a_core_is_not_tried_again(
+    settings: Settings,
+    lake: Lake,
+    client: TestClient,
+    board: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client.post("/v1/solves", json={**board, "ask": "count"})
+    (record,) = open_records(lake)
+    game = BusyMachine(game_of(lake, record.question), works_s=0.0)
+    monkeypatch.setattr(quick_solver, "game_of", lambda *_: game)
+    core_s = iter(range(9))
+    monkeypatch.setattr(quick_solver, "thread_time", lambda: next(core_s))
+    assert try_message(lake, settings, record.message) is None
+    assert len(game.budgets) == 1
 
 
 def test_answers_wait_for_a_lake_that_is_away(
