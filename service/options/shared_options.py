@@ -54,6 +54,15 @@ Split = Annotated[
         "it takes long enough (auto, unless set otherwise), wherever it can be, or never.",
     ),
 ]
+DEADLINE_MAX_S = 30 * 24 * 3600.0
+Deadline = Annotated[
+    float | None,
+    typer.Option(
+        metavar="S",
+        help="After S seconds an answer is not wanted any more: a job that has none by then "
+        "expires, and its kernels stop.",
+    ),
+]
 OutputFile = Annotated[
     Path | None,
     typer.Option(

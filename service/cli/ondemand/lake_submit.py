@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from typing import TYPE_CHECKING
 
 from nightgrid.service.asking.asked import ask_about, submit
@@ -35,7 +36,9 @@ def submit_here(jobs: LakeJobs, submission: Submission, lake: str | None) -> int
         asked = ask_about(found.game, published.puzzle, submission.chosen, submission.rules)
         if not is_answered(store, asked.job_id, settings):
             need_server()
-        job = submit(store, asked, settings)
+        wanted_s = submission.deadline_s
+        deadline_at = None if wanted_s is None else time.time() + wanted_s
+        job = submit(store, asked, settings, deadline_at=deadline_at)
         state = status(store, job).state if submission.json and submission.tells_ids else ""
         value = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job, "state": state}
         name = puzzle_name(found, published)

@@ -67,7 +67,12 @@ def _submit(
     rules = submission.rules
     said = {key: value for key, value in rules.said.items() if key != "lexicon"}
     words = None if rules.lexicon is None else _words(rules.lexicon)
-    more = {"split": submission.split, "rules": said or None, "words": words}
+    more = {
+        "split": submission.split,
+        "rules": said or None,
+        "words": words,
+        "deadline_s": submission.deadline_s,
+    }
     solve = service.submit({**body, **more})
     reference = reference_of(solve)
     _, date, level = [*reference.split("/"), None, None][:3] if "/" in reference else [None] * 3

@@ -31,6 +31,8 @@ class Submission:
     """The ask that was given; None: what is usually asked of each game."""
     rules: GameRules
     split: str | None
+    deadline_s: float | None
+    """How long an answer is wanted, from when its puzzle is submitted; None: for ever."""
     json: bool
     tells_ids: bool
     """Whether each job is told as it is submitted, not only once it has ended."""

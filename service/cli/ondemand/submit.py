@@ -13,8 +13,10 @@ from nightgrid.service.cli.ondemand.submission import Submission
 from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_options import GameRules, with_game_rules, with_typed_boards
 from nightgrid.service.options.shared_options import (
+    DEADLINE_MAX_S,
     Best,
     Count,
+    Deadline,
     Files,
     First,
     GameName,
@@ -22,6 +24,7 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     Levels,
     Split,
+    check_range,
     chosen_ask,
 )
 from nightgrid.service.terminal.console import Exit
@@ -62,6 +65,7 @@ def submit(
     ] = False,
     rules: GameRules,
     split: Split = None,
+    deadline: Deadline = None,
     wait: Annotated[
         float | None,
         typer.Option(
@@ -86,15 +90,17 @@ def submit(
     chosen = chosen_ask(
         text=ask, first=first, count=count, best=best, search=["--rank"] if rank else []
     )
+    check_range(deadline, "--deadline", DEADLINE_MAX_S)
     if rank:
         from nightgrid.archive.games import ranking_plug
         from nightgrid.service.cli.ranking.ondemand import submit_rankings
 
         ranked = ranking_plug().GAME
-        if rules.said or typed or split or level or game not in (None, ranked):
+        if rules.said or typed or split or deadline or level or game not in (None, ranked):
             raise PermanentError(
-                "--rank is given with an option of rules, of a typed board, --split, --level or "
-                f"another game; expected files or references of {game_plug(ranked).title} alone"
+                "--rank is given with an option of rules, of a typed board, --split, --deadline, "
+                "--level or another game; expected files or references of "
+                f"{game_plug(ranked).title} alone"
             )
         return submit_rankings(files or [], lake, url, wait, json=json)
     rules.check()
@@ -106,6 +112,7 @@ def submit(
         chosen=chosen,
         rules=rules,
         split=split,
+        deadline_s=deadline,
         json=json,
         tells_ids=wait is None,
     )

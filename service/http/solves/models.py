@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from nightgrid.service.http.guard.board_body import BoardBody
+from nightgrid.service.options.shared_options import DEADLINE_MAX_S
 
 State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
 SPLITS = Literal["auto", "ahead", "never"]
@@ -29,7 +30,10 @@ class SolveBody(BoardBody):
     """A question about one board: `puzzle` or `id` says which."""
 
     deadline_s: float | None = Field(
-        default=None, gt=0, le=30 * 86400, description="After so long it is not wanted any more."
+        default=None,
+        gt=0,
+        le=DEADLINE_MAX_S,
+        description="After so long it is not wanted any more.",
     )
     budget: BudgetBody | None = None
     split: SPLITS | None = Field(

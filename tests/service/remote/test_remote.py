@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from nightgrid.service.http.guard.keys import add_key
 from nightgrid.service.remote.client import NotThereError, RemoteClient
 from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.ondemand.record_files import open_records
 from tests.service.conftest import invoke
 from tests.service.remote.conftest import Served
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, payload
@@ -122,6 +124,27 @@ def test_a_job_is_cancelled(served: Served, invoke: Invoke, board: str):
     assert invoke("cancel", job, *where)[1].startswith(f"{job}  cancelled: nothing to cancel")
     code, _, err = invoke("result", job, *where)
     assert (code, "is cancelled" in err) == (1, True)
+
+
+def test_a_job_may_have_a_deadline_in_a_lake_and_at_a_service(
+    served: Served, invoke: Invoke, board: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("nightgrid.workers.cluster.server.is_up", lambda _: True)
+    asked = {"count": ("--url", served.url), "all": ("--lake", served.settings.lake)}
+    for ask, where in asked.items():
+        before = time.time()
+        code, _, err = invoke("submit", board, "--ask", ask, "--deadline", "120", *where)
+        assert (code, err) == (0, "")
+        (record,) = (r for r in open_records(served.lake) if str(r.question.ask) == ask)
+        assert record.deadline_at is not None
+        assert before + 120 <= record.deadline_at <= time.time() + 120
+    job = invoke("submit", board, "--first", "--deadline", "0.01", *where)[1].split()[0]
+    time.sleep(0.02)
+    served.work()
+    for where in asked.values():
+        code, _, err = invoke("result", job, *where)
+        assert (code, f"job {job} is expired: its deadline passed" in err) == (1, True), err
+        assert invoke("status", job, *where)[1].startswith(f"{job}  expired: ")
 
 
 def test_a_job_that_others_want_is_left(served: Served, invoke: Invoke, board: str):
