@@ -118,6 +118,13 @@ KINDS: tuple[Kind, ...] = (
         (BODY,),
     ),
     Kind(
+        "head-too-slow",
+        408,
+        "The request did not come",
+        "the head of the request did not come within 10 s",
+        (),
+    ),
+    Kind(
         "not-answered",
         409,
         "There is no answer yet",
@@ -211,6 +218,13 @@ KINDS: tuple[Kind, ...] = (
         ("post_solve", "post_ranking"),
     ),
     Kind(
+        "head-too-large",
+        431,
+        "The head is too large",
+        "the head of the request, or what follows its body, is larger than 32 KiB",
+        (),
+    ),
+    Kind(
         "internal",
         500,
         "The service failed",
@@ -223,6 +237,22 @@ KINDS: tuple[Kind, ...] = (
         "The service is not ready",
         "something that solves need is missing",
         ("readyz",),
+    ),
+    Kind(
+        "too-many-connections",
+        503,
+        "Too many connections",
+        "as many clients are connected as `NIGHTGRID_HTTP_CONNECTIONS` allows, or half as many "
+        "wait for jobs",
+        ("get_events", "get_ranking_events"),
+    ),
+    Kind(
+        "no-room",
+        503,
+        "The service has no room for the body",
+        "the bodies of other requests that are under way take 64 MiB; bodies up to 64 KiB are "
+        "taken all the same",
+        (BODY,),
     ),
     Kind(
         "unavailable",

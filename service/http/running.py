@@ -5,13 +5,16 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import resource
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 import uvicorn
 from fastapi import FastAPI
 
+from nightgrid.service.http.guard.connections import connections
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.state import Service
 from nightgrid.solvers.errors import TransientError
@@ -19,6 +22,9 @@ from nightgrid.solvers.errors import TransientError
 GRACE_S = 5
 """How long open requests may take to end when the service is told to."""
 BACKLOG = 1024
+OWN_FILES = 256
+"""Files that may be open beside connections: of the lake, of Redis, of workers."""
+LEAST_CONNECTIONS = 16
 SWITCH_S = 0.001
 """How long one thread keeps the interpreter while another one wants it."""
 
@@ -81,12 +87,30 @@ def url_of(bound: socket.socket) -> str:
 
 def make_server(app: FastAPI, on_started: Callable[[], None]) -> Server:
     """Make the server of an app: it serves until SIGINT or SIGTERM, which it raises again."""
+    service: Service = app.state.service
+    most = _affordable(service.settings.workers.http_connections)
     config = uvicorn.Config(
         app,
+        http=connections(most, service.figures.drop),
+        # There is nothing here to upgrade to.
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=GRACE_S,
         lifespan="on",
     )
-    return Server(config, app.state.service, on_started)
+    return Server(config, service, on_started)
+
+
+def _affordable(wanted: int) -> int:
+    """Tell how many of the wanted connections this process can hold; each is an open file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = wanted + OWN_FILES
+    if soft == resource.RLIM_INFINITY or soft >= files:
+        return wanted
+    with suppress(OSError, ValueError):
+        more = files if hard == resource.RLIM_INFINITY else min(files, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (more, hard))
+        soft = more
+    return max(LEAST_CONNECTIONS, min(wanted, soft - OWN_FILES))

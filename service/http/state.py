@@ -135,10 +135,10 @@ class Service:
     ) -> dict[str, Any] | None:
         """Wait for the end of a job, at most so long; show where it is then.
 
-        `look` shows it if it is no solve.
+        `look` shows it if it is no solve. Where too many clients wait it is shown at once.
         """
         look = look or self._look
-        if not wait_s:
+        if not wait_s or self.hub.is_full:
             return await look(job_id)
         ends_at = time.monotonic() + wait_s
         async with self.hub.follow(job_id, look) as job:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive
@@ -13,6 +15,13 @@ from nightgrid.service.http.problems import FieldError, Problem, pointer_of
 
 BODY_SECONDS = 30.0
 """A body that is not there after this time is not waited for."""
+ROOM_BYTES = 64 * 1024**2
+"""What the bodies of requests may take together, until those are answered."""
+SMALL_BYTES = 64 * 1024
+"""What a body may take beside that: large bodies keep no small one out."""
+RETRY_AFTER_S = 2
+Take = Callable[[int], None]
+"""Takes room for so many bytes more of a body."""
 WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 JSON = "application/json"
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
@@ -49,12 +58,47 @@ def _unsupported(header: str, detail: str, accept: str) -> Problem:
     )
 
 
-async def read_body(headers: Headers, receive: Receive, most: int) -> bytes:
-    """Read a body of at most `most` bytes.
+class Room:
+    """Room for the bodies of all requests that are read or answered. Lives in an event loop."""
+
+    def __init__(self, most: int = ROOM_BYTES) -> None:
+        self._left = most
+
+    @contextmanager
+    def share(self) -> Iterator[Take]:
+        """Give what takes room for one body, which is free again after the block.
+
+        It raises Problem where there is none.
+        """
+        size = taken = 0
+
+        def take(more: int) -> None:
+            nonlocal size, taken
+            size += more
+            wanted = max(0, size - SMALL_BYTES) - taken
+            if wanted > self._left:
+                raise Problem(
+                    503,
+                    "no-room",
+                    "The service has no room for the body",
+                    "other requests with large bodies are under way; try again",
+                    headers={"Retry-After": str(RETRY_AFTER_S), "Connection": "close"},
+                )
+            taken += wanted
+            self._left -= wanted
+
+        try:
+            yield take
+        finally:
+            self._left += taken
+
+
+async def read_body(headers: Headers, receive: Receive, most: int, take: Take) -> bytes:
+    """Read a body of at most `most` bytes, and `take` room for it.
 
     Of a longer one no more is kept, and a length that is announced is believed before any of it is
-    read. Raises Problem for one that is too long or does not come, ClientLeftError for a client
-    that has gone.
+    read. Raises Problem for one that is too long, does not come, or has no room; ClientLeftError
+    for a client that has gone.
     """
     announced = headers.get("content-length", "")
     if announced.isdecimal() and (len(announced) > 18 or int(announced) > most):
@@ -72,6 +116,7 @@ async def read_body(headers: Headers, receive: Receive, most: int) -> bytes:
                 size += len(parts[-1])
                 if size > most:
                     raise _too_large(most)
+                take(len(parts[-1]))
                 more = message.get("more_body", False)
     except TimeoutError:
         raise Problem(

@@ -9,7 +9,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nightgrid.service.http.guard.access import Access
 from nightgrid.service.http.guard.bodies import (
+    ROOM_BYTES,
     ClientLeftError,
+    Room,
+    Take,
     check_json,
     check_media_type,
     needs_body,
@@ -50,15 +53,19 @@ class Guard:
         self._hosts = hosts
         self._limits = limits
         self._recall = recall
+        self._room = Room(max(ROOM_BYTES, 4 * limits.body_bytes))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let it through."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        send = with_headers(send)
+        with self._room.share() as take:
+            await self._answer(scope, receive, with_headers(send), take)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, take: Take) -> None:
         try:
-            app, receive = await self._checked(scope, receive)
+            app, receive = await self._checked(scope, receive, take)
         except Problem as problem:
             await problem.response()(scope, receive, send)
         except NightgridError as error:
@@ -71,7 +78,7 @@ class Guard:
             else:
                 await app(scope, receive, send)
 
-    async def _checked(self, scope: Scope, receive: Receive) -> tuple[ASGIApp, Receive]:
+    async def _checked(self, scope: Scope, receive: Receive, take: Take) -> tuple[ASGIApp, Receive]:
         """Tell what answers a request, and how it reads the body."""
         headers, method = Headers(scope=scope), scope["method"]
         check_host(headers, self._hosts)
@@ -81,7 +88,7 @@ class Guard:
         if not needs_body(method):
             return self._app, receive
         check_media_type(headers)
-        data = await read_body(headers, receive, self._limits.body_bytes)
+        data = await read_body(headers, receive, self._limits.body_bytes, take)
         known = self._recall(scope, headers, data)
         if known is not None:
             return known, receive

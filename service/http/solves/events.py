@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from nightgrid.service.http.guard.access import Client
+from nightgrid.service.http.guard.connections import too_many
 from nightgrid.service.http.solves.following import Look
 from nightgrid.service.http.solves.routes import found_solve
 from nightgrid.service.http.state import Here, Service
@@ -47,6 +48,8 @@ def events_of(
     if service.hub.has_told_all(job_id, last_id):
         # An EventSource comes back after every other answer.
         return Response(status_code=204)
+    if service.hub.is_full:
+        raise too_many()
     events = _events(service, job_id, request.state.client, last_id, look)
     return EventSourceResponse(events, ping=PING_S, headers={"X-Accel-Buffering": "no"})
 

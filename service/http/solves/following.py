@@ -125,6 +125,7 @@ class Hub:
     def __init__(self, settings: Settings, look: Look) -> None:
         self._settings = settings
         self._look = look
+        self._clients = 0
         self._jobs: dict[str, Followed] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._hearing: asyncio.Task[None] | None = None
@@ -150,6 +151,7 @@ class Hub:
         """Follow a job for the length of a block; `look` shows it if it is no solve."""
         job = self._jobs.setdefault(job_id, Followed(job_id))
         job.clients += 1
+        self._clients += 1
         if job_id not in self._tasks:
             self._tasks[job_id] = asyncio.create_task(
                 self._follow(job, look or self._look), name=f"follow-{job_id}"
@@ -158,7 +160,13 @@ class Hub:
             yield job
         finally:
             job.clients -= 1
+            self._clients -= 1
             job.left_at = time.monotonic()
+
+    @property
+    def is_full(self) -> bool:
+        """Tell whether as many clients follow jobs as may: others shall be answered, too."""
+        return self._clients >= self._settings.http_connections // 2
 
     def has_seen(self, job_id: str, events: str) -> bool:
         """Tell whether a job with this path of its events is followed, and was seen."""

@@ -19,6 +19,13 @@ REQUEST_SECONDS = Figure(
     labels=("method", "route"),
     about="Seconds from a request to the beginning of its answer.",
 )
+CLIENTS_DROPPED = Figure(
+    name="nightgrid_http_clients_dropped_total",
+    kind="counter",
+    labels=("why",),
+    about="Clients that were refused or disconnected for what they sent, sent slowly or did not "
+    "read, before an application saw it: the kind of problem, or `answer-not-taken`.",
+)
 JOBS = Figure(
     name="nightgrid_jobs",
     kind="gauge",
@@ -151,7 +158,7 @@ OF_NIGHTS = (
     *(QUARANTINE, QUARANTINED),
 )
 GROUPS: dict[str, tuple[Figure, ...]] = {
-    "Requests to the service": (REQUESTS, REQUEST_SECONDS),
+    "Requests to the service": (REQUESTS, REQUEST_SECONDS, CLIENTS_DROPPED),
     "Jobs on demand": OF_QUEUE,
     "Queues, workers, drivers, keeper": OF_SERVER,
     "Nights": OF_NIGHTS,

@@ -28,6 +28,7 @@ from nightgrid.service.http.watch.lake_figures import LakeFigures
 from nightgrid.service.http.watch.look import QueueLook
 from nightgrid.service.http.watch.metric_list import (
     CHUNKS_WAITING,
+    CLIENTS_DROPPED,
     DAMAGED,
     DROPPED,
     JOBS,
@@ -74,6 +75,12 @@ class Figures:
             buckets=LATENCIES_S,
             registry=self.registry,
         )
+        self._dropped = Counter(
+            CLIENTS_DROPPED.name,
+            CLIENTS_DROPPED.about,
+            CLIENTS_DROPPED.labels,
+            registry=self.registry,
+        )
         self.lake = LakeFigures(lake)
         self.registry.register(_Queue(queue))
         self.registry.register(self.lake)
@@ -84,6 +91,10 @@ class Figures:
         method, route = method_of(scope), route_of(scope)
         self._requests.labels(method, route, str(status)).inc()
         self._latency.labels(method, route).observe(seconds)
+
+    def drop(self, why: str) -> None:
+        """Count a client that was refused or disconnected before the service saw its request."""
+        self._dropped.labels(why).inc()
 
     def text(self) -> bytes:
         """Write all figures."""

@@ -1,4 +1,4 @@
-"""How deep a body is nested, told the quick way and the careful way."""
+"""How deep a body is nested, told the quick way and the careful way, and room for all bodies."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import random
 
 import pytest
+from starlette.types import Message
 
 from nightgrid.service.http.guard import bodies
 from nightgrid.service.http.problems import Problem
@@ -49,3 +50,34 @@ def test_what_is_too_deep_is_refused() -> None:
         bodies.check_json(data, 32)
     assert caught.value.slug == "too-deep"
     bodies.check_json(b'{"a":' + b"[" * 31 + b"]" * 31 + b"}", 32)
+
+
+def test_large_bodies_leave_room_for_small_ones() -> None:
+    room = bodies.Room(100_000)
+    with room.share() as large:
+        large(bodies.SMALL_BYTES)
+        large(100_000)
+        with room.share() as small:
+            small(bodies.SMALL_BYTES)
+        with room.share() as other, pytest.raises(Problem) as caught:
+            other(bodies.SMALL_BYTES + 1)
+        assert (caught.value.status, caught.value.slug) == (503, "no-room")
+        assert caught.value.headers["Retry-After"]
+    with room.share() as again:
+        again(bodies.SMALL_BYTES + 100_000)
+
+
+@pytest.mark.anyio
+async def test_a_body_that_is_read_takes_room() -> None:
+    room, data = bodies.Room(1), b"a" * (bodies.SMALL_BYTES + 2)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    with room.share() as take, pytest.raises(Problem, match="large bodies are under way"):
+        await bodies.read_body(bodies.Headers({}), receive, len(data), take)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

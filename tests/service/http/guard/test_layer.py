@@ -262,7 +262,7 @@ async def test_no_more_of_a_body_is_taken_than_the_limit():
         return {"type": "http.request", "body": b" " * 100, "more_body": True}
 
     with pytest.raises(Exception, match="larger than 1,000 bytes"):
-        await bodies.read_body(bodies.Headers({}), receive, 1000)
+        await bodies.read_body(bodies.Headers({}), receive, 1000, lambda _: None)
     assert len(taken) == 11
 
 
@@ -272,7 +272,12 @@ async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.M
 
     monkeypatch.setattr(bodies, "BODY_SECONDS", 0.01)
     with pytest.raises(Exception, match=r"did not come within 0\.01 s"):
-        await bodies.read_body(bodies.Headers({}), asyncio.Event().wait, 1000)  # type: ignore[arg-type]
+        await bodies.read_body(
+            bodies.Headers({}),
+            asyncio.Event().wait,  # type: ignore[arg-type]
+            1000,
+            lambda _: None,
+        )
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from nightgrid.service.http.guard.keys import add_key, revoke_key
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events
-from nightgrid.service.http.solves.following import Followed
+from nightgrid.service.http.solves.following import Followed, Hub
 from nightgrid.service.http.state import Service
 from nightgrid.workers.settings import Settings
 
@@ -112,6 +112,34 @@ def test_a_key_that_is_revoked_ends_its_streams(
     timer.join()
     assert [event["event"] for event in told] == ["state"]
     assert client.get(f"{at}/events", headers=headers).status_code == 401
+
+
+def test_clients_that_wait_leave_connections_to_others(
+    client: TestClient, board: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = client.post("/v1/solves", json=board).json()["links"]["self"]
+    monkeypatch.setattr(Hub, "is_full", True)
+    told = client.get(f"{at}/events")
+    assert (told.status_code, told.json()["type"]) == (503, "/problems/too-many-connections")
+    begun = time.monotonic()
+    waited = client.post("/v1/solves", json=board, headers={"Prefer": "wait=60"})
+    assert (waited.status_code, time.monotonic() - begun < 10) == (202, True)
+
+
+def test_half_of_the_connections_may_wait(settings: Settings) -> None:
+    async def look(_: str) -> None:
+        return None
+
+    async def fill() -> list[bool]:
+        hub = Hub(settings.model_copy(update={"http_connections": 4}), look)
+        seen = [hub.is_full]
+        async with hub.follow("0" * 32), hub.follow("1" * 32):
+            seen.append(hub.is_full)
+        seen.append(hub.is_full)
+        await hub.end()
+        return seen
+
+    assert asyncio.run(fill()) == [False, True, False]
 
 
 def test_a_head_of_a_stream_is_answered_at_once(client: TestClient, board: dict[str, Any]) -> None:
