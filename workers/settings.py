@@ -173,7 +173,8 @@ class Settings(BaseSettings):
     """The same for deaths together with the driver, which the chunk may not have caused."""
 
     ondemand_seconds: float = Field(default=5.0, gt=0)
-    """What an on-demand solve may take in one task; over it, it becomes a run of its own."""
+    """What an on-demand solve may take in one task; over it, it becomes a run of its own. One that
+    had less than three quarters of a core meanwhile has up to three times as long once more."""
     ondemand_table_bytes: int = Field(default=512 * 1024**2, ge=1)
     """Bytes of tables that an on-demand solve may take in one task; over them, it becomes a run."""
     ondemand_wait_seconds: float = Field(default=300.0, gt=0)

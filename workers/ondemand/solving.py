@@ -35,6 +35,7 @@ from nightgrid.workers.ondemand.record_files import (
     record_path,
     write_record,
 )
+from nightgrid.workers.ondemand.second_try import solve_twice_if_busy
 from nightgrid.workers.ondemand.sharing import Split, solve_shared
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.notes import cancel_run
@@ -131,7 +132,11 @@ def _worked(
     try:
         with span("kernel", game=game.name, ask=str(ask)):
             if ask.kind == "all":
-                outcome = solve_few(game, puzzle, ask, small, settings)
+                outcome = solve_twice_if_busy(
+                    lambda each: solve_few(game, puzzle, ask, each, settings),
+                    small,
+                    budget.seconds,
+                )
             else:
                 outcome, parts = _solved(game, puzzle, record, small, settings, idle)
     except PermanentError as error:
@@ -196,7 +201,12 @@ def _solved(
         )
         if shared is not None:
             return shared
-    return game.solve(puzzle, record.question.ask, None, budget), []
+    outcome = solve_twice_if_busy(
+        lambda each: game.solve(puzzle, record.question.ask, None, each),
+        budget,
+        record.budget.part.seconds,
+    )
+    return outcome, []
 
 
 def _split_of(record: Record, settings: Settings) -> Split:

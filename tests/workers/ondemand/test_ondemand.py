@@ -84,6 +84,31 @@ def test_a_job_too_large_for_a_task_becomes_a_run(lake, settings, mailbox):
     assert result(lake, job)["count"] == sum((9 + i) % 7 + 1 for i in range(64))
 
 
+@pytest.mark.parametrize("ask", [COUNT, Ask(kind="all", limit=3)], ids=str)
+def test_a_job_that_had_too_little_of_a_core_is_tried_again_before_it_becomes_a_run(
+    lake, settings, mailbox, monkeypatch, ask
+):
+    tries = []
+
+    def late_at_first(solve):
+        def solve_late(*args):
+            (budget,) = (each for each in args if isinstance(each, Budget))
+            tries.append(budget.seconds)
+            if len(tries) == 1:
+                code, spent = ReasonCode.SECONDS, Statistics(kernel_ns=5_000_000_000)
+                return Outcome(status=Status.OVER_BUDGET, reason_code=code, statistics=spent)
+            return solve(*args)
+
+        return solve_late
+
+    monkeypatch.setattr(toy.ToyGame, "solve", late_at_first(toy.ToyGame.solve))
+    monkeypatch.setattr(solving, "solve_few", late_at_first(solving.solve_few))
+    submit(lake, PLAIN, ask, settings=settings)
+    report = solve_message(lake, mailbox[0], settings, "w")
+    assert (report["state"], report["status"]) == ("done", "solved")
+    assert tries[:2] == [5.0, 15.0]
+
+
 @pytest.mark.parametrize(
     ("least_s", "split", "chunks"), [(0.0, "auto", 1), (3.0, "auto", 2), (3.0, "never", 1)]
 )

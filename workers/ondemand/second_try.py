@@ -1,0 +1,38 @@
+"""Solve once more what had too little of a core: seconds are of the wall clock, work is not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from nightgrid.solvers.algebra import Budget, Outcome
+from nightgrid.solvers.reasons import ReasonCode
+
+BUSY_SHARE = 0.75
+"""A process that had less of a core than this shares it with others."""
+LONGER_MAX = 3.0
+"""How many times as long the second try may take; both together take at most 4 times as long."""
+
+
+def solve_twice_if_busy(
+    solve: Callable[[Budget], Outcome[Any]],
+    budget: Budget,
+    most_s: float,
+    processor_s: Callable[[], float] = time.process_time,
+) -> Outcome[Any]:
+    """Solve within a budget; once more if only its seconds ran out while the machine was busy.
+
+    The second try has as many seconds as the first would have needed for its share of a core, and
+    at most `most_s`. A run costs more than the seconds of the first try: planning, messages, files.
+    """
+    begun = processor_s()
+    outcome = solve(budget)
+    share = (processor_s() - begun) / budget.seconds
+    if outcome.reason_code is not ReasonCode.SECONDS or budget.stopped is not None:
+        return outcome
+    longer = min(LONGER_MAX, 1 / max(share, 1 / LONGER_MAX)) * budget.seconds
+    if share >= BUSY_SHARE or longer > most_s:
+        return outcome
+    return solve(replace(budget, seconds=longer))
