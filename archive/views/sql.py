@@ -85,6 +85,8 @@ class Bounds:
         finally:
             if timer is not None:
                 timer.cancel()
+                # It holds `base`, and a process that ends meanwhile would be told of a leak.
+                timer.join()
             self._left_s -= time.monotonic() - begun
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 
 import pytest
 
@@ -140,6 +141,19 @@ def test_time_runs_while_rows_are_made_and_not_while_they_are_taken(lake):
     answer = ask(lake, "select range from range(100000)", Bounds(seconds=30))
     threading.Event().wait(0.01)
     assert sum(len(table) for table in answer.tables) == 100_000
+
+
+def test_no_thread_is_left_that_holds_the_database(lake, monkeypatch):
+    """Given a clock that is slow to end, Then it has ended when the last row is taken."""
+
+    class Slow(threading.Timer):
+        def run(self) -> None:
+            super().run()
+            time.sleep(0.05)
+
+    monkeypatch.setattr(threading, "Timer", Slow)
+    assert rows(lake, "select 1 as n") == [{"n": 1}]
+    assert not any(isinstance(thread, Slow) for thread in threading.enumerate())
 
 
 def test_ctrl_c_ends_a_query(lake):
