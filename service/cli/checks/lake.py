@@ -13,35 +13,63 @@ from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
+    from nightgrid.archive.lake.storage import Lake
     from nightgrid.workers.settings import Settings
 
 _AGAINST_PLACE = "give --lake or NIGHTGRID_LAKE a folder or URL that can be written"
 _AGAINST_NO_LAKE = (
     "name one with --lake or NIGHTGRID_LAKE; the first night, count or worker makes a new one"
 )
+_AGAINST_READ_ONLY = (
+    "list, show, query, result, status and lake check work; nights, counts, submits, workers and "
+    "the HTTP service need a lake that this user may write"
+)
 _AGAINST_DAMAGE = "nightgrid lake check says what is damaged, nightgrid lake repair mends it"
 
 
 def check_lake(settings: Settings) -> Iterator[Finding]:
-    """Write, replace, create, read and delete a file, and compare the schemas of the tables."""
+    """Try what commands do with files of the lake, and compare the schemas of the tables.
+
+    A lake that may be read and not written is a warning: commands that only read work.
+    """
     from nightgrid.archive.lake import place
-    from nightgrid.archive.lake.local_commit import STAGING
     from nightgrid.archive.lake.storage import Lake
 
+    is_missing = place.is_missing(settings.lake)
     try:
-        place.check_lake(settings.lake)
+        # A lake that is not there yet has to be made.
+        place.check_lake(settings.lake, writes=is_missing)
     except PermanentError as error:
         yield Finding("lake", "failure", str(error), _AGAINST_PLACE)
         return
-    if place.is_missing(settings.lake):
+    if is_missing:
         yield Finding(
             "lake", "warning", f"there is no lake at {settings.lake} yet", _AGAINST_NO_LAKE
         )
     lake = Lake.open(settings.lake)
-    base = Path(settings.lake)
-    here = [] if "://" in settings.lake else [base, base / STAGING, base / "doctor"]
+    findings = list(_try_files(lake, settings.lake))
+    yield from findings
+    if any(found.verdict == "failure" for found in findings if found.check == "lake"):
+        return
+    yield from _check_schemas(lake, settings.lake)
+    yield from _check_id(settings.lake)
+
+
+def _try_files(lake: Lake, url: str) -> Iterator[Finding]:
+    """Write, replace, create, read and delete a file. A look leaves nothing behind."""
+    from nightgrid.archive.lake import place
+    from nightgrid.archive.lake.faults import LakeRefusesError
+    from nightgrid.archive.lake.local_commit import STAGING
+
+    base = Path(url)
+    here = [] if "://" in url else [base, base / STAGING, base / "doctor"]
     made = [folder for folder in here if not folder.exists()]
     path = f"doctor/{uuid.uuid4().hex}.json"
+    try:
+        place.check_lake(url)
+    except PermanentError:
+        yield Finding("lake", "warning", f"{url} can be read, not written", _AGAINST_READ_ONLY)
+        return
     try:
         for text in (b"first\n", b"second\n"):
             lake.write_bytes(path, text)
@@ -49,31 +77,42 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
         # What another has created must stay: runs of several drivers rest on it.
         kept = not lake.create_bytes(path, b"third\n") and lake.read_bytes(path) != b"third\n"
         lake.delete(path)
+    except LakeRefusesError as error:
+        found = f"{url} can be read, not written: {error}"
+        if _may_read(lake):
+            yield Finding("lake", "warning", found, _AGAINST_READ_ONLY)
+        else:
+            yield Finding("lake", "failure", str(error), _AGAINST_PLACE)
+        return
     except (NightgridError, OSError) as error:
         yield Finding("lake", "failure", str(error), _AGAINST_PLACE)
         return
+    finally:
+        for folder in reversed(made):
+            # What another process has put there meanwhile stays.
+            with contextlib.suppress(OSError):
+                folder.rmdir()
     yield either(
         "lake",
         replaced,
-        f"{settings.lake} can be written, files are replaced at once",
-        f"{settings.lake}: a replaced file still reads as before",
+        f"{url} can be written, files are replaced at once",
+        f"{url}: a replaced file still reads as before",
         "use a storage that replaces files at once",
     )
     yield either(
         "lake: new files",
         kept,
         "a file that is there is not created again",
-        f"{settings.lake}: a file that is there is replaced by one that is created",
+        f"{url}: a file that is there is replaced by one that is created",
         "use a storage that heeds If-None-Match, or one driver and one night at a time",
     )
-    if not replaced:
-        return
-    yield from _check_schemas(lake, settings.lake)
-    yield from _check_id(settings.lake)
-    for folder in reversed(made):
-        # A look leaves nothing behind; what another process has put there meanwhile stays.
-        with contextlib.suppress(OSError):
-            folder.rmdir()
+
+
+def _may_read(lake: Lake) -> bool:
+    with contextlib.suppress(NightgridError, OSError):
+        lake.folders("")
+        return True
+    return False
 
 
 def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:

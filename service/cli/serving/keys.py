@@ -58,7 +58,7 @@ def keys(
         raise PermanentError(f"keys {action} {wanted}")
     if action is not Action.ADD and not (per_minute is None and jobs is None):
         raise PermanentError("--per-minute and --jobs go with keys add")
-    store = Lake.open(read_settings(lake=lake).lake)
+    store = Lake.open(read_settings(lake=lake, writes=action is not Action.LIST).lake)
     if action is Action.LIST:
         found = read_keys(store)
         for path, why in found.damaged.items():

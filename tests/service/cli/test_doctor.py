@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from nightgrid.archive.lake.faults import LakeRefusesError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli.checks.installed import check_versions
 from nightgrid.service.cli.checks.lake import check_jobs, check_lake
@@ -77,6 +79,39 @@ def test_lake_that_cannot_be_written_is_a_failure_with_advice(tmp_path: Path) ->
     assert finding.verdict == "failure"
     assert "--lake" in finding.advice
     assert stat.S_ISREG(blocked.stat().st_mode)
+
+
+def test_a_lake_that_may_only_be_read_is_a_warning_that_says_what_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = load_settings(lake=str(tmp_path / "lake"))
+    Lake.open(settings.lake).write_bytes("results/bad.parquet", b"no Parquet")
+    access = os.access
+    # Tests may run as root, which may write everywhere.
+    monkeypatch.setattr(os, "access", lambda path, how: not how & os.W_OK and access(path, how))
+    warned, damaged, _ = check_lake(settings)
+    assert (warned.verdict, warned.found) == (
+        "warning",
+        f"{settings.lake} can be read, not written",
+    )
+    assert "query, result, status and lake check work" in warned.advice
+    assert damaged.found.startswith("results/bad.parquet is damaged"), "the rest is looked at"
+    (missing,) = check_lake(load_settings(lake=str(tmp_path / "none")))
+    assert missing.verdict == "failure"
+
+
+@pytest.mark.parametrize(("may_read", "verdict"), [(True, "warning"), (False, "failure")])
+def test_a_bucket_that_refuses_to_be_written_is_asked_whether_it_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may_read: bool, verdict: str
+) -> None:
+    def refuse(_lake: Lake, path: str, *_more: object) -> None:
+        raise LakeRefusesError(f"{path}: the lake refuses: AccessDenied")
+
+    monkeypatch.setattr(Lake, "write_bytes", refuse)
+    if not may_read:
+        monkeypatch.setattr(Lake, "folders", refuse)
+    found = next(iter(check_lake(load_settings(lake=str(tmp_path)))))
+    assert (found.verdict, "AccessDenied" in found.found) == (verdict, True)
 
 
 def test_a_store_that_replaces_what_is_created_is_a_failure(

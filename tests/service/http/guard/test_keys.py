@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -145,6 +146,16 @@ def test_the_command_adds_lists_and_revokes(
     assert invoke("keys", "revoke", "alice", *where) == (0, "revoked alice\n", "")
     _, out, _ = invoke("keys", "list", "--json", *where)
     assert len(out.splitlines()) == 1
+
+
+def test_keys_of_a_lake_that_may_only_be_read_are_listed(
+    invoke: Callable[..., tuple[int, str, str]], lake: Lake, monkeypatch: pytest.MonkeyPatch
+):
+    add_key(lake, "alice")
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, how: not how & os.W_OK and access(path, how))
+    assert invoke("keys", "list", "--lake", lake.url)[0] == 0
+    assert invoke("keys", "revoke", "alice", "--lake", lake.url)[0] == 3
 
 
 def test_a_check_of_the_lake_knows_keys(
