@@ -30,6 +30,8 @@ SPREAD_CHARS = 40
 FRAME_CHARS = 13
 """Lines and spaces of a table of four columns."""
 VALUES_SHOWN = 20
+SHORT_S = 1.0
+"""What is expected to be solved sooner has no end that could be told: starting takes longer."""
 
 
 def say_count(report: CountReport, *, verbose: bool) -> None:
@@ -96,10 +98,6 @@ def _percent(number: int, total: int) -> str:
 
 def say_estimate(value: Mapping[str, Any]) -> None:
     """Write what a count would come to, in the names of --dry-run --json."""
-    from nightgrid.workers.driver.progress import clock_time
-
-    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=value["wall_seconds"])
-    least = "at least " if value["at_least"] else ""
     left = " left" if value["begun_run"] else ""
     numbers = {
         "puzzles": "rows",
@@ -110,16 +108,13 @@ def say_estimate(value: Mapping[str, Any]) -> None:
     }
     # Jobs that turn out to be large are divided while the run is worked, into more chunks.
     chunks = f"{value['chunks']:,} or more" if value["chunks"] else "0"
-    workers = plural(value["workers"], "worker")
     say_figures(
         [
             ("corpus", value["corpus"]),
             ("game", value["game"]),
             *((name, f"{value[key]:,}") for name, key in numbers.items()),
             (f"chunks{left}", chunks),
-            ("estimated core seconds", f"{least}{value['core_seconds']:,.1f}"),
-            (f"estimated time with {workers}", least + clock_time(value["wall_seconds"])),
-            ("estimated end", f"{least and 'not before '}{end:%Y-%m-%d %H:%M:%S}"),
+            *_times(value),
         ]
     )
     # Of a run that is begun the largest come first, and are likely done.
@@ -130,3 +125,23 @@ def say_estimate(value: Mapping[str, Any]) -> None:
         ]
         headings = ("largest jobs", "size", "estimated time")
         say_table(headings, rows, numbers=headings[1:])
+
+
+def _times(value: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say how long the solving takes; below a second its end is that of what surrounds it."""
+    from nightgrid.workers.driver.progress import clock_time
+
+    label = f"estimated solving time with {plural(value['workers'], 'worker')}"
+    if not value["jobs"]:
+        return [(label, "none: every answer is known")]
+    least = "at least " if value["at_least"] else ""
+    core_s, wall_s = value["core_seconds"], value["wall_seconds"]
+    if wall_s < SHORT_S:
+        told = "not known yet" if least else f"less than {SHORT_S:g} s, beside starting"
+        return [(label, told)]
+    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=wall_s)
+    return [
+        ("estimated core seconds", f"{least}{core_s:,.1f}"),
+        (label, least + clock_time(wall_s)),
+        ("estimated end", f"{least and 'not before '}{end:%Y-%m-%d %H:%M:%S}"),
+    ]

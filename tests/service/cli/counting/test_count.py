@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.cli.counting.count_tables import say_spread
+from nightgrid.service.cli.counting.count_tables import say_estimate, say_spread
 from nightgrid.service.terminal.progress import SlicesLine
 from nightgrid.workers.runs.notes import cancelled_path
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
@@ -109,14 +109,46 @@ def test_a_count_of_the_lake_suggests_a_question_about_its_dates(invoke: Invoke,
 def test_a_dry_run_tells_the_plan_and_solves_nothing(invoke: Invoke):
     code, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
     assert code == 0
-    for words in ("estimated core seconds", "estimated end", "with 1 worker", "largest jobs"):
-        assert words in out
+    assert re.search(
+        r"estimated solving time with 1 worker +│ less than 1 s, beside starting\n", out
+    )
+    assert "largest jobs" in out
+    assert "estimated end" not in out
     assert re.search(r"chunks +│ +1 or more ", out)
     code, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run", "--json")
     plan = json.loads(out)
     assert (plan["jobs"], plan["already_known"], plan["begun_run"]) == (40, 0, None)
     assert len(plan["largest"]) == 5
     assert Lake.open("lake").list("runs") == []
+
+
+@pytest.mark.parametrize(
+    ("told", "rows"),
+    [
+        ({"jobs": 0}, {"estimated solving time with 2 workers": "none: every answer is known"}),
+        ({"at_least": True}, {"estimated solving time with 2 workers": "not known yet"}),
+        (
+            {"core_seconds": 130.0, "wall_seconds": 65.0, "at_least": True},
+            {
+                "estimated core seconds": "at least 130.0",
+                "estimated solving time with 2 workers": "at least 1:05 min",
+                "estimated end": "not before 20",
+            },
+        ),
+    ],
+)
+def test_an_estimate_tells_no_time_that_is_not_known(
+    capsys: pytest.CaptureFixture[str], told: dict[str, Any], rows: dict[str, str]
+):
+    counts = dict.fromkeys(("rows", "quarantined", "repeated", "already_known", "chunks"), 0)
+    times = {"jobs": 4, "core_seconds": 0.0, "wall_seconds": 0.0, "at_least": False}
+    named = {"corpus": "lake", "game": "pips", "begun_run": None, "largest": [], "workers": 2}
+    say_estimate({**counts, **times, **named, **told})
+    lines = [line.split("│") for line in capsys.readouterr().out.splitlines()]
+    shown = {words[1].strip(): words[2].strip() for words in lines if "estimated" in str(words)}
+    assert shown.keys() == rows.keys()
+    for name, value in rows.items():
+        assert shown[name].startswith(value)
 
 
 def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
