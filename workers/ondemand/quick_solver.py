@@ -12,27 +12,22 @@ import gc
 import json
 import signal
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from time import thread_time
 from typing import Any, TextIO
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game, game_of
-from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Status
+from nightgrid.solvers.algebra import Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
-from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.few_solutions import solve_few
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import answer_of
 from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.second_try import solve_twice_if_busy
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.settings import Settings, program_settings
@@ -42,8 +37,8 @@ log = get_logger("nightgrid.quick_solver")
 
 TRY_SECONDS = 0.05
 """What one board may take here of a core; what takes longer is for the workers."""
-TRY_WALL_SECONDS = 1.0
-"""What it may take where other processes have the cores."""
+TRY_LONGER_MAX = 20.0
+"""How many times as long it may take where other processes have the cores."""
 TRY_TABLE_BYTES = 64 * 1024**2
 READY = {"ready": True}
 TRACE = "trace"
@@ -57,9 +52,20 @@ def try_message(lake: Lake, settings: Settings, message: dict[str, Any]) -> dict
     game = game_of(lake, question)
     puzzle = game.puzzle_from_json(message["puzzle"])
     budget = Budget(**message["budget"])
-    small = replace(budget, table_bytes=min(budget.table_bytes, TRY_TABLE_BYTES))
+    small = replace(
+        budget,
+        table_bytes=min(budget.table_bytes, TRY_TABLE_BYTES),
+        seconds=min(budget.seconds, TRY_SECONDS),
+    )
+
+    def solve(each: Budget) -> Outcome[Any]:
+        if question.ask.kind == "all":
+            return solve_few(game, puzzle, question.ask, each, settings)
+        return game.solve(puzzle, question.ask, None, each)
+
     try:
-        outcome = _tried(game, puzzle, question.ask, small, settings)
+        # In the queue a board so small would wait for as long as the largest one before it.
+        outcome = solve_twice_if_busy(solve, small, budget.seconds, longer_max=TRY_LONGER_MAX)
     except PermanentError as error:
         outcome = invalid_outcome(error)
     if outcome.status not in _FINAL or outcome.status is Status.POISON:
@@ -68,54 +74,6 @@ def try_message(lake: Lake, settings: Settings, message: dict[str, Any]) -> dict
     if answer.job_id != message["job_id"]:
         return None
     return {"row": answer.row, "solutions": answer.solutions}
-
-
-def _tried(
-    game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget, settings: Settings
-) -> Outcome[Any]:
-    """Solve within `TRY_SECONDS`; again where those passed while other processes had the core.
-
-    In the queue a board so small would wait for as long as the largest one before it.
-    """
-    begun = thread_time()
-    short = replace(budget, seconds=min(budget.seconds, TRY_SECONDS))
-    outcome = _solve(game, puzzle, ask, short, settings)
-    had_s = thread_time() - begun
-    if outcome.reason_code is not ReasonCode.SECONDS or had_s >= TRY_SECONDS / 2:
-        return outcome
-    long = replace(budget, seconds=min(budget.seconds, TRY_WALL_SECONDS))
-    with _stopped_after(TRY_SECONDS) as stop:
-        return _solve(game, puzzle, ask, replace(long, stop=stop), settings)
-
-
-def _solve(
-    game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget, settings: Settings
-) -> Outcome[Any]:
-    if ask.kind == "all":
-        return solve_few(game, puzzle, ask, budget, settings)
-    return game.solve(puzzle, ask, None, budget)
-
-
-@contextmanager
-def _stopped_after(seconds: float) -> Iterator[Stop]:
-    """Give a stop that is set once this thread has had a core for so long."""
-    stop, ended = Stop(), threading.Event()
-    clock = time.pthread_getcpuclockid(threading.get_ident())
-    ends_at = time.clock_gettime(clock) + seconds
-
-    def watch() -> None:
-        while (left := ends_at - time.clock_gettime(clock)) > 0:
-            if ended.wait(left):
-                return
-        stop.set(ReasonCode.DEADLINE)
-
-    watcher = threading.Thread(target=watch, name="core-time", daemon=True)
-    watcher.start()
-    try:
-        yield stop
-    finally:
-        ended.set()
-        watcher.join()
 
 
 def warm(settings: Settings) -> None:

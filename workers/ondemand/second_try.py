@@ -13,7 +13,7 @@ from nightgrid.solvers.reasons import ReasonCode
 BUSY_SHARE = 0.75
 """A process that had less of a core than this shares it with others."""
 LONGER_MAX = 3.0
-"""How many times as long the second try may take; both together take at most 4 times as long."""
+"""How many times as long the second try may take where nothing else is said."""
 
 
 def solve_twice_if_busy(
@@ -21,18 +21,22 @@ def solve_twice_if_busy(
     budget: Budget,
     most_s: float,
     processor_s: Callable[[], float] = time.process_time,
+    *,
+    longer_max: float = LONGER_MAX,
 ) -> Outcome[Any]:
     """Solve within a budget; once more if only its seconds ran out while the machine was busy.
 
-    The second try has as many seconds as the first would have needed for its share of a core, and
-    at most `most_s`. A run costs more than the seconds of the first try: planning, messages, files.
+    The second try has as many seconds as the first would have needed for its share of a core: at
+    most `longer_max` times those of the budget, and there is none that would take over `most_s`.
+    What the board would become otherwise costs more than the seconds of the first try: a run takes
+    planning, messages and files.
     """
     begun = processor_s()
     outcome = solve(budget)
     share = (processor_s() - begun) / budget.seconds
     if outcome.reason_code is not ReasonCode.SECONDS or budget.stopped is not None:
         return outcome
-    longer = min(LONGER_MAX, 1 / max(share, 1 / LONGER_MAX)) * budget.seconds
+    longer = budget.seconds / max(share, 1 / longer_max)
     if share >= BUSY_SHARE or longer > most_s:
         return outcome
     return solve(replace(budget, seconds=longer))
