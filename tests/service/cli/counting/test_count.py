@@ -110,7 +110,7 @@ def test_a_dry_run_tells_the_plan_and_solves_nothing(invoke: Invoke):
     code, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
     assert code == 0
     assert re.search(
-        r"estimated solving time with 1 worker +│ less than 1 s, beside starting\n", out
+        r"estimated solving time with 1 worker +│ +less than 1 s, beside starting │\n", out
     )
     assert "largest jobs" in out
     assert "estimated end" not in out
