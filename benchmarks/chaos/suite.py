@@ -41,6 +41,7 @@ BOARDS = 4_000
 BOARDS_SEED = 7
 BLOWS = 10
 STORMS = 3
+NOT_PERMITTED = "not permitted on this machine"
 HOUR_S = 3600
 CUT_S = 6.0
 SILENT_S = 4.0
@@ -132,7 +133,9 @@ def _trials(
                 with _folder() as folder:
                     yield what, trial(folder, boards, expected, seed)
             except NotPermittedError as error:
-                yield what, f"not permitted on this machine: {error}"
+                yield what, f"{NOT_PERMITTED}: {error}"
+            except TimeoutError as error:
+                yield what, str(error)
 
 
 def _storm(made: Cluster, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
@@ -386,16 +389,22 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
     # A blow that hits nothing proves nothing.
     idle = [what for what, found in worked if what in STRUCK and not found.in_hand]
     late = [what for what, found in worked if what in HELD and (found.recovery_s or 0) > RECOVERY_S]
+    missing = [
+        what
+        for what, found in rows
+        if isinstance(found, str) and not found.startswith(NOT_PERMITTED)
+    ]
     blamed = [what for what, found in worked if what in INNOCENT and found.failures]
     for what, names in (
         ("rows", bad),
         ("failures counted", blamed),
         ("nothing in hand", idle),
         ("recovery", late),
+        ("not struck", missing),
     ):
         if names:
             print(f"FAILED, {what}: {'; '.join(names)}")
-    return 1 if bad or blamed or idle or late else 0
+    return 1 if bad or blamed or idle or late or missing else 0
 
 
 if __name__ == "__main__":

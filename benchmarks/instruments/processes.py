@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-WAIT_S = 60.0
+WAIT_S = 300.0
+"""Long enough for processes that start beside much other work."""
 
 
 def wait_for(look: Callable[[], Any], what: str, seconds: float = WAIT_S) -> Any:
