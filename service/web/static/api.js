@@ -2,6 +2,8 @@
 
 const KEY = "nightgrid-key";
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+/** The service says that it is there every 15 s at least. */
+const SILENT_MS = 40_000;
 const LONGEST_PROBLEM = 400;
 
 /** What the service says of a request that it does not answer (RFC 9457). */
@@ -63,9 +65,24 @@ const wait = (ms, signal) =>
 /** Read server-sent events from a response: yields {id, event, data}. */
 async function* eventsOf(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    yield* eventsIn(reader);
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Read on; raises Problem where nothing comes for too long. */
+function readOn(reader) {
+  let timer;
+  const silence = new Promise((_, reject) => { timer = setTimeout(() => reject(new Problem(0)), SILENT_MS); });
+  return Promise.race([reader.read(), silence]).finally(() => clearTimeout(timer));
+}
+
+async function* eventsIn(reader) {
   let rest = "";
   for (;;) {
-    const {value, done} = await reader.read();
+    const {value, done} = await readOn(reader);
     if (done) return;
     rest += value;
     // The second half of an end of line may come with the next piece.
@@ -87,9 +104,10 @@ async function* eventsOf(response) {
 
 /**
  * Follow a solve until it ends: calls `on(event, data)`. A connection that is lost is made again
- * from the last event on; where there are no events the solve is looked at now and then.
+ * from the last event on; where there are no events the solve is looked at now and then. `isAway` is
+ * called when the service does not answer.
  */
-export async function follow(solve, on, signal) {
+export async function follow(solve, on, signal, isAway = () => {}) {
   let last = null;
   let lost = 0;
   while (!signal.aborted) {
@@ -105,6 +123,7 @@ export async function follow(solve, on, signal) {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof Problem && [401, 403, 404].includes(error.status)) throw error;
+      if (error instanceof Problem && !error.status) isAway();
     }
     await wait(RETRY_MS[Math.min(lost++, RETRY_MS.length - 1)], signal);
     if (signal.aborted || lost < 2) continue;

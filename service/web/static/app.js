@@ -1,7 +1,9 @@
 // The page: what stands where, and what the keys do.
 import {html, render, useEffect} from "./html.js";
-import {arrive, set, solutionCount, state, stepTo, useSession, watchQueue} from "./session.js";
+import {arrive, set, solutionCount, state, stepTo, titleOf, useSession} from "./session.js";
+import {key} from "./api.js";
 import {applyTheme} from "./theme.js";
+import {watchQueue} from "./watch.js";
 import {Header} from "./views/header.js";
 import {QueueStrip} from "./views/queue.js";
 import {Choose} from "./views/choose.js";
@@ -21,8 +23,12 @@ function onKey(event) {
   stepTo(to);
 }
 
+/** Name what is shown, for tabs, bookmarks and the list behind the back button. */
+const titleFor = (game, board) =>
+  [[game && titleOf(game), board?.title, board?.level].filter(Boolean).join(", "), "nightgrid"].filter(Boolean).join(" · ");
+
 function App() {
-  const {game, keyWanted, said} = useSession();
+  const {game, keyWanted, said, board} = useSession();
   useEffect(() => {
     const wanted = () => set({keyWanted: true});
     const stop = watchQueue();
@@ -38,6 +44,7 @@ function App() {
     };
   }, []);
   useEffect(() => { document.documentElement.dataset.game = game ?? ""; }, [game]);
+  useEffect(() => { document.title = titleFor(game, board); }, [game, board?.title, board?.level]);
   return html`
     <a class="skip" href="#board">Skip to the board</a>
     <${Header} />
@@ -49,7 +56,7 @@ function App() {
     </main>
     <footer class="foot">
       <${QueueStrip} />
-      <p class="colophon">nightgrid counts exactly. <a href="/report">Report of the last night</a> · <a href="/openapi.json">API</a></p>
+      <p class="colophon">nightgrid counts exactly. ${!(keyWanted || key()) && html`<a href="/report">Report of the last night</a> · `}<a href="/openapi.json">API</a></p>
     </footer>
     <p class="unseen" role="status" aria-live="polite">${said}</p>
   `;

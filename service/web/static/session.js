@@ -4,6 +4,7 @@ import {follow, isOver, json, Problem, text} from "./api.js";
 import {address, go} from "./address.js";
 import {useEffect, useState} from "./html.js";
 import {longDate} from "./format.js";
+import {answers, lookSoon} from "./watch.js";
 
 const WAIT_S = 1;
 /** A solve that took longer than this is not followed by a second one for its solutions. */
@@ -12,9 +13,6 @@ const QUICK_S = 5;
 const SHOWN_WITHIN_S = 60;
 const LISTED = 100;
 const PAGE_DATES = 1000;
-const QUEUE_MS = 3000;
-/** The service looks at its queue once a second: what has changed is seen after that. */
-const QUEUE_SOON_MS = 1100;
 
 export let state = {
   games: [],
@@ -38,7 +36,11 @@ export let state = {
   busy: false,
   problem: null,
   keyWanted: false,
-  queue: null,
+  queue: undefined,
+  /** Whether the service does not answer just now. */
+  away: false,
+  /** Whether what failed is tried again by itself. */
+  retried: false,
   /** The board that is being made: see drafts.js. */
   draft: null,
   /** The text of a payload that is being pasted. */
@@ -80,6 +82,9 @@ function newTurn() {
 /** What is tried again once the service answers: it changes nothing there. */
 let again = null;
 
+/** Try again what failed because the service did not answer. */
+export const lookAgain = () => again?.();
+
 /** Run work for what is shown; what it raises is told, unless something else is shown by then. */
 async function attempt(signal, work, {isLook = false} = {}) {
   set({problem: null});
@@ -89,8 +94,9 @@ async function attempt(signal, work, {isLook = false} = {}) {
   } catch (error) {
     if (signal.aborted || error.name === "AbortError") return;
     if (!(error instanceof Problem)) throw error;
-    set({problem: error, busy: false});
-    if (isLook && !error.status) again = () => signal.aborted || attempt(signal, work, {isLook});
+    const retried = isLook && !error.status;
+    set({problem: error, busy: false, retried});
+    if (retried) again = () => signal.aborted || attempt(signal, work, {isLook});
   }
 }
 
@@ -321,12 +327,26 @@ async function followSolve(solve, signal) {
   let final = null;
   await follow(solve, (event, data) => {
     if (signal.aborted) return;
-    if (event === "progress") set({solve: {...state.solve, progress: data}});
+    answers(true);
+    if (event === "progress") set({solve: noLess(state.solve, {...state.solve, progress: data})});
     else if (event === "part") set({solve: withPart(state.solve, data)});
-    else if (event === "state") set({solve: {...data, seen: state.solve?.seen}});
+    else if (event === "state") set({solve: noLess(state.solve, {...data, seen: state.solve?.seen})});
     else if (event === "end") { final = data; set({solve: data}); }
-  }, signal);
+  }, signal, () => signal.aborted || answers(false));
   if (final) await ended(final, 0, signal);
+}
+
+const more = (one, other) => (Number(one ?? 0) > Number(other ?? 0) ? one : other);
+
+/** Never tell less of a job than was told: a service that was started anew has to count again. */
+function noLess(before, now) {
+  const told = before?.id === now.id ? before.progress : null;
+  if (!told) return now;
+  if (!now.progress) return {...now, progress: told};
+  const done = more(told.chunks_done, now.progress.chunks_done);
+  const total = more(done, now.progress.chunks_total);
+  const states = more(told.states, now.progress.states);
+  return {...now, progress: {...now.progress, chunks_done: done, chunks_total: total, states}};
 }
 
 /** Add a part that has ended to those that were seen while the solve ran. */
@@ -470,23 +490,4 @@ export async function cancel() {
     if (!(error instanceof Problem)) throw error;
     set({problem: error});
   }
-}
-
-async function lookAtQueue() {
-  if (document.visibilityState !== "visible") return;
-  try {
-    set({queue: await json("/v1/queue")});
-    again?.();
-  } catch (error) {
-    if (error.status !== 401) set({queue: null});
-  }
-}
-
-const lookSoon = () => setTimeout(lookAtQueue, QUEUE_SOON_MS);
-
-/** Look at the queue again and again while the page is seen. */
-export function watchQueue() {
-  lookAtQueue();
-  const timer = setInterval(lookAtQueue, QUEUE_MS);
-  return () => clearInterval(timer);
 }

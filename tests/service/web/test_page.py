@@ -540,7 +540,7 @@ def test_markup_in_a_board_stays_text(opened: Opened) -> None:
     solve(page)
     expect(board(page)).to_contain_text("<img src=x")
     expect(page.locator("img, script:not([src])")).to_have_count(0)
-    assert page.title() == "nightgrid"
+    assert page.title() == f"Tiles, {hostile} · nightgrid"
 
 
 SERIOUS = ("serious", "critical")

@@ -19,13 +19,14 @@ function Digits({number}) {
 /** Longer numbers are set smaller: 1 to 5, by how many digits there are. */
 const sizeOf = (number) => Math.min(5, Math.max(1, Math.ceil((String(number).length - 3) / 4)));
 
-function Problems({problem}) {
+function Problems({problem, retried}) {
   if (!problem) return null;
+  const said = problem.message === problem.title ? "" : problem.message;
   const later = problem.retryAfter ? ` Try again in ${problem.retryAfter} s.` : "";
   return html`
     <div class="problem" role="alert">
       <h2>${problem.title}</h2>
-      <p>${problem.message}${later}</p>
+      <p>${said}${later}${retried ? "The page asks again until it does." : ""}</p>
       ${problem.errors.length > 0 && html`
         <ul>${problem.errors.map(({pointer, detail}, i) => html`<li key=${i}><code>${pointer}</code> ${detail}</li>`)}</ul>`}
     </div>`;
@@ -41,7 +42,10 @@ function Since({time}) {
   return html`${duration(Math.max(0, Math.round((now - time) / 1000)))}`;
 }
 
-function Running({solve}) {
+/** What is said of a solve while the service is away. */
+const AWAY = "The page asks again until it does, and goes on then. What was asked is kept in the lake.";
+
+function Running({solve, away}) {
   const {progress, place, state} = solve;
   const done = progress?.chunks_done ?? 0;
   const total = progress?.chunks_total ?? 0;
@@ -50,17 +54,18 @@ function Running({solve}) {
   const left = progress?.left_s;
   return html`
     <div class="running">
-      <p class="verdict">${state === "queued" ? (place ? `Waiting, ${grouped(place)} before it` : "Waiting") : "Solving"}</p>
-      <progress max="1" value=${share ?? undefined} aria-label="Progress"></progress>
+      <p class="verdict">${away ? "The service does not answer" : state === "queued" ? (place ? `Waiting, ${grouped(place)} before it` : "Waiting") : "Solving"}</p>
+      ${away && html`<p class="quiet">${AWAY}</p>`}
+      <progress max="1" value=${share ?? (away ? 0 : undefined)} aria-label="Progress"></progress>
       <dl class="facts">
-        ${asked > 0 && html`<div><dt>so far</dt><dd><${Since} time=${asked} /></dd></div>`}
+        ${asked > 0 && !away && html`<div><dt>so far</dt><dd><${Since} time=${asked} /></dd></div>`}
         ${total > 1 && html`<div><dt>parts done</dt><dd>${grouped(done)} of ${grouped(total)}</dd></div>`}
         ${progress?.states && html`<div><dt>states</dt><dd>${grouped(progress.states)}</dd></div>`}
         ${left > 0
           ? html`<div><dt>left</dt><dd>about ${duration(left)}</dd></div>`
           : progress?.expected_s > 0 && html`<div><dt>expected</dt><dd>${duration(progress.expected_s)}</dd></div>`}
       </dl>
-      <button class="button plain" type="button" onClick=${cancel}>Cancel</button>
+      <button class="button plain" type="button" disabled=${away} onClick=${cancel}>Cancel</button>
     </div>`;
 }
 
@@ -143,15 +148,15 @@ function hint(session) {
 
 export function Answer() {
   const session = useSession();
-  const {solve, shown, problem, busy} = session;
+  const {solve, shown, problem, busy, away, retried} = session;
   const over = solve && isOver(solve);
   const parts = over ? solve.answer?.parts ?? [] : solve?.seen ?? [];
   return html`
     <section class="answer" aria-label="Answer">
       <${AskForm} />
-      <${Problems} problem=${problem} />
+      <${Problems} problem=${problem} retried=${retried} />
       <div class="result" aria-busy=${busy || (solve && !over)}>
-        ${solve && !over && html`<${Running} solve=${solve} />`}
+        ${solve && !over && html`<${Running} solve=${solve} away=${away} />`}
         ${over && html`
           <${Verdict} solve=${solve} shown=${shown} />
           ${solve.answer && html`<${Facts} solve=${solve} />`}`}

@@ -8,7 +8,7 @@ function Figure({name, children}) {
 }
 
 export function QueueStrip() {
-  const {queue} = useSession();
+  const {queue, away} = useSession();
   const workers = queue?.workers?.reduce((sum, {processes}) => sum + (processes ?? 1), 0);
   const light = !queue ? "off" : workers ? (queue.running ? "busy" : "idle") : "off";
   return html`
@@ -21,6 +21,6 @@ export function QueueStrip() {
             <${Figure} name="oldest">${queue.oldest_s ? duration(queue.oldest_s) : "–"}<//>
             <${Figure} name=${workers === 1 ? "worker" : "workers"}>${queue.state === "starting" ? "starting" : workers ?? "–"}<//>
           </dl>`
-        : html`<p>The queue does not answer.</p>`}
+        : html`<p>${away ? "The service does not answer. Asking again…" : queue === undefined ? "Looking at the queue…" : "The queue does not answer."}</p>`}
     </section>`;
 }

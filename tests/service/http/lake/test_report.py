@@ -26,6 +26,16 @@ def test_without_a_report_there_is_a_problem(open_client, tmp_path):
     assert answer.json()["detail"] == "no night has written a report; nightgrid report does"
 
 
+def test_without_a_report_a_browser_is_told_how_one_is_made(open_client, tmp_path):
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    answer = open_client(tmp_path / "lake").get("/report", headers=browser)
+
+    assert answer.status_code == 404
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert "nightgrid report --lake LAKE" in answer.text
+    assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
+
+
 def test_the_report_wants_a_key_where_keys_are_wanted():
     assert wants_key("/report")
     assert not wants_key("/")

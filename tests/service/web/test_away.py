@@ -1,0 +1,149 @@
+"""The page while the service is away, and when it is back, in a real Chromium."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.service.web.conftest import WAIT_MS
+
+Opened = Callable[..., Page]
+pytestmark = [pytest.mark.cluster]
+BESIDE = pytest.mark.long(
+    short="tests/service/web/test_page.py::test_a_day_is_picked_and_its_known_answer_is_there"
+)
+expect.set_options(timeout=WAIT_MS)
+
+
+class Job:
+    """A solve that the page follows; what is told of it is up to the test."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        known = page.request.get("/v1/puzzles/pips/2026-01-05?level=hard").json()
+        path = known["boards"][0]["results"][0]["id"]
+        self.done = page.request.get(f"/v1/solves/{path}").json()
+        begun_at = dt.datetime.now(dt.UTC).isoformat()
+        self.running = self.done | {"state": "running", "answer": None, "created_at": begun_at}
+        self.waiting: list[Route] = []
+        self.events = 0
+        page.route("**/v1/solves", lambda route: route.fulfill(status=202, json=self.running))
+        page.route(f"**/v1/solves/{path}", lambda route: route.fulfill(json=self.running))
+        page.route("**/events", self.wait)
+
+    def wait(self, route: Route) -> None:
+        """Let a request for events wait until something is told."""
+        self.waiting.append(route)
+
+    def tell(self, *events: tuple[str, dict[str, Any]]) -> None:
+        """Send events to the page once it asks for them, and cut the stream."""
+        while not self.waiting:
+            self.page.wait_for_timeout(20)
+        lines = []
+        for name, data in events:
+            self.events += 1
+            lines.append(f"id: {self.events}\nevent: {name}\ndata: {json.dumps(data)}\n\n")
+        self.waiting.pop(0).fulfill(content_type="text/event-stream", body="".join(lines))
+
+    def progress(self, done: int, total: int, states: int) -> dict[str, Any]:
+        return {"chunks_done": done, "chunks_total": total, "states": str(states)}
+
+
+def begun(page: Page) -> Job:
+    expect(page.locator(".count")).to_have_text("1")
+    job = Job(page)
+    page.get_by_role("button", name="Solve", exact=True).click()
+    job.tell(("state", job.running), ("progress", job.progress(3, 8, 9_000)))
+    return job
+
+
+@BESIDE
+def test_a_page_whose_service_is_away_says_so_and_goes_on_when_it_is_back(opened: Opened) -> None:
+    page = opened("/?board=pips/2026-01-05/hard")
+    job = begun(page)
+    running, queue = page.locator(".running"), page.get_by_role("region", name="Queue")
+    expect(running).to_contain_text("Solving")
+    expect(running).to_contain_text("so far")
+    page.route("**/v1/**", lambda route: route.abort())
+    while job.waiting:
+        job.waiting.pop().abort()
+    expect(running).to_contain_text("The service does not answer")
+    expect(running).to_contain_text("The page asks again until it does, and goes on then.")
+    expect(running).not_to_contain_text("so far")
+    expect(running).to_contain_text("3 of 8")
+    expect(running.get_by_role("button", name="Cancel")).to_be_disabled()
+    expect(queue).to_contain_text("The service does not answer. Asking again")
+    expect(page.get_by_role("status").last).to_contain_text("It is asked again.")
+    page.unroute("**/v1/**")
+    job.tell(("state", job.running))
+    expect(running).to_contain_text("Solving")
+    expect(queue).to_contain_text("waiting")
+    job.tell(("end", job.done))
+    expect(page.locator(".count")).to_have_text("1")
+
+
+@BESIDE
+def test_a_service_that_was_started_anew_takes_back_nothing_that_was_told(opened: Opened) -> None:
+    page = opened("/?board=pips/2026-01-05/hard")
+    job = begun(page)
+    running = page.locator(".running")
+    expect(running).to_contain_text("3 of 8")
+    anew = job.running | {"progress": job.progress(1, 6, 100)}
+    job.tell(("state", anew), ("progress", job.progress(2, 8, 200)))
+    job.tell(("state", anew | {"progress": None}), ("progress", job.progress(2, 8, 10_000)))
+    expect(running).to_contain_text("10,000")
+    expect(running).to_contain_text("3 of 8")
+    job.tell(("progress", job.progress(4, 9, 20_000)))
+    expect(running).to_contain_text("4 of 9")
+
+
+@BESIDE
+def test_a_stream_that_falls_silent_is_asked_for_again(opened: Opened) -> None:
+    page = opened("/?draw=tiles")
+    took = page.evaluate(SILENT)
+    assert took["asked"] == 2
+    assert took["told"] == ["end"]
+
+
+SILENT = """async () => {
+  const {follow} = await import("/static/api.js");
+  const told = [];
+  const later = window.setTimeout;
+  window.setTimeout = (run, ms) => later(run, ms / 1000);
+  let asked = 0;
+  const silentOnce = () => new Response(new ReadableStream({
+    start(stream) {
+      if (++asked === 1) return;
+      stream.enqueue(new TextEncoder().encode("id: 1\\nevent: end\\ndata: 2\\n\\n"));
+    },
+  }));
+  const real = window.fetch;
+  window.fetch = async (path, how) => (path === "/events" ? silentOnce() : real(path, how));
+  const signal = new AbortController().signal;
+  await follow({links: {events: "/events", self: "/self"}}, (event) => told.push(event), signal);
+  return {asked, told};
+}"""
+
+
+@BESIDE
+def test_what_is_shown_names_its_tab(opened: Opened) -> None:
+    page = opened("/?board=pips/2026-01-05/hard")
+    expect(page).to_have_title("Pips, Monday 5 January 2026, hard · nightgrid")
+    page.get_by_role("button", name="Letter Boxed").click()
+    expect(page).to_have_title(re.compile(r"^Letter Boxed, .* · nightgrid$"))
+
+
+@BESIDE
+def test_a_link_that_cannot_send_the_key_is_not_shown(opened: Opened) -> None:
+    page = opened("/")
+    expect(page.get_by_role("link", name="Report of the last night")).to_be_visible()
+    page.evaluate("sessionStorage.setItem('nightgrid-key', 'secret')")
+    page.reload()
+    expect(page.get_by_role("link", name="API")).to_be_visible()
+    expect(page.get_by_role("link", name="Report of the last night")).to_have_count(0)
