@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -31,7 +31,8 @@ from nightgrid.archive.ingest.puzzles import (
     read_puzzle_table,
 )
 from nightgrid.archive.lake.conforming import conform
-from nightgrid.archive.lake.json_files import read_hint, write_json
+from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.solvers.algebra import digest
 from nightgrid.solvers.child_processes import pool_of
@@ -150,9 +151,7 @@ def open_corpus(
     inputs = read_inputs(spec, game)
     check(inputs.game)
     path = f"{folder(inputs.corpus_id)}/corpus.json"
-    is_new = not lake.exists(path)
-    # One that is damaged is written again, from the slices that are there.
-    done = None if is_new else read_hint(lake, path, _counts)
+    is_new, done = _made_before(lake, path)
     if done is None:
         done = _make(lake, inputs, processes, on_slices, on_rows)
     if not done["rows"]:
@@ -176,8 +175,18 @@ def open_corpus(
     )
 
 
-def _counts(told: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: int(told[name]) for name in ("puzzles", "rows", "quarantined")}
+def _made_before(lake: Lake, path: str) -> tuple[bool, dict[str, int] | None]:
+    """Read once whether a corpus is new, and its counts if it is complete.
+
+    A damaged file is no new corpus and has no counts: it is written again from the slices.
+    """
+    try:
+        about = read_json(lake, path)
+        if about is None:
+            return True, None
+        return False, {name: int(about[name]) for name in ("puzzles", "rows", "quarantined")}
+    except (DamagedFileError, KeyError, TypeError, ValueError):
+        return False, None
 
 
 def game_of_corpus(spec: str, game: str | None = None) -> str:
