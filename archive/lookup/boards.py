@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,7 @@ from nightgrid.archive.lookup.reference import (
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.words.binding import open_game
 from nightgrid.solvers.algebra import ID_HEX_DIGITS
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 
 CORPORA = "corpora"
@@ -73,6 +75,32 @@ def find_boards(lake: Lake, reference: Reference) -> list[Board]:
         raise NotInLakeError("a table of ", lake.url, " is damaged") from error
 
 
+def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[Board]:
+    """Find the boards of some dates of a game in one look, by date and then by level.
+
+    Leaves out boards that cannot be read: those whose puzzle the lake lacks, and those that break a
+    rule of today. Raises PermanentError where a table is damaged.
+    """
+    wanted = pa.array(sorted(dates), pa.date32())
+    try:
+        rows = _in_order(game, editions_where(lake, game, pc.field("date").isin(wanted)))
+        table = _puzzle_rows(
+            lake, game, [puzzles_folder(game)], [row["puzzle_id"] for row in rows]
+        )
+    except pa.ArrowException as error:
+        raise NotInLakeError("a table of ", lake.url, " is damaged") from error
+    arrays = arrays_of(table)
+    row_of = {name: row for row, name in enumerate(table.column("puzzle_id").to_pylist())}
+    bound = open_game(lake, game)
+    boards = []
+    for row in rows:
+        if row["puzzle_id"] in row_of:
+            with suppress(PermanentError):
+                puzzle = bound.from_arrays(arrays, row_of[row["puzzle_id"]])
+                boards.append(_board(lake, game, puzzle, row))
+    return boards
+
+
 def check_lake(lake: Lake, *folders: str) -> None:
     """Raise PermanentError where there is no lake with puzzles, nor with one of other folders."""
     if not any(map(lake.exists, ("puzzles", "editions", CORPORA, *folders))):
@@ -93,8 +121,7 @@ def _on_date(lake: Lake, reference: DateReference) -> list[Board]:
     rows = editions_where(lake, game, pc.field("date") == pa.scalar(reference.date, pa.date32()))
     if not rows:
         raise NotInLakeError(f"{reference} is not in ", lake.url, f", {_range(lake, game)}")
-    order = {level: i for i, level in enumerate(reader(game).LEVELS)}
-    rows.sort(key=lambda row: (order.get(row["level"], len(order)), row["level"]))
+    rows = _in_order(game, rows)
     if reference.level is not None:
         levels = [row["level"] for row in rows]
         rows = [row for row in rows if row["level"] == reference.level]
@@ -106,6 +133,14 @@ def _on_date(lake: Lake, reference: DateReference) -> list[Board]:
     if missing:
         raise NotInLakeError(f"{reference}: puzzle {missing[0]} is missing from ", lake.url)
     return [_board(lake, game, found[row["puzzle_id"]], row) for row in rows]
+
+
+def _in_order(game: str, editions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sort editions by date, those of a date in the order of the game's levels."""
+    order = {level: i for i, level in enumerate(reader(game).LEVELS)}
+    return sorted(
+        editions, key=lambda row: (row["date"], order.get(row["level"], len(order)), row["level"])
+    )
 
 
 def _range(lake: Lake, game: str) -> str:
@@ -177,13 +212,19 @@ def _puzzles(
     lake: Lake, game: str, paths: Sequence[str], puzzle_ids: Sequence[str]
 ) -> dict[str, Any]:
     """Read puzzles of files or folders by id; those that are not there are left out."""
-    condition = pc.field("puzzle_id").isin(pa.array(sorted(set(puzzle_ids)), pa.string()))
-    schema = archive_plug(game).puzzles()
-    table = _rows(lake, paths, schema, condition)
+    table = _puzzle_rows(lake, game, paths, puzzle_ids)
     arrays = arrays_of(table)
     bound = open_game(lake, game)
     names = table.column("puzzle_id").to_pylist()
     return {name: bound.from_arrays(arrays, row) for row, name in enumerate(names)}
+
+
+def _puzzle_rows(
+    lake: Lake, game: str, paths: Sequence[str], puzzle_ids: Sequence[str]
+) -> pa.Table:
+    """Read the rows of puzzles out of files or folders by id."""
+    condition = pc.field("puzzle_id").isin(pa.array(sorted(set(puzzle_ids)), pa.string()))
+    return _rows(lake, paths, archive_plug(game).puzzles(), condition)
 
 
 def _rows(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lookup.boards import Board, find_boards
-from nightgrid.archive.lookup.reference import DateReference
+from nightgrid.archive.lookup.boards import Board, boards_of_dates
 from nightgrid.archive.results.results import find_results, solutions_of
 from nightgrid.service.games import service_plug
 from nightgrid.service.report.figures import Figures, GameFigures, Row
@@ -27,9 +27,6 @@ class Drawn:
     """A board with its picture."""
 
     name: str
-    game: str
-    level: str
-    date: dt.date
     clue: str | None
     svg: str
     solution: str
@@ -49,27 +46,40 @@ def drawn_boards(lake: Lake, figures: Figures, of: GameFigures) -> tuple[list[Dr
     dates = sorted({date for date, _ in new} or {of.last}, reverse=True)
     found: list[Drawn] = []
     left = 0
-    for date in dates:
+    for at, date in enumerate(dates):
         levels = {level for day, level in new if day == date}
         if len(found) >= BOARDS_MAX:
             left += len(levels)
             continue
-        found += _on(lake, of, date, levels)
+        if at % BOARDS_MAX == 0:
+            # A date has at least one board: one look is enough for most reports.
+            boards = _boards_of(lake, of, dates[at : at + BOARDS_MAX])
+        found += _drawn(lake, of, boards.get(date, []), levels)
     return found[:BOARDS_MAX], left + max(0, len(found) - BOARDS_MAX)
 
 
-def _on(lake: Lake, of: GameFigures, date: dt.date, levels: set[str]) -> Iterator[Drawn]:
+def _boards_of(
+    lake: Lake, of: GameFigures, dates: Sequence[dt.date]
+) -> dict[dt.date | None, list[Board]]:
+    """Look the boards of some dates up at once; a lake with a damaged table has none."""
+    boards: dict[dt.date | None, list[Board]] = {}
+    with suppress(PermanentError):
+        for board in boards_of_dates(lake, of.name, dates):
+            boards.setdefault(board.published.date, []).append(board)
+    return boards
+
+
+def _drawn(
+    lake: Lake, of: GameFigures, boards: Sequence[Board], levels: set[str]
+) -> Iterator[Drawn]:
+    """Draw the boards of a date at some levels; without levels, all of them."""
     rows = {(row["date"], row["level"]): row for row in of.rows}
-    try:
-        boards = find_boards(lake, DateReference(game=of.name, date=date))
-    except PermanentError:
-        return
     for board in boards:
         level = board.published.level or ""
         if levels and level not in levels:
             continue
         solution, whose = board.published.solution, "published"
-        row = rows.get((date, level), {})
+        row = rows.get((board.published.date, level), {})
         if solution is None:
             solution = _found(lake, board)
             whose = "none" if solution is None else "found"
@@ -79,9 +89,6 @@ def _on(lake: Lake, of: GameFigures, date: dt.date, levels: set[str]) -> Iterato
             continue  # too large for a picture
         yield Drawn(
             name=board.name,
-            game=of.name,
-            level=level,
-            date=date,
             clue=board.published.clue,
             svg=svg,
             solution=whose,

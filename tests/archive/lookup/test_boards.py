@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections import Counter
 
@@ -11,7 +12,7 @@ import pytest
 from nightgrid.archive.games import archive_plug, reader
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzle_table
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lookup.boards import find_boards
+from nightgrid.archive.lookup.boards import boards_of_dates, find_boards
 from nightgrid.archive.lookup.reference import PREFIX_MIN, read_reference
 from nightgrid.solvers.errors import PermanentError
 from tests.archive.lookup.conftest import DAYS, GAMES, SAMPLE
@@ -33,6 +34,33 @@ def test_a_date_gives_what_its_payload_gives(filled, game, day):
     assert [board.name for board in boards] == [
         f"{game}/{day}/{board.published.level}" for board in boards
     ]
+
+
+def test_boards_of_dates_are_those_of_each_date(filled):
+    days = [dt.date.fromisoformat(day) for day in (*DAYS, "2026-01-03")]
+
+    for game in GAMES:
+        each = [board for day in DAYS for board in found(filled, f"{game}/{day}")]
+        assert boards_of_dates(filled, game, days) == each
+
+
+def test_boards_of_dates_leave_out_what_cannot_be_read(filled, tmp_path):
+    table = read_puzzle_table(filled, "pips")
+    lake = Lake.open(str(tmp_path / "lake"))
+    editions = "editions/pips.parquet"
+    lake.write_bytes(editions, filled.read_bytes(editions))
+    lake.write_table(f"{puzzles_folder('pips')}/seg-00000.parquet", table.slice(1))
+    days = [dt.date.fromisoformat(day) for day in DAYS]
+    lost = table.column("puzzle_id")[0].as_py()
+    whole = boards_of_dates(filled, "pips", days)
+
+    assert boards_of_dates(lake, "pips", days) == [
+        board for board in whole if board.published.puzzle.puzzle_id != lost
+    ]
+
+    lake.write_bytes(editions, b"PAR1 no more")
+    with pytest.raises(PermanentError, match="is damaged"):
+        boards_of_dates(lake, "pips", days)
 
 
 def test_a_level_and_an_id_and_its_beginning_are_one_board(filled):
