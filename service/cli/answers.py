@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.drawing import View
 from nightgrid.service.games import bound_json, view
-from nightgrid.service.terminal.console import Exit, complain, duration, emit, say, say_drawing
+from nightgrid.service.terminal.console import (
+    Exit,
+    complain,
+    duration,
+    emit,
+    say,
+    say_drawing,
+    sentence_of,
+)
 from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Game, Outcome, Status
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.sentences import plural
@@ -118,7 +126,7 @@ def say_failure(outcome: Outcome[Any], hint: str = "") -> None:
     if outcome.status is Status.UNSOLVABLE:
         say(f"No solution exists: proven in {cost}.")
         if hint:
-            say(f"{hint[0].upper()}{hint[1:]}.")
+            say(sentence_of(hint))
     else:
         ended = str(outcome.status).replace("_", " ").capitalize()
         say(f"{ended} after {cost}: {outcome.reason}")

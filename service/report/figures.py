@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -180,13 +180,7 @@ def _compared(lake: Lake, figures: Figures, revisions: pa.Table) -> Figures:
         seen = seen.filter(pc.greater(seen.column("seen_at"), pa.scalar(since)))
     names = (seen.column(name).to_pylist() for name in ("game", "date", "level"))
     new = frozenset(zip(*names, strict=True)) if since is not None else frozenset()
-    return _with(figures, changes=changes, before=since, new=new)
-
-
-def _with(figures: Figures, **changes: Any) -> Figures:
-    from dataclasses import replace
-
-    return replace(figures, **changes)
+    return replace(figures, changes=changes, before=since, new=new)
 
 
 def keep(lake: Lake, figures: Figures) -> None:

@@ -166,6 +166,11 @@ def _fitted(drawing: Drawing, most: int) -> Drawing:
     return (*plain(said), *drawing[below:])
 
 
+def sentence_of(clause: str) -> str:
+    """Write a clause as a sentence of its own: with a capital, and a full stop."""
+    return f"{clause[0].upper()}{clause[1:]}."
+
+
 _typed: list[str] = []
 """The words of the command that runs."""
 

@@ -12,7 +12,7 @@ from nightgrid.service.cli.answers import each_puzzle, head_json
 from nightgrid.service.cli.ondemand.job_sources import remote_jobs
 from nightgrid.service.games import service_plug
 from nightgrid.service.options.shared_options import read_settings
-from nightgrid.service.terminal.console import Exit, complain, duration, emit, say
+from nightgrid.service.terminal.console import Exit, complain, duration, emit, say, sentence_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 
@@ -209,5 +209,4 @@ def say_ranking(ranking: Mapping[str, Any]) -> None:
     for line in service_plug(ranks.GAME).why_ranked(covers[0]):
         say(line)
     if ranking["with_model"] is False:
-        alone = ranks.ALONE
-        say(f"{alone[0].upper()}{alone[1:]}.")
+        say(sentence_of(ranks.ALONE))

@@ -14,7 +14,7 @@ from nightgrid.service.options.shared_options import (
     run_options,
     solved_by,
 )
-from nightgrid.service.terminal.console import Exit, emit, note, say, say_table
+from nightgrid.service.terminal.console import Exit, emit, note, say, say_table, sentence_of
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import MovingLine
 
@@ -73,15 +73,15 @@ def rank(
 
 
 def _say(report: RankReport) -> None:
+    from nightgrid.archive.games import ranking_plug
+    from nightgrid.archive.games.plug import ALONE_SUFFIX
+
     say(
         f"{report.boards:,} boards: {report.ranked:,} ranked now, {report.known:,} before, by "
         f"{report.ranker}."
     )
-    if report.ranker.endswith("-alone"):
-        from nightgrid.archive.games import ranking_plug
-
-        alone = ranking_plug().ALONE
-        say(f"{alone[0].upper()}{alone[1:]}.")
+    if report.ranker.endswith(ALONE_SUFFIX):
+        say(sentence_of(ranking_plug().ALONE))
     if report.months:
         say()
         rows = [_row(month) for month in (*report.months, report.whole)]

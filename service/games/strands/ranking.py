@@ -12,7 +12,7 @@ from nightgrid.archive.games.strands.ranking.play import Play
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker, Ranking, default_ranker
 from nightgrid.service.games.strands.signals import told_signals
-from nightgrid.service.terminal.console import duration, note
+from nightgrid.service.terminal.console import duration, note, sentence_of
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
@@ -61,7 +61,7 @@ class RankedSearch:
             lines.append(f"  and {more:,} more; --json has all of them")
         lines.append(told_signals(first.signals))
         if not self.ranking.with_model:
-            lines.append(f"{ALONE[0].upper()}{ALONE[1:]}.")
+            lines.append(sentence_of(ALONE))
         return "\n".join(lines)
 
     def to_json(self, game: Any) -> dict[str, Any]:  # noqa: ARG002 - the contract of searches

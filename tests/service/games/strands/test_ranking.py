@@ -12,6 +12,7 @@ from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.service.games.strands import ranking
+from nightgrid.service.terminal.console import sentence_of
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel.codes import OUT_OF_NODES
@@ -44,7 +45,8 @@ def test_covers_have_a_confidence_and_say_what_spoke_for_them():
     assert set(first["words"]) == words
     assert all(terms for terms in first["words"].values())
     told = found.sentence()
-    assert f"{ALONE[0].upper()}{ALONE[1:]}." in told
+    assert f"\n{sentence_of(ALONE)}" in told
+    assert "\nRanked without the meaning of words and clue" in told
     assert "Why the first, against the mean of the list (+1: 2.7 times as likely, +2.3: ten" in told
     assert "the words one by one and how they lie" in told
     assert "nats" not in told
