@@ -27,7 +27,6 @@ SPANGRAM_TERMS = (
     "compound", "compound_text", "spangram_letters", "spangram_beyond_12", "across",
 )  # fmt: skip
 """Terms of a spangram."""
-GEOMETRY = frozenset(name for name in (*THEME_TERMS, *SPANGRAM_TERMS) if name.endswith(SHAPE))
 PAIR_ZIPF = 3.0
 """What stands for the frequency of two words in one: lists of phrases are of other texts."""
 
