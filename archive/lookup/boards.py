@@ -84,9 +84,7 @@ def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[B
     wanted = pa.array(sorted(dates), pa.date32())
     try:
         rows = _in_order(game, editions_where(lake, game, pc.field("date").isin(wanted)))
-        table = _puzzle_rows(
-            lake, game, [puzzles_folder(game)], [row["puzzle_id"] for row in rows]
-        )
+        table = _puzzle_rows(lake, game, [puzzles_folder(game)], [row["puzzle_id"] for row in rows])
     except pa.ArrowException as error:
         raise NotInLakeError("a table of ", lake.url, " is damaged") from error
     arrays = arrays_of(table)

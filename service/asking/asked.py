@@ -64,7 +64,7 @@ def submit(
     *,
     budget: Budget | None = None,
     deadline_at: float | None = None,
-    wish: str = "",
+    interest: str = "",
     split: str = "",
 ) -> str:
     """Ask for it to be solved soon, as workers/ondemand/jobs/submitting does; return the job."""
@@ -81,6 +81,6 @@ def submit(
         budget=budget,
         settings=settings,
         deadline_at=deadline_at,
-        wish=wish,
+        interest=interest,
         split=split,
     )

@@ -18,11 +18,11 @@ from nightgrid.workers.ondemand.record_files import (
     record_path,
     set_aside,
 )
+from nightgrid.workers.runs.interests import withdraw_interest
 from nightgrid.workers.runs.listed_files import drop_files
 from nightgrid.workers.runs.manifest import has_run, open_run
 from nightgrid.workers.runs.notes import cancel_run, delete_given_up, drops_states
 from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
-from nightgrid.workers.runs.wishes import withdraw
 from nightgrid.workers.settings import Settings
 
 DAY_SECONDS = 24 * 3600.0
@@ -51,11 +51,11 @@ def cancel_job(lake: Lake, job_id: str, settings: Settings | None = None) -> tup
 
 
 def leave_job(
-    lake: Lake, job_id: str, wish: str, settings: Settings | None = None
+    lake: Lake, job_id: str, interest: str, settings: Settings | None = None
 ) -> tuple[JobStatus, int]:
-    """Withdraw one client's wish for a job, and cancel the job when it was the last.
+    """Withdraw one client's interest in a job, and cancel the job when it was the last.
 
-    Returns where the job is now, and how many other wishes there are. Raises PermanentError for
+    Returns where the job is now, and how many other interests there are. Raises PermanentError for
     what is no id of a job.
     """
     try:
@@ -63,7 +63,7 @@ def leave_job(
     except BadRecordError:
         record = None
     if record is not None:
-        left = withdraw(lake, job_id, record.submitted_at, wish)
+        left = withdraw_interest(lake, job_id, record.submitted_at, interest)
         if left:
             return status(lake, job_id), left
     return cancel_job(lake, job_id, settings)[0], 0

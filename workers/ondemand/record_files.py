@@ -27,7 +27,7 @@ from nightgrid.solvers.algebra import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import BadRecordError, Record, latest
-from nightgrid.workers.runs.wishes import drop_wishes
+from nightgrid.workers.runs.interests import drop_interests
 
 RECORDS = "runs/ondemand"
 ENDED = "runs/ended"
@@ -170,7 +170,7 @@ def raise_limits(lake: Lake, record: Record, wanted: Record) -> bool:
 
 def delete_record(lake: Lake, job_id: str) -> None:
     """Want nothing more of a job."""
-    drop_wishes(lake, job_id)
+    drop_interests(lake, job_id)
     lake.delete(_raised_path(job_id))
     lake.delete(record_path(job_id))
 

@@ -34,7 +34,12 @@ from nightgrid.workers.ranking.work import (
     ranking_message,
     wanted_path,
 )
-from nightgrid.workers.runs.wishes import add_wish, drop_wishes, wish_name, withdraw
+from nightgrid.workers.runs.interests import (
+    add_interest,
+    drop_interests,
+    interest_name,
+    withdraw_interest,
+)
 from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.ranking")
@@ -70,12 +75,12 @@ class RankingStatus:
         return self.state in OPEN_STATES
 
 
-def submit_ranking(lake: Lake, wanted: Wanted, settings: Settings, wish: str = "") -> str:
+def submit_ranking(lake: Lake, wanted: Wanted, settings: Settings, interest: str = "") -> str:
     """Ask for a board to be ranked soon; return the ranking's id.
 
-    Costs no task when the lake has the ranking, or it is wanted already. `wish` names the client
-    among those that want the same (nightgrid.workers.runs.wishes). Raises TransientError when
-    the broker is dead: the ranking is wanted all the same, and the keeper sends it.
+    Costs no task when the lake has the ranking, or it is wanted already. `interest` tells the
+    client from others that want the same (nightgrid.workers.runs.interests). Raises TransientError
+    when the broker is dead: the ranking is wanted all the same, and the keeper sends it.
     """
     ranker = ranking_plug().ranker_here()
     ranking_id = wanted.ranking_id(ranker)
@@ -84,31 +89,31 @@ def submit_ranking(lake: Lake, wanted: Wanted, settings: Settings, wish: str = "
         return ranking_id
     known = _note(lake, ranking_id) if state.is_open else None
     if known is not None:
-        add_wish(lake, ranking_id, known["submitted_at"], wish or wish_name())
+        add_interest(lake, ranking_id, known["submitted_at"], interest or interest_name())
         return ranking_id
     message = ranking_message(ranker, [wanted])
     submitted_at = time.time()
     note = {"message": message, "submitted_at": submitted_at, "sends": 1}
-    add_wish(lake, ranking_id, submitted_at, wish or wish_name())
+    add_interest(lake, ranking_id, submitted_at, interest or interest_name())
     write_json(lake, wanted_path(ranking_id), note)
     _send(settings, ranking_id, message)
     return ranking_id
 
 
 def leave_ranking(
-    lake: Lake, ranking_id: str, wish: str | None, settings: Settings
+    lake: Lake, ranking_id: str, interest: str | None, settings: Settings
 ) -> tuple[RankingStatus, int]:
-    """Withdraw one client's wish for a ranking, and cancel it when it was the last.
+    """Withdraw one client's interest in a ranking, and cancel it when it was the last.
 
-    `wish` None cancels it, however many want it. Returns where the ranking is now, and how many
-    other wishes there are. A worker that is at it stops within a second; one that was about to
+    `interest` None cancels it, however many want it. Returns where the ranking is now, and how many
+    other interests there are. A worker that is at it stops within a second; one that was about to
     file the ranking may still do so.
     """
     note = _note(lake, ranking_id)
     if note is None or not ranking_status(lake, ranking_id).is_open:
         return ranking_status(lake, ranking_id), 0
-    if wish is not None:
-        left = withdraw(lake, ranking_id, note["submitted_at"], wish)
+    if interest is not None:
+        left = withdraw_interest(lake, ranking_id, note["submitted_at"], interest)
         if left:
             return ranking_status(lake, ranking_id), left
     _end(lake, ranking_id, note | {CANCELLED: BY_CLIENT})
@@ -120,7 +125,7 @@ def _end(lake: Lake, ranking_id: str, note: dict[str, Any]) -> None:
     """Keep in a note how a ranking ended that was not made."""
     write_json(lake, wanted_path(ranking_id), note | {"ended_at": time.time()})
     lake.delete(attempts_path(ranking_id), durable=False)
-    drop_wishes(lake, ranking_id)
+    drop_interests(lake, ranking_id)
 
 
 def ranking_status(lake: Lake, ranking_id: str) -> RankingStatus:
@@ -187,7 +192,7 @@ class RankingKeeper:
         for ranking_id in wanted:
             if self._lake.exists(ranking_path(ranking_id)):
                 self._lake.delete(wanted_path(ranking_id), durable=False)
-                drop_wishes(self._lake, ranking_id)
+                drop_interests(self._lake, ranking_id)
             elif ranking_id in gone:
                 self._send_again(ranking_id)
 

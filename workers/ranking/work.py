@@ -27,7 +27,7 @@ from nightgrid.archive.results.rankings import (
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.runs.wishes import drop_wishes
+from nightgrid.workers.runs.interests import drop_interests
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import Look, Watcher, watching
 
@@ -168,4 +168,4 @@ def _tidy(lake: Lake, ranking_id: str) -> None:
     lake.delete(attempts_path(ranking_id), durable=False)
     if lake.exists(wanted_path(ranking_id)):
         lake.delete(wanted_path(ranking_id), durable=False)
-        drop_wishes(lake, ranking_id)
+        drop_interests(lake, ranking_id)

@@ -20,7 +20,7 @@ from nightgrid.service.http.solves.following import Look
 from nightgrid.service.http.solves.preferences import wait_of
 from nightgrid.service.http.solves.replays import HEADER
 from nightgrid.service.http.solves.replies import digest_of
-from nightgrid.service.http.solves.routes import left_by_one, wish_for, wish_of
+from nightgrid.service.http.solves.routes import interest_for, interest_of, left_by_one
 from nightgrid.service.http.solves.views import is_over
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
@@ -60,8 +60,8 @@ async def post_ranking(
     if key is not None:
         digest = digest_of(RANKED + await request.body())
         await asyncio.to_thread(service.replays.check, client.name, key, digest)
-    wish = wish_for(client, key)
-    ranking_id = await asyncio.to_thread(_begin, service, body, client, wish)
+    interest = interest_for(client, key)
+    ranking_id = await asyncio.to_thread(_begin, service, body, client, interest)
     value = await service.until_over(ranking_id, wait_s, _look_of(service))
     if value is None:
         raise TransientError(f"ranking {ranking_id} is gone")
@@ -98,11 +98,11 @@ async def delete_ranking(
     """Want a ranking no more; it is cancelled unless another client wants it."""
     client: Client = request.state.client
     bind(ranking=ranking_id)
-    wish = wish_of(request)
+    interest = interest_of(request)
 
     def leave() -> tuple[dict[str, Any], int]:
         _found(service, ranking_id)
-        _, left = leave_ranking(service.lake, ranking_id, wish, service.settings.workers)
+        _, left = leave_ranking(service.lake, ranking_id, interest, service.settings.workers)
         service.open_jobs.left(client, ranking_id)
         return _found(service, ranking_id), left
 
@@ -140,7 +140,7 @@ def _cut(value: dict[str, Any], limit: int) -> dict[str, Any]:
     return {**value, "covers": value["covers"][:limit]}
 
 
-def _begin(service: Service, body: RankingBody, client: Client, wish: str) -> str:
+def _begin(service: Service, body: RankingBody, client: Client, interest: str) -> str:
     """Submit a ranking that the lake does not have. Raises Problem for what is no such board."""
     ranks = ranking_plug()
     given = {"puzzle": body.puzzle, "id": body.id, "game": ranks.GAME}
@@ -157,7 +157,7 @@ def _begin(service: Service, body: RankingBody, client: Client, wish: str) -> st
         service.admission.check()
     service.open_jobs.add(client, ranking_id)
     try:
-        submit_ranking(service.lake, wanted, service.settings.workers, wish)
+        submit_ranking(service.lake, wanted, service.settings.workers, interest)
     except TransientError:
         # Without a server it is accepted all the same once the lake has it: the keeper sends it.
         if not ranking_status(service.lake, ranking_id).is_open:

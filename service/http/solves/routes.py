@@ -28,7 +28,7 @@ from nightgrid.workers.ondemand.cancelling import leave_job
 from nightgrid.workers.ondemand.jobs.rows import is_answered
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ondemand.record_files import read_record
-from nightgrid.workers.runs.wishes import wish_name
+from nightgrid.workers.runs.interests import interest_name
 
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S = 1
@@ -115,7 +115,7 @@ def _begin(service: Service, posed: Posed, client: Client, key: str | None) -> N
             service.settings.workers,
             budget=posed.budget,
             deadline_at=posed.deadline_at,
-            wish=wish_for(client, key),
+            interest=interest_for(client, key),
             split=posed.split or "",
         )
     except TransientError:
@@ -177,11 +177,11 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
     """Want a job no more; it is cancelled unless another client wants it."""
     client: Client = request.state.client
     bind(job=job_id)
-    wish = wish_of(request)
+    interest = interest_of(request)
 
     def leave() -> tuple[dict[str, Any], int]:
         found_solve(service, job_id)
-        _, left = leave_job(service.lake, job_id, wish, service.settings.workers)
+        _, left = leave_job(service.lake, job_id, interest, service.settings.workers)
         service.open_jobs.left(client, job_id)
         service.views.forget(job_id)
         return found_solve(service, job_id), left
@@ -191,23 +191,25 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
     return left_by_one(solve, left)
 
 
-def wish_for(client: Client, key: str | None) -> str:
-    """Name the wish of one who asks; empty for one who cannot be told from others."""
+def interest_for(client: Client, key: str | None) -> str:
+    """Name the interest of a client that asks; empty for one that cannot be told from others."""
     if key:
-        return wish_name("idempotency", client.name, key)
-    return wish_name("key", client.name) if client.name else ""
+        return interest_name("idempotency", client.name, key)
+    return interest_name("key", client.name) if client.name else ""
 
 
-def wish_of(request: Request) -> str:
-    """Name the wish that a client withdraws: that of the key of its request, or of its API key."""
+def interest_of(request: Request) -> str:
+    """Name the interest that a client withdraws: by its request's key, or else by its API key."""
     client: Client = request.state.client
     key = request.headers.get(HEADER)
-    return wish_name("idempotency", client.name, key) if key else wish_name("key", client.name)
+    return (
+        interest_name("idempotency", client.name, key) if key else interest_name("key", client.name)
+    )
 
 
 def left_by_one(value: dict[str, Any], left: int) -> Response:
     """Answer one who leaves a job that so many others want."""
     if left:
-        reason = f"left; {left} other {'wish' if left == 1 else 'wishes'} for it"
+        reason = f"left; {left} other {'client wants' if left == 1 else 'clients want'} it"
         return JSONResponse({**value, "reason": reason})
     return JSONResponse(value)

@@ -152,7 +152,7 @@ def test_a_job_that_others_want_is_left(served: Served, invoke: Invoke, board: s
     job = invoke("submit", board, *where)[1].split()[0]
     assert invoke("submit", board, *where)[1].split()[0] == job
     said = invoke("cancel", job, *where)[1]
-    assert said.startswith(f"{job}  queued: left; 1 other wish for it")
+    assert said.startswith(f"{job}  queued: left; 1 other client wants it")
     assert invoke("cancel", job, *where)[1].startswith(f"{job}  cancelled; nightgrid submit")
 
 

@@ -38,11 +38,11 @@ from nightgrid.workers.ondemand.record_files import (
     record_path,
     set_aside,
 )
+from nightgrid.workers.runs.interests import add_interest, interest_name
 from nightgrid.workers.runs.notes import take_up_run
 from nightgrid.workers.runs.plan.open_jobs import Split
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry
-from nightgrid.workers.runs.wishes import add_wish, wish_name
 from nightgrid.workers.settings import Settings, load_settings
 
 MESSAGE_KEYS = frozenset({"job_id", *QUESTION_FIELDS, "budget", "puzzle"})
@@ -61,7 +61,7 @@ def submit(
     budget: Budget | None = None,
     settings: Settings | None = None,
     deadline_at: float | None = None,
-    wish: str = "",
+    interest: str = "",
     split: str = "",
 ) -> str:
     """Ask for a puzzle to be solved soon; return the job's id.
@@ -69,8 +69,8 @@ def submit(
     A word game without a lexicon is played with the words that the board brings along, which
     travel through the lake, or with the default one. Costs no task when the lake knows
     the answer or the job is under way; one that is under way gets the larger of the two budgets.
-    What the lake calls poison is asked again, and what was refused or cancelled. `wish` names the
-    client among those that want the same (nightgrid.workers.runs.wishes). `split` (auto,
+    What the lake calls poison is asked again, and what was refused or cancelled. `interest` tells
+    the client from others that want the same (nightgrid.workers.runs.interests). `split` (auto,
     ahead or never) goes before the settings. After `deadline_at`, Unix time, the answer is not
     wanted any more.
 
@@ -90,7 +90,7 @@ def submit(
         deadline_at=deadline_at,
         split=split or ("" if settings.split == "auto" else settings.split),
     )
-    name = wish or wish_name()
+    name = interest or interest_name()
     if _is_taken_care_of(lake, record, name):
         return record.job_id
     keep_dictionary(lake, puzzle)
@@ -105,7 +105,7 @@ def submit(
     return record.job_id
 
 
-def _is_taken_care_of(lake: Lake, record: Record, wish: str) -> bool:
+def _is_taken_care_of(lake: Lake, record: Record, interest: str) -> bool:
     """Tell whether the lake answers what a submitter wants, or it is under way."""
     row = find_row(lake, record.job_id)
     if row is not None and answers(row, record.budget):
@@ -116,12 +116,12 @@ def _is_taken_care_of(lake: Lake, record: Record, wish: str) -> bool:
         return False
     if there is None or not there.covers(record):
         return False
-    return _joins(lake, there, wish)
+    return _joins(lake, there, interest)
 
 
-def _joins(lake: Lake, there: Record, wish: str) -> bool:
-    """Add a wish to a submission; tell whether it is open still: the last wish may just end it."""
-    add_wish(lake, there.job_id, there.submitted_at, wish)
+def _joins(lake: Lake, there: Record, interest: str) -> bool:
+    """Add an interest to a submission; tell whether it is open still: it may just end."""
+    add_interest(lake, there.job_id, there.submitted_at, interest)
     try:
         now = read_record(lake, there.job_id)
     except BadRecordError:
@@ -129,7 +129,7 @@ def _joins(lake: Lake, there: Record, wish: str) -> bool:
     return now is not None and now.submitted_at == there.submitted_at
 
 
-def _want(lake: Lake, record: Record, wish: str) -> bool:
+def _want(lake: Lake, record: Record, interest: str) -> bool:
     """Keep that a job is wanted; tell whether it was not before."""
     job = record.job_id
     for _ in range(SUBMIT_TRIES):
@@ -137,7 +137,7 @@ def _want(lake: Lake, record: Record, wish: str) -> bool:
         if row is not None and answers(row, record.budget):
             return False
         if create_record(lake, replace(record, besides=row["run_id"] if row else None)):
-            add_wish(lake, job, record.submitted_at, wish)
+            add_interest(lake, job, record.submitted_at, interest)
             return True
         try:
             there = read_record(lake, job)
@@ -148,7 +148,7 @@ def _want(lake: Lake, record: Record, wish: str) -> bool:
             # It has just ended, or a killed process has left the record of what had.
             drop_over(lake, job)
         elif (there.covers(record) or raise_limits(lake, there, record)) and _joins(
-            lake, there, wish
+            lake, there, interest
         ):
             return False
     raise TransientError(f"job {job} is ended and submitted by others at the same time")

@@ -113,7 +113,7 @@ def test_a_ranking_that_is_left_is_cancelled_unless_another_client_wants_it(
     place = f"/v1/rankings/{RANKING}"
 
     first = client.delete(place, headers={"Idempotency-Key": "one"}).json()
-    assert (first["state"], first["reason"]) == ("queued", "left; 1 other wish for it")
+    assert (first["state"], first["reason"]) == ("queued", "left; 1 other client wants it")
     second = client.delete(place, headers={"Idempotency-Key": "two"}).json()
     assert (second["state"], second["reason"]) == ("cancelled", "cancelled by its client")
     assert client.delete(place).json()["state"] == "cancelled", "a second time changes nothing"

@@ -77,7 +77,7 @@ def test_the_same_question_from_two_clients_is_one_job_that_both_must_leave(
     assert len(open_records(lake)) == 1
     at = first["links"]["self"]
     again = client.post("/v1/solves", json=board, headers=keys[0])
-    assert again.status_code == 202, "the same wish once more is no other one"
+    assert again.status_code == 202, "the same key once more is no other interest"
     left = client.delete(at, headers=keys[0]).json()
     assert left["state"] == "queued"
     assert "1 other" in left["reason"]
