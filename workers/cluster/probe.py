@@ -1,8 +1,8 @@
 """Tell whether the workers of this host make progress: `python -m nightgrid.workers.cluster.probe`.
 
 `... probe live` fails where starting them anew would help, `... probe ready` while they take no
-work (`beats` says when). It asks neither lake nor server, and imports nothing that takes time: it
-may run every few seconds.
+work (`heartbeats` says when). It asks neither lake nor server, and imports nothing that takes
+time: it may run every few seconds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import os
 from pathlib import Path
 
-from nightgrid.workers.cluster.beats import FRESH_S, LIVE, READY, age_s
+from nightgrid.workers.cluster.heartbeats import FRESH_S, LIVE, READY, age_s
 
 NOT_SO = {
     LIVE: "the supervisor or its keeper does not go round",

@@ -29,7 +29,6 @@ from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, mark_gone
 from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.beats import Beats
 from nightgrid.workers.cluster.child_processes import (
     KEEPER,
     ROLES,
@@ -40,6 +39,7 @@ from nightgrid.workers.cluster.child_processes import (
     command_of,
     how_it_ended,
 )
+from nightgrid.workers.cluster.heartbeats import Heartbeats
 from nightgrid.workers.cluster.silent_workers import SilentWorkers
 from nightgrid.workers.cluster.supervisor_state import (
     LOCK,
@@ -82,7 +82,7 @@ class Supervisor:
         self._stopped_by: int | None = None
         self._may_work: Callable[[], bool] = lambda: True
         self._liveness = SilentWorkers(settings)
-        self._beats = Beats(settings.side_dir, keeper=KEEPER in self._roles)
+        self._heartbeats = Heartbeats(settings.side_dir, keeper=KEEPER in self._roles)
         self._has_word = False
 
     @contextlib.contextmanager
@@ -177,16 +177,16 @@ class Supervisor:
         return [Child(role=role) for role in roles]
 
     def _supervise(self, leash: int | None) -> None:
-        self._beats.begin()
+        self._heartbeats.begin()
         try:
             while not self._stopping:
                 for child in self._children:
                     self._look_after(child)
                 self._end_the_silent()
-                self._beats.go_round(working=self._all_work())
+                self._heartbeats.update(working=self._all_work())
                 self._pause(leash)
         finally:
-            self._beats.end()
+            self._heartbeats.end()
             self._stop(abandoned=self._abandoned)
 
     def _end_the_silent(self) -> None:

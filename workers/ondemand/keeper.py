@@ -25,7 +25,7 @@ from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
 from nightgrid.workers.broker.redis_keys import connect, known_gone, living
 from nightgrid.workers.broker.sent_figures import send_figures
 from nightgrid.workers.broker.stop_calls import call_off
-from nightgrid.workers.cluster.beats import KEEPER_LIVE, KEEPER_READY, beat
+from nightgrid.workers.cluster.heartbeats import KEEPER_LIVE, KEEPER_READY, write_heartbeat
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
 from nightgrid.workers.figures import KEEPER_LOOK, SENT_AGAIN, note
 from nightgrid.workers.logs import get_logger
@@ -103,7 +103,7 @@ class Keeper:
     def run(self, stop: threading.Event) -> None:
         """Look about once a second until told to stop."""
         while not stop.wait(LOOK_SECONDS):
-            beat(self._settings.side_dir, KEEPER_LIVE)
+            write_heartbeat(self._settings.side_dir, KEEPER_LIVE)
             try:
                 self.sweep()
                 self.look()
@@ -113,7 +113,7 @@ class Keeper:
             except (NightgridError, redis.RedisError) as error:
                 log.warning("keeper waits", error=str(error))
             else:
-                beat(self._settings.side_dir, KEEPER_READY)
+                write_heartbeat(self._settings.side_dir, KEEPER_READY)
 
     def sweep(self) -> None:
         """Delete what killed writers and old runs left, and merge answers, each at its time."""

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from nightgrid.workers.cluster import beats, probe, silent_workers
-from nightgrid.workers.cluster.beats import (
+from nightgrid.workers.cluster import heartbeats, probe, silent_workers
+from nightgrid.workers.cluster.heartbeats import (
     FRESH_S,
     KEEPER_LIVE,
     KEEPER_READY,
     LIVE,
     READY,
-    Beats,
-    beat,
+    Heartbeats,
+    write_heartbeat,
 )
 from nightgrid.workers.settings import Settings
 
@@ -23,7 +23,7 @@ from nightgrid.workers.settings import Settings
 @pytest.fixture
 def clock(monkeypatch):
     clock = SimpleNamespace(now=1000.0)
-    monkeypatch.setattr(beats, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(heartbeats, "time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
 
 
@@ -46,19 +46,19 @@ def told(tmp_path, monkeypatch):
         yield read
 
 
-def go_round(of, clock, *, working):
+def update(of, clock, *, working):
     clock.now += 1.1
-    of.go_round(working=working)
+    of.update(working=working)
 
 
 def test_workers_that_are_not_heard_are_live_and_not_ready(tmp_path, clock, told):
-    of = Beats(tmp_path, keeper=False)
+    of = Heartbeats(tmp_path, keeper=False)
     of.begin()
-    go_round(of, clock, working=False)
+    update(of, clock, working=False)
     assert (probe.probe(tmp_path, LIVE), told()) == ("", ["WATCHDOG=1"])
     assert "it was never so, expected within 30 s" in probe.probe(tmp_path, READY)
     for _ in range(2):
-        go_round(of, clock, working=True)
+        update(of, clock, working=True)
     assert probe.probe(tmp_path, READY) == ""
     assert told() == ["WATCHDOG=1", "READY=1", "WATCHDOG=1"]
     clock.now += FRESH_S[READY] + 1
@@ -67,35 +67,35 @@ def test_workers_that_are_not_heard_are_live_and_not_ready(tmp_path, clock, told
 
 
 def test_a_supervisor_that_stops_takes_no_work_and_the_next_one_begins_anew(tmp_path, clock, told):
-    of = Beats(tmp_path, keeper=False)
+    of = Heartbeats(tmp_path, keeper=False)
     of.begin()
-    go_round(of, clock, working=True)
+    update(of, clock, working=True)
     told()
     of.end()
     assert (probe.probe(tmp_path, LIVE), told()) == ("", ["STOPPING=1"])
     assert probe.probe(tmp_path, READY)
-    Beats(tmp_path, keeper=False).begin()
+    Heartbeats(tmp_path, keeper=False).begin()
     assert probe.probe(tmp_path, LIVE)
 
 
 def test_a_keeper_that_stands_still_fails_the_probe(tmp_path, clock):
-    of = Beats(tmp_path, keeper=True)
+    of = Heartbeats(tmp_path, keeper=True)
     of.begin()
-    go_round(of, clock, working=True)
+    update(of, clock, working=True)
     assert probe.probe(tmp_path, LIVE) == "", "its first round takes as long as any"
     assert probe.probe(tmp_path, READY), "it has not seen the lake"
-    beat(tmp_path, KEEPER_LIVE)
-    beat(tmp_path, KEEPER_READY)
-    go_round(of, clock, working=True)
+    write_heartbeat(tmp_path, KEEPER_LIVE)
+    write_heartbeat(tmp_path, KEEPER_READY)
+    update(of, clock, working=True)
     assert probe.probe(tmp_path, READY) == ""
     clock.now += FRESH_S[KEEPER_LIVE]
-    go_round(of, clock, working=True)
+    update(of, clock, working=True)
     clock.now += 1
     assert "its keeper does not go round" in probe.probe(tmp_path, LIVE)
 
 
 def test_a_time_before_the_host_was_started_anew_is_none(tmp_path, clock):
-    beat(tmp_path, LIVE)
+    write_heartbeat(tmp_path, LIVE)
     clock.now = 5.0
     assert "it was never so" in probe.probe(tmp_path, LIVE)
 
@@ -120,5 +120,5 @@ def test_the_program_says_why_and_imports_nothing_that_takes_time(tmp_path):
     assert done.stderr.splitlines()[-1].startswith(f"not live in {tmp_path}: the supervisor or")
     imported = {line.rsplit("|")[-1].strip() for line in done.stderr.splitlines()}
     assert not imported & {"pydantic", "redis", "celery", "numpy", "structlog"}
-    beat(tmp_path, LIVE)
+    write_heartbeat(tmp_path, LIVE)
     subprocess.run(command, env=env, check=True, capture_output=True)

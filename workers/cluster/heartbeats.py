@@ -1,4 +1,4 @@
-"""What a supervisor says of its workers' progress: in files for probes, and to systemd.
+"""Heartbeats of a supervisor and its keeper: in files for probes, and to systemd.
 
 `live`: the supervisor goes round, and so does its keeper. `ready`: besides, each of its processes
 runs, each worker was heard by the server a moment ago and refuses nothing, and the keeper has
@@ -16,15 +16,17 @@ from pathlib import Path
 
 LIVE, READY = "live", "ready"
 KEEPER_LIVE, KEEPER_READY = "keeper-live", "keeper-ready"
+FOLDER = "beats"
+"""Where heartbeats lie in the side folder."""
 EVERY_S = 1.0
 FRESH_S = {LIVE: 30.0, READY: 30.0, KEEPER_LIVE: 300.0, KEEPER_READY: 60.0}
 """How old each may be. One round of a keeper takes as long as the lake takes to list its jobs."""
 SOCKET = "NOTIFY_SOCKET"
 
 
-def beat(folder: Path, name: str) -> None:
-    """Note that something is so now; a disk that is full keeps nothing from its work."""
-    path = folder / "beats" / name
+def write_heartbeat(folder: Path, name: str) -> None:
+    """Note that something is so now; on a full disk nothing is noted, and the work goes on."""
+    path = folder / FOLDER / name
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         staged = path.with_suffix(".tmp")
@@ -32,17 +34,17 @@ def beat(folder: Path, name: str) -> None:
         staged.replace(path)
 
 
-def forget(folder: Path, *names: str) -> None:
-    """Note that something is not so."""
+def delete_heartbeats(folder: Path, *names: str) -> None:
+    """Delete heartbeats: what they say is not so now."""
     for name in names:
         with contextlib.suppress(OSError):
-            (folder / "beats" / name).unlink()
+            (folder / FOLDER / name).unlink()
 
 
 def age_s(folder: Path, name: str) -> float | None:
     """Tell how long ago something was so last; None where it never was, or before a restart."""
     try:
-        then = float((folder / "beats" / name).read_text())
+        then = float((folder / FOLDER / name).read_text())
     except (OSError, ValueError):
         return None
     age = time.monotonic() - then
@@ -55,7 +57,7 @@ def is_fresh(folder: Path, name: str) -> bool:
     return age is not None and age <= FRESH_S[name]
 
 
-class Beats:
+class Heartbeats:
     """Says about once a second how the processes of one supervisor are."""
 
     def __init__(self, folder: Path, *, keeper: bool) -> None:
@@ -66,21 +68,21 @@ class Beats:
         self._was_ready = False
 
     def begin(self) -> None:
-        """Forget what an earlier supervisor said."""
-        forget(self._folder, *FRESH_S)
+        """Delete the heartbeats of an earlier supervisor."""
+        delete_heartbeats(self._folder, *FRESH_S)
         self._begun_at = time.monotonic()
 
-    def go_round(self, *, working: bool) -> None:
+    def update(self, *, working: bool) -> None:
         """Say how it is; `working` tells whether all processes run and all workers are heard."""
         now = time.monotonic()
         if now < self._next_at:
             return
         self._next_at = now + EVERY_S
         if self._keeper_is(KEEPER_LIVE):
-            beat(self._folder, LIVE)
+            write_heartbeat(self._folder, LIVE)
             notify("WATCHDOG=1")
         if working and (not self._keeper or is_fresh(self._folder, KEEPER_READY)):
-            beat(self._folder, READY)
+            write_heartbeat(self._folder, READY)
             if not self._was_ready:
                 self._was_ready = True
                 notify("READY=1")
@@ -88,7 +90,7 @@ class Beats:
     def end(self) -> None:
         """Say that they are told to stop: nothing more is taken."""
         notify("STOPPING=1")
-        forget(self._folder, READY)
+        delete_heartbeats(self._folder, READY)
 
     def _keeper_is(self, name: str) -> bool:
         """Look at the keeper, which may need as long for its first round as for any other."""
