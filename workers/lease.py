@@ -1,9 +1,9 @@
 """A lease in the lake: one process holds it at most, on any host, and it ends with its holder.
 
 A lease is a row of files `leases/NAME/00000001.json`, each created once; the highest is the one
-that counts. Its holder beats: it writes `leases/NAME/00000001.beat` over again and again. A process
-that wants the lease watches the beat by its own clock. While it changes, the holder lives. When it
-has not changed for a while, the process creates the next file, which only one process can. So no
+that counts. Its holder renews it: it writes `leases/NAME/00000001.beat` over again and again. A
+process that wants the lease watches that file by its own clock. While it changes, the holder lives.
+When it has not changed for a while, the process creates the next file, which only one process can. So no
 clock of one host is ever compared with that of another, and nothing but the creation of a file has
 to be exclusive.
 """
@@ -26,10 +26,10 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import canonical_json
 from nightgrid.solvers.errors import NightgridError, TransientError
 
-BEAT_S = 5.0
-"""A holder beats so often."""
+RENEW_EVERY_S = 5.0
+"""A holder renews its lease so often."""
 EXPIRY_S = 30.0
-"""A lease whose beat has not changed for so long, seen from one process, is over."""
+"""A lease that was not renewed for so long, seen from one process, is over."""
 LOOK_S = 0.2
 _NUMBER = re.compile(r"/(\d{8})\.json$")
 
@@ -49,33 +49,33 @@ class Lease:
     lake: Lake
     name: str
     number: int
-    beat_at: float
-    """When the last beat was begun, in monotonic seconds."""
-    beats: int = 0
+    renewed_at: float
+    """When the last renewal was begun, in monotonic seconds."""
+    renewals: int = 0
 
     @property
     def path(self) -> str:
         """The file that says who holds it."""
         return f"{folder(self.name)}/{self.number:08d}.json"
 
-    def beat(self) -> None:
+    def renew(self) -> None:
         """Show processes that watch the lease that its holder lives."""
         begun = time.monotonic()
-        self.beats += 1
+        self.renewals += 1
         path = self.path.replace(".json", ".beat")
-        write_json(self.lake, path, {"beats": self.beats}, durable=False)
-        self.beat_at = begun
+        write_json(self.lake, path, {"beats": self.renewals}, durable=False)
+        self.renewed_at = begun
 
     def check(self) -> None:
         """Raise LeaseLostError unless this process still holds the lease, before it writes."""
         others = [number for number in numbers(self.lake, self.name) if number > self.number]
-        if others or time.monotonic() - self.beat_at > EXPIRY_S / 2:
+        if others or time.monotonic() - self.renewed_at > EXPIRY_S / 2:
             raise LeaseLostError(
                 f"this {self.name} stood still and another process may have taken over; nothing is "
                 "lost, and the same command goes on"
             )
 
-    def end(self) -> None:
+    def release(self) -> None:
         """Give the lease back: a holder that says so need not be watched."""
         with suppress(NightgridError):
             write_json(self.lake, self.path, {**_holder(), "ended": True}, durable=False)
@@ -102,18 +102,18 @@ def numbers(lake: Lake, name: str) -> list[int]:
 
 @contextmanager
 def holding(lake: Lake, name: str, refusal: str) -> Iterator[Lease]:
-    """Hold a lease while the body runs, and beat in a thread.
+    """Hold a lease while the body runs, and renew it in a thread.
 
     Raises TransientError with the refusal as soon as another holder has shown that it lives.
     """
-    lease = take(lake, name, refusal)
+    lease = acquire(lake, name, refusal)
     stop = threading.Event()
 
     def keep() -> None:
-        while not stop.wait(BEAT_S):
+        while not stop.wait(RENEW_EVERY_S):
             # A lake that fails for long is noticed by `check`.
             with suppress(NightgridError):
-                lease.beat()
+                lease.renew()
 
     thread = threading.Thread(target=keep, name=f"lease-{name}", daemon=True)
     thread.start()
@@ -124,11 +124,11 @@ def holding(lake: Lake, name: str, refusal: str) -> Iterator[Lease]:
         del _held[lake.url, name]
         stop.set()
         thread.join()
-        lease.end()
+        lease.release()
 
 
-def take(lake: Lake, name: str, refusal: str) -> Lease:
-    """Take a lease without a holder, or whose holder has not beaten for EXPIRY_S.
+def acquire(lake: Lake, name: str, refusal: str) -> Lease:
+    """Acquire a lease without a holder, or one that was not renewed for EXPIRY_S.
 
     Raises TransientError with the refusal while another process holds it.
     """
@@ -137,7 +137,7 @@ def take(lake: Lake, name: str, refusal: str) -> Lease:
         if taken and _is_held(lake, name, taken[-1]):
             raise TransientError(refusal)
         number = taken[-1] + 1 if taken else 1
-        lease = Lease(lake=lake, name=name, number=number, beat_at=time.monotonic())
+        lease = Lease(lake=lake, name=name, number=number, renewed_at=time.monotonic())
         data = (canonical_json(_holder()) + "\n").encode("ascii")
         if not lake.create_bytes(lease.path, data):
             continue
@@ -146,7 +146,7 @@ def take(lake: Lake, name: str, refusal: str) -> Lease:
         if numbers(lake, name)[-1] != number:
             lake.delete(lease.path, durable=False)
             continue
-        lease.beat()
+        lease.renew()
         for old in taken:
             for ending in ("json", "beat"):
                 lake.delete(f"{folder(name)}/{old:08d}.{ending}", durable=False)

@@ -11,7 +11,7 @@ from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers import lease as leases
-from nightgrid.workers.lease import LeaseLostError, check_held, holding, numbers, take
+from nightgrid.workers.lease import LeaseLostError, acquire, check_held, holding, numbers
 
 
 @pytest.fixture
@@ -32,13 +32,13 @@ def quick(monkeypatch):
 
 
 def test_a_lease_that_is_held_is_refused_and_one_that_was_given_back_is_taken(lake, monkeypatch):
-    monkeypatch.setattr(leases, "BEAT_S", 0.01)
+    monkeypatch.setattr(leases, "RENEW_EVERY_S", 0.01)
     with (
         holding(lake, "night", "another night is at work"),
         pytest.raises(TransientError, match="another night is at work"),
     ):
-        take(lake, "night", "another night is at work")
-    take(lake, "night", "").end()
+        acquire(lake, "night", "another night is at work")
+    acquire(lake, "night", "").release()
     assert numbers(lake, "night") == [2]
 
 
@@ -50,7 +50,7 @@ def test_of_two_that_take_a_lease_in_any_order_one_holds_it(lake, elsewhere, qui
 
         def attempt(turn, name=name):
             try:
-                return take(turn(lake), name, "held").number
+                return acquire(turn(lake), name, "held").number
             except TransientError:
                 return None
 
@@ -63,9 +63,9 @@ def test_of_two_that_take_a_lease_in_any_order_one_holds_it(lake, elsewhere, qui
 
 def test_a_lease_whose_holder_shows_no_life_is_over(lake, elsewhere, quick):
     """Given a host that lost its power, When its lease expires, Then another night takes it."""
-    gone = take(lake, "night", "")
+    gone = acquire(lake, "night", "")
     begun = time.monotonic()
-    assert take(lake, "night", "held").number == gone.number + 1
+    assert acquire(lake, "night", "held").number == gone.number + 1
     assert time.monotonic() - begun >= leases.EXPIRY_S
 
 
@@ -73,20 +73,20 @@ def test_a_lease_of_a_process_of_this_machine_ends_with_it_at_once(lake):
     """Given a night that was killed here, When the same command is given, Then it need not wait."""
     program = (
         "import os, sys; from nightgrid.archive.lake.storage import Lake; "
-        "from nightgrid.workers.lease import take; "
-        "take(Lake.open(sys.argv[1]), 'night', ''); os._exit(9)"
+        "from nightgrid.workers.lease import acquire; "
+        "acquire(Lake.open(sys.argv[1]), 'night', ''); os._exit(9)"
     )
     ended = subprocess.run([sys.executable, "-c", program, lake.url], check=False)
     assert ended.returncode == 9
-    assert take(lake, "night", "held").number == 2
+    assert acquire(lake, "night", "held").number == 2
 
 
 def test_a_holder_that_stood_still_for_too_long_writes_nothing(lake, elsewhere, quick):
     """Given a holder whose lease another has taken, When it wakes up, Then it is told so."""
     with holding(lake, "night", "") as held:
         check_held(lake, "night")
-        held.beat_at = time.monotonic()
-        take(lake, "night", "")
+        held.renewed_at = time.monotonic()
+        acquire(lake, "night", "")
         with pytest.raises(LeaseLostError, match="the same command goes on"):
             check_held(lake, "night")
     check_held(lake, "night")
@@ -94,16 +94,16 @@ def test_a_holder_that_stood_still_for_too_long_writes_nothing(lake, elsewhere, 
 
 def test_a_holder_whose_lake_stays_away_takes_its_lease_for_lost(lake):
     with holding(lake, "night", "") as held:
-        held.beat_at -= leases.EXPIRY_S / 2
+        held.renewed_at -= leases.EXPIRY_S / 2
         with pytest.raises(LeaseLostError):
             held.check()
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"boot": 3, "pid": "x"}'])
 def test_a_damaged_lease_is_one_without_signs_of_life(lake, quick, data):
-    take(lake, "night", "")
+    acquire(lake, "night", "")
     lake.write_bytes("leases/night/00000001.json", data)
-    assert take(lake, "night", "held").number == 2
+    assert acquire(lake, "night", "held").number == 2
 
 
 def test_a_number_of_long_ago_is_not_taken_again(lake, elsewhere):
@@ -118,5 +118,5 @@ def test_a_number_of_long_ago_is_not_taken_again(lake, elsewhere):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(leases, "numbers", numbers_then)
         patch.setattr(leases, "_is_held", lambda *_: False)
-        assert take(lake, "night", "").number == 10
+        assert acquire(lake, "night", "").number == 10
     assert numbers(lake, "night") == [10]

@@ -408,7 +408,7 @@ def test_a_worker_refuses_a_manifest_of_a_later_version(lake: Lake) -> None:
 
 
 def test_a_repair_waits_for_no_night(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nightgrid.workers.lease.BEAT_S", 0.1)
+    monkeypatch.setattr("nightgrid.workers.lease.RENEW_EVERY_S", 0.1)
     harm(lake, lake.list("costs")[0], "empty")
     with (
         holding(lake, "night", ""),
