@@ -3,9 +3,9 @@
 A lease is a row of files `leases/NAME/00000001.json`, each created once; the highest is the one
 that counts. Its holder renews it: it writes `leases/NAME/00000001.beat` over again and again. A
 process that wants the lease watches that file by its own clock. While it changes, the holder lives.
-When it has not changed for a while, the process creates the next file, which only one process can. So no
-clock of one host is ever compared with that of another, and nothing but the creation of a file has
-to be exclusive.
+When it has not changed for a while, the process creates the next file, which only one process can.
+So no clock of one host is ever compared with that of another, and nothing but the creation of a
+file has to be exclusive.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Look = Callable[[], ReasonCode | None]
 
 
 class Watcher(Protocol):
-    """Watches what a process works (nightgrid.workers.broker.watcher)."""
+    """Watches what a process works (nightgrid.workers.broker.stop_thread)."""
 
     def watching(
         self, name: str, look: Look, deadline_at: float | None = None

@@ -9,7 +9,7 @@ from celery import Task
 
 from nightgrid.solvers.errors import RefusalError
 from nightgrid.workers.app import RANK_BOARDS, SHARE_ONDEMAND, SOLVE_CHUNK, SOLVE_ONDEMAND, app
-from nightgrid.workers.broker.job_news import tell_news
+from nightgrid.workers.broker.job_notifications import notify_of_job
 from nightgrid.workers.broker.queues import ABOUT_HEADER
 from nightgrid.workers.celery_worker.base_task import NightgridTask, header
 from nightgrid.workers.celery_worker.this_worker import (
@@ -57,7 +57,7 @@ def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
     lake, client, watcher = connections()
     idle = IdleProcesses(client, SETTINGS)
     report = solve_message(lake, message, SETTINGS, WORKER_ID, watcher, idle)
-    tell_news(client, SETTINGS, report["job_id"])
+    notify_of_job(client, SETTINGS, report["job_id"])
     return report
 
 
@@ -93,7 +93,7 @@ def rank_boards(task: Task, message: dict[str, Any]) -> dict[str, Any]:
     about = str(header(task.request, ABOUT_HEADER) or "")
     try:
         report = rank_message(lake, message, SETTINGS, WORKER_ID, about, watcher)
-        tell_news(client, SETTINGS, about)
+        notify_of_job(client, SETTINGS, about)
         return report
     except RefusalError:
         # The driver sends it again: another worker may take it meanwhile.

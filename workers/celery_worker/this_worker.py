@@ -10,7 +10,7 @@ import redis
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import Reason
 from nightgrid.workers.broker.redis_keys import Announcement, EventKind, announce, connect
-from nightgrid.workers.broker.watcher import StopThread
+from nightgrid.workers.broker.stop_thread import StopThread
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import program_settings

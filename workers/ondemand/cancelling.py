@@ -6,7 +6,7 @@ import time
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.broker.stop_calls import call_off
+from nightgrid.workers.broker.stop_requests import request_stop
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError, Record
 from nightgrid.workers.ondemand.record_files import (
@@ -46,7 +46,7 @@ def cancel_job(lake: Lake, job_id: str, settings: Settings | None = None) -> tup
         return before, False
     end_with_run(lake, record, "cancelled", "by nightgrid cancel")
     if settings is not None:
-        call_off(settings, job_id, *([record.run_id] if record.run_id else []))
+        request_stop(settings, job_id, *([record.run_id] if record.run_id else []))
     return status(lake, job_id), True
 
 

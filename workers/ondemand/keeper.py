@@ -19,12 +19,12 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.results.files import merge_answers
 from nightgrid.solvers.errors import NightgridError, PermanentError
-from nightgrid.workers.broker.job_news import tell_news
+from nightgrid.workers.broker.job_notifications import notify_of_job
 from nightgrid.workers.broker.job_refusals import job_refusals
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
 from nightgrid.workers.broker.redis_keys import connect, known_gone, living
 from nightgrid.workers.broker.sent_figures import send_figures
-from nightgrid.workers.broker.stop_calls import call_off
+from nightgrid.workers.broker.stop_requests import request_stop
 from nightgrid.workers.cluster.heartbeats import KEEPER_LIVE, KEEPER_READY, write_heartbeat
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
 from nightgrid.workers.figures import KEEPER_LOOK, SENT_AGAIN, note
@@ -158,7 +158,7 @@ class Keeper:
             try:
                 self._look_at(record, rows.get(record.job_id), gone)
                 if not self._lake.exists(record_path(record.job_id)):
-                    tell_news(self._client, self._settings, record.job_id)
+                    notify_of_job(self._client, self._settings, record.job_id)
             except redis.RedisError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever is wrong with it, others go on
@@ -176,7 +176,7 @@ class Keeper:
         if record.is_late and (row is None or not ends(row, record)):
             log.info("expired", job=job, run=run_id)
             expire(self._lake, record)
-            call_off(self._settings, job, *([run_id] if run_id else []))
+            request_stop(self._settings, job, *([run_id] if run_id else []))
             return
         if run_id is not None:
             self._look_at_run(record, run_id)

@@ -23,9 +23,9 @@ from nightgrid.archive.results.rankings import (
     ranking_path,
 )
 from nightgrid.workers.app import RANK_BOARDS, client_app
-from nightgrid.workers.broker.job_news import tell_news
+from nightgrid.workers.broker.job_notifications import notify_of_job
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, send, traffic
-from nightgrid.workers.broker.stop_calls import call_off
+from nightgrid.workers.broker.stop_requests import request_stop
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ranking.work import (
     CANCELLED,
@@ -117,7 +117,7 @@ def leave_ranking(
         if left:
             return ranking_status(lake, ranking_id), left
     _end(lake, ranking_id, note | {CANCELLED: BY_CLIENT})
-    call_off(settings, ranking_id)
+    request_stop(settings, ranking_id)
     return ranking_status(lake, ranking_id), 0
 
 
@@ -213,7 +213,7 @@ class RankingKeeper:
             note["failed"] = NO_WORKER.format(sends=note["sends"], ranker=ranker)
             log.warning("refused", ranking=ranking_id, reason=note["failed"])
             _end(self._lake, ranking_id, note)
-            tell_news(self._client, self._settings, ranking_id)
+            notify_of_job(self._client, self._settings, ranking_id)
             return
         log.info("sent again", ranking=ranking_id, sends=note["sends"])
         write_json(self._lake, wanted_path(ranking_id), note | {"sends": note["sends"] + 1})

@@ -8,7 +8,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import Exit, emit, say
 from nightgrid.solvers.sentences import plural
-from nightgrid.workers.broker.stop_calls import call_off
+from nightgrid.workers.broker.stop_requests import request_stop
 from nightgrid.workers.runs.notes import cancel_run
 
 
@@ -17,7 +17,7 @@ def cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
     settings = read_settings(lake=lake)
     remains = cancel_run(Lake.open(settings.lake), run_id)
     if not remains.finished:
-        call_off(settings, run_id)
+        request_stop(settings, run_id)
     if json:
         emit(asdict(remains))
         return Exit.OK

@@ -20,7 +20,7 @@ import redis.asyncio
 
 from nightgrid.service.http.solves.views import is_over
 from nightgrid.solvers.errors import NightgridError
-from nightgrid.workers.broker.job_news import news_channel
+from nightgrid.workers.broker.job_notifications import notification_channel
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, Settings
 
@@ -236,7 +236,7 @@ class Hub:
             encoding_errors="replace",
         )
         async with client, client.pubsub() as channel:
-            await channel.subscribe(news_channel(self._settings))
+            await channel.subscribe(notification_channel(self._settings))
             async for message in channel.listen():
                 if message["type"] == "message":
                     self.moved(str(message["data"]))

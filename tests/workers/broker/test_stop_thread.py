@@ -10,9 +10,9 @@ import toy_game as toy
 
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.broker import watcher as stopping
-from nightgrid.workers.broker.stop_calls import call_off
-from nightgrid.workers.broker.watcher import StopThread
+from nightgrid.workers.broker import stop_thread as stopping
+from nightgrid.workers.broker.stop_requests import request_stop
+from nightgrid.workers.broker.stop_thread import StopThread
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.ondemand.cancelling import cancel_job
 from nightgrid.workers.ondemand.jobs.results import result
@@ -32,7 +32,7 @@ ENDLESS = toy.ToyPuzzle(number=3, behaviour=toy.ENDLESS)
 
 
 class Calls:
-    """What lies in Redis: the last call for each name; `dead` as a server that does not answer."""
+    """What lies in Redis: the last request for each name; `dead`: a server without an answer."""
 
     def __init__(self):
         self.told, self.dead = {}, False
@@ -44,14 +44,14 @@ class Calls:
 
 
 @pytest.fixture
-def calls():
+def requests():
     return Calls()
 
 
 @pytest.fixture
-def watcher(settings, calls, monkeypatch):
-    monkeypatch.setattr(stopping, "CALL_SECONDS", 0.005)
-    return StopThread(settings, calls)
+def watcher(settings, requests, monkeypatch):
+    monkeypatch.setattr(stopping, "REQUEST_SECONDS", 0.005)
+    return StopThread(settings, requests)
 
 
 def when(true, act):
@@ -73,13 +73,13 @@ def is_at_work(lake, job):
 
 
 def test_a_job_that_is_cancelled_stops_and_leaves_no_answer(
-    lake, settings, mailbox, watcher, calls
+    lake, settings, mailbox, watcher, requests
 ):
     job = submit(lake, ENDLESS, COUNT, settings=settings)
 
     def cancel():
         cancel_job(lake, job, settings)
-        calls.told[job] = "now"
+        requests.told[job] = "now"
 
     when(lambda: is_at_work(lake, job), cancel)
     assert solve_message(lake, mailbox[0], settings, "w", watcher)["state"] == "ended"
@@ -87,20 +87,20 @@ def test_a_job_that_is_cancelled_stops_and_leaves_no_answer(
     assert open_records(lake) == []
 
 
-def test_a_call_that_comes_late_stops_nothing_that_was_asked_again(
-    lake, settings, mailbox, watcher, calls
+def test_a_request_that_comes_late_stops_nothing_that_was_asked_again(
+    lake, settings, mailbox, watcher, requests
 ):
     job = submit(lake, ENDLESS, COUNT, settings=settings)
     cancel_job(lake, job, settings)
-    calls.told[job] = "of the job before"
+    requests.told[job] = "of the job before"
     submit(lake, ENDLESS, COUNT, settings=settings)
 
     def cancel_again():
-        calls.told[job] = "another one"
+        requests.told[job] = "another one"
         time.sleep(0.05)
-        assert is_at_work(lake, job), "a call alone stops nothing"
+        assert is_at_work(lake, job), "a request alone stops nothing"
         cancel_job(lake, job, settings)
-        calls.told[job] = "now"
+        requests.told[job] = "now"
 
     asking = when(lambda: is_at_work(lake, job), cancel_again)
     assert solve_message(lake, mailbox[1], settings, "w", watcher)["state"] == "ended"
@@ -109,17 +109,17 @@ def test_a_call_that_comes_late_stops_nothing_that_was_asked_again(
 
 
 def test_without_a_server_the_lake_is_looked_at(
-    lake, settings, mailbox, watcher, calls, monkeypatch
+    lake, settings, mailbox, watcher, requests, monkeypatch
 ):
     monkeypatch.setattr(stopping, "LOOK_ALONE_SECONDS", 0.01)
-    calls.dead = True
+    requests.dead = True
     job = submit(lake, ENDLESS, COUNT, settings=settings)
     when(lambda: is_at_work(lake, job), lambda: cancel_job(lake, job))
     assert solve_message(lake, mailbox[0], settings, "w", watcher)["state"] == "ended"
 
 
-def test_a_dead_server_does_not_fail_a_call(settings):
-    call_off(settings, "0" * 32)
+def test_a_dead_server_does_not_fail_a_request(settings):
+    request_stop(settings, "0" * 32)
 
 
 def with_deadline(lake, job, seconds):
@@ -139,7 +139,7 @@ def test_a_job_whose_deadline_passes_at_work_is_expired(lake, settings, mailbox,
 
 
 def test_a_deadline_that_was_put_off_meanwhile_does_not_end_it(
-    lake, settings, mailbox, watcher, calls
+    lake, settings, mailbox, watcher, requests
 ):
     job = submit(lake, ENDLESS, COUNT, settings=settings)
     with_deadline(lake, job, 0.5)
@@ -149,7 +149,7 @@ def test_a_deadline_that_was_put_off_meanwhile_does_not_end_it(
         time.sleep(0.6)
         assert status(lake, job).state == "working"
         cancel_job(lake, job)
-        calls.told[job] = "now"
+        requests.told[job] = "now"
 
     asking = when(lambda: is_at_work(lake, job), put_off)
     solve_message(lake, mailbox[0], settings, "w", watcher)
@@ -178,14 +178,14 @@ def test_the_keeper_ends_what_is_past_its_deadline(
     assert status(lake, job).state == "expired"
 
 
-def test_a_chunk_of_a_cancelled_run_stops_and_counts_no_attempt(lake, settings, watcher, calls):
+def test_a_chunk_of_a_cancelled_run_stops_and_counts_no_attempt(lake, settings, watcher, requests):
     game = toy.ToyGame()
     run_id = plan_run(lake, game, toy.puzzles_table([ENDLESS]), Ask(kind="first"), BUDGET)
     ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
 
     def cancel():
         cancel_run(lake, run_id)
-        calls.told[run_id] = "now"
+        requests.told[run_id] = "now"
 
     when(lambda: read_start(lake, ref) is not None, cancel)
     assert solve_chunk(lake, ref, settings, "w", watcher).state == "stale"

@@ -1,8 +1,8 @@
 """A thread in each process that solves: it stops what is not wanted any more while it is worked.
 
 Kernels let go of the interpreter's lock, and look at the budget's stop where they look at the
-clock. What is wanted stands in the lake: the thread looks there when it is called
-(nightgrid.workers.broker.stop_calls), and every few seconds without a call.
+clock. What is wanted stands in the lake: the thread looks there when it is asked to
+(nightgrid.workers.broker.stop_requests), and every few seconds unasked.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import redis
 
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.stop import Stop
-from nightgrid.workers.broker.stop_calls import read_calls
+from nightgrid.workers.broker.stop_requests import read_stop_requests
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import Look
 
 log = get_logger("nightgrid.worker")
 
-CALL_SECONDS = 0.25
-"""How often the thread looks whether it is called, while something is worked."""
+REQUEST_SECONDS = 0.25
+"""How often the thread looks for requests, while something is worked."""
 LOOK_SECONDS = 5.0
-"""How often it looks in the lake without a call, ..."""
+"""How often it looks in the lake unasked, ..."""
 LOOK_ALONE_SECONDS = 0.75
 """... and while the server does not answer."""
 
@@ -38,7 +38,7 @@ class _Work:
     look: Look
     deadline_at: float | None
     stop: Stop = field(default_factory=Stop)
-    called: str | None = None
+    request: str | None = None
     look_at: float = 0.0
 
 
@@ -76,29 +76,31 @@ class StopThread:
                 while not self._works:
                     self._changed.wait()
             # What is done in less needs no look.
-            time.sleep(CALL_SECONDS)
+            time.sleep(REQUEST_SECONDS)
             with self._changed:
                 works = [work for work in self._works if work.stop.reason_code is None]
             if works:
                 self.look_after(works)
 
     def look_after(self, works: list[_Work]) -> None:
-        """Look once, at the calls and where that is due in the lake."""
+        """Look once, at the requests and where that is due in the lake."""
         answers = True
         try:
-            calls = read_calls(self._client, self._settings, [work.name for work in works])
+            requests = read_stop_requests(
+                self._client, self._settings, [work.name for work in works]
+            )
         except redis.RedisError:
-            calls, answers = [work.called for work in works], False
+            requests, answers = [work.request for work in works], False
         now = time.monotonic()
-        for work, call in zip(works, calls, strict=True):
-            first, is_called = not work.look_at, call != work.called
-            work.called = call
+        for work, request in zip(works, requests, strict=True):
+            first, is_new = not work.look_at, request != work.request
+            work.request = request
             if first:
-                # A call from before the work began is answered by this look, too.
-                work.look_at = now + (0.0 if is_called else LOOK_SECONDS)
+                # A request from before the work began is answered by this look, too.
+                work.look_at = now + (0.0 if is_new else LOOK_SECONDS)
             late = work.deadline_at is not None and time.time() >= work.deadline_at
             alone = not answers and now >= work.look_at - LOOK_SECONDS + LOOK_ALONE_SECONDS
-            if is_called or late or alone or now >= work.look_at:
+            if is_new or late or alone or now >= work.look_at:
                 work.look_at = now + LOOK_SECONDS
                 self._look(work)
 
