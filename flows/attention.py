@@ -111,7 +111,7 @@ def contradicting(
     )
 
 
-def passed_over(names: Sequence[str]) -> tuple[Item, ...]:
+def skipped_names(names: Sequence[str]) -> tuple[Item, ...]:
     """Name files and folders of a source that are not read, at most KEPT of them."""
     why = "not read: expected a name YYYY-MM-DD.json"
     return tuple(Item(kind=SKIPPED, name=name, why=why) for name in names[:KEPT])

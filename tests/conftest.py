@@ -111,8 +111,8 @@ def _a_process_of_its_own() -> Iterator[None]:
     yield
     if identity := sys.modules.get("nightgrid.archive.lake.identity"):
         identity.__dict__["_forks"] = False
-    if files := sys.modules.get("nightgrid.archive.passed_over"):
-        files.forget(*files.passed_over())
+    if files := sys.modules.get("nightgrid.archive.skipped_files"):
+        files.forget(*files.skipped_files())
 
 
 @pytest.fixture(scope="session")

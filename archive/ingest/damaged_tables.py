@@ -7,7 +7,7 @@ from nightgrid.archive.ingest.raw import index_path
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, set_aside
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, OBSERVATIONS, QUARANTINE, RAW
-from nightgrid.archive.passed_over import pass_over
+from nightgrid.archive.skipped_files import skip_file
 
 _TABLES = (
     (index_path, RAW),
@@ -32,7 +32,7 @@ def set_tables_aside(lake: Lake, game: str) -> list[str]:
         lake.delete(index)
     for path, why in damaged.items():
         moved = set_aside(lake, path)
-        pass_over(path, f"{why}; moved to {moved}, and made again from the raw payloads")
+        skip_file(path, f"{why}; moved to {moved}, and made again from the raw payloads")
     return list(damaged)
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
-from nightgrid.archive.passed_over import pass_over
+from nightgrid.archive.skipped_files import skip_file
 
 T = TypeVar("T")
 
@@ -120,7 +120,7 @@ def read_each(
             except MissingFileError:
                 continue
             except DamagedFileError as error:
-                pass_over(name, error)
+                skip_file(name, error)
 
 
 def listings(

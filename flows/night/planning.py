@@ -8,8 +8,8 @@ from typing import Any
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.marks import MARKS_FOLDER, Mark
-from nightgrid.archive.passed_over import passed_over
 from nightgrid.archive.results.files import RESULTS_FOLDER
+from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.solvers.algebra import Ask, Game
@@ -93,7 +93,7 @@ def plan_ask(
     if run.job_count:
         write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})
     # Damaged results are to be named every night.
-    elif not len(puzzles) and not any(path.startswith(RESULTS_FOLDER) for path in passed_over()):
+    elif not len(puzzles) and not any(path.startswith(RESULTS_FOLDER) for path in skipped_files()):
         mark.keep({"run_id": run_id, "known": known})
     return PlannedRun(run)
 

@@ -33,8 +33,8 @@ from nightgrid.flows.attention import (
     Item,
     contradicting,
     in_quarantine,
-    passed_over,
     quarantine_of,
+    skipped_names,
     unanswered,
 )
 from nightgrid.flows.cluster import OwnWorkers, work_run
@@ -102,7 +102,7 @@ def fetch(
         source_failed=found.source_failed,
         source_trouble=_trouble(found, game, local=source.local),
         skipped=len(beside),
-        attention=passed_over(beside),
+        attention=skipped_names(beside),
     )
 
 

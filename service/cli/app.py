@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
-from nightgrid.archive.passed_over import forget, passed_over
+from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.service.cli.commands import COMMANDS
 from nightgrid.service.terminal.colour import When, choose
 from nightgrid.service.terminal.console import (
@@ -212,7 +212,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _unexpected(error)
     if result == Exit.INTERRUPTED:
         note("interrupted")
-    if _name_passed_over() and not result and _command_of(words) in ("nightly", "count"):
+    if _name_skipped_files() and not result and _command_of(words) in ("nightly", "count"):
         result = Exit.LOOK
     return int(result or Exit.OK)
 
@@ -225,9 +225,9 @@ def _mend(error: NightgridError) -> str:
     return "; nightgrid lake repair mends what can be mended" if is_damage else ""
 
 
-def _name_passed_over() -> bool:
+def _name_skipped_files() -> bool:
     """Name the files that were left out because they are damaged or foreign; tell if any was."""
-    files = passed_over()
+    files = skipped_files()
     for why in files.values():
         note(f"passed over: {why}; nightgrid lake check says more")
     forget(*files)

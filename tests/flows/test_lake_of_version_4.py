@@ -16,8 +16,8 @@ from benchmarks.chaos.harm import change_count
 from benchmarks.chaos.lakes.nights import night_of, write_days
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, SCHEMA_VERSION
-from nightgrid.archive.passed_over import passed_over
 from nightgrid.archive.results.results import read_results
+from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.flows.care.check import check_lake_files
 from nightgrid.flows.care.repair import repair_lake
 from nightgrid.flows.count.count import work_count
@@ -60,7 +60,7 @@ def test_it_is_whole_and_of_version_4(lake: Lake) -> None:
         ("count", "over_budget"),
         ("count", "solved"),
     ]
-    assert passed_over() == {}
+    assert skipped_files() == {}
 
 
 def test_a_night_knows_what_was_answered_and_adds_a_day(lake: Lake, tmp_path: Path) -> None:

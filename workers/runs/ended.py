@@ -20,8 +20,8 @@ from nightgrid.archive.lake.faults import (
 )
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import RESULTS
-from nightgrid.archive.passed_over import pass_over
 from nightgrid.archive.results.files import RESULT_FILES, result_path, stream_where
+from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finish import finish_run
@@ -91,7 +91,7 @@ def mend_results(lake: Lake) -> list[str]:
         except DamagedFileError as error:
             if not is_foreign(lake, path):
                 moved = set_aside(lake, path)
-                pass_over(path, f"{error}; moved to {moved}, and what its runs tell written again")
+                skip_file(path, f"{error}; moved to {moved}, and what its runs tell written again")
                 aside.append(path)
     if aside:
         paths = lake.list("")

@@ -13,7 +13,7 @@ import pyarrow as pa
 from nightgrid.archive.lake.faults import DamagedFileError, NotInLakeError
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.passed_over import pass_over
+from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.algebra import Budget, canonical_json
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.question import Question
@@ -239,7 +239,7 @@ def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
         if done is not None and not {"results", "result_count"} <= done.keys():
             raise DamagedFileError(f"{path} does not say how its run ended")
     except DamagedFileError as error:
-        pass_over(path, error)
+        skip_file(path, error)
         return None
     return done
 

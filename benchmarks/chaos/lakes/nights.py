@@ -24,8 +24,8 @@ from benchmarks.chaos import runs
 from benchmarks.chaos.harm import HARMS, change_count, harm
 from benchmarks.chaos.lakes.interleaving import in_turns
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.passed_over import forget, passed_over
 from nightgrid.archive.results.results import read_results
+from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.care.check import check_lake_files
 from nightgrid.flows.care.repair import repair_lake
 from nightgrid.flows.count.count import work_count
@@ -100,8 +100,8 @@ class Field:
         """Work a night over all days, and compare; then another, which finds nothing to do."""
         report = work_night(night_of(lake.url, self.source))
         again = work_night(night_of(lake.url, self.source))
-        names = ", ".join(sorted(passed_over()))
-        forget(*passed_over())
+        names = ", ".join(sorted(skipped_files()))
+        forget(*skipped_files())
         return self.compared(lake, struck, said or told(report, names), bad=idle(again))
 
     def compared(self, lake: Lake, struck: int, said: str, bad: str = "") -> Found:

@@ -13,7 +13,7 @@ from benchmarks.chaos.harm import harm
 from nightgrid.archive.ingest.damaged_tables import set_tables_aside
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE, RAW
-from nightgrid.archive.passed_over import forget, passed_over
+from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.night import steps
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
@@ -39,7 +39,7 @@ def night(tmp_path: Path) -> Iterator[NightSettings]:
     games = (NightGame(game="pips", source=str(source)),)
     workers = Settings(lake=str(tmp_path / "lake"), games="pips")
     yield NightSettings(games=games, executor="inline", workers=workers)
-    forget(*passed_over())
+    forget(*skipped_files())
 
 
 def ingest(night: NightSettings) -> GameReport:
@@ -70,11 +70,11 @@ def test_a_night_makes_a_damaged_table_again(night: NightSettings, name: str, ki
     harm(lake, path, kind)
     ingest(night)
     assert tables(lake) == before
-    assert list(passed_over()) == [path]
+    assert list(skipped_files()) == [path]
     assert lake.exists(f"damaged/{path}")
     forget(path)
     assert ingest(night).quarantined == 0
-    assert not passed_over()
+    assert not skipped_files()
 
 
 def test_a_night_that_is_killed_between_leaves_nothing_lost(

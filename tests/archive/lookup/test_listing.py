@@ -15,7 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, EDITIONS, RESULTS
 from nightgrid.archive.lookup import listing
 from nightgrid.archive.lookup.listing import LISTS, Wanted
-from nightgrid.archive.passed_over import forget, passed_over
+from nightgrid.archive.skipped_files import forget, skipped_files
 from tests.archive.lookup.conftest import DAYS
 
 
@@ -142,9 +142,9 @@ def test_a_damaged_file_of_results_is_passed_over_and_named(data, tmp_path):
     lake.write_bytes("results/bad.parquet", data)
 
     assert len(rows(lake, "results")) == 1
-    (said,) = passed_over().values()
+    (said,) = skipped_files().values()
     assert "results/bad.parquet is damaged" in said
-    forget(*passed_over())
+    forget(*skipped_files())
 
 
 def test_a_column_of_another_type_is_damage(filled, tmp_path):

@@ -22,7 +22,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.merging import merge
 from nightgrid.archive.merging.merge import merge_folder
-from nightgrid.archive.passed_over import forget, passed_over
 from nightgrid.archive.results.files import (
     RESULT_FILES,
     SOLUTION_FILES,
@@ -39,6 +38,7 @@ from nightgrid.archive.results.results import (
     solution_tables,
     solutions_of,
 )
+from nightgrid.archive.skipped_files import forget, skipped_files
 
 STEPS_MAX = 200
 
@@ -259,13 +259,13 @@ def test_a_count_that_another_program_changed_is_no_answer(lake: Lake, groups: i
     assert find_results(lake, [wrong]).num_rows == 0
     assert read_results(lake).num_rows < 12
     assert wrong not in streamed(lake)
-    assert "count changed since it was written" in passed_over()[path]
+    assert "count changed since it was written" in skipped_files()[path]
     forget(path)
     # Another program that keeps nothing of ours is one that it is not.
     pq.write_table(written.replace_schema_metadata({}), sink := io.BytesIO())
     lake.write_bytes(path, sink.getvalue())
     assert read_results(lake).num_rows == 0
-    assert "another program wrote it" in passed_over()[path]
+    assert "another program wrote it" in skipped_files()[path]
     forget(path)
 
 

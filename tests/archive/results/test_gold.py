@@ -17,8 +17,8 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, RESULTS, SOLUTIONS, ranks_schema
-from nightgrid.archive.passed_over import forget, passed_over
 from nightgrid.archive.results.gold import COUNTS_PATH, ranks_path, write_gold
+from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import InvalidPuzzleError
@@ -128,7 +128,7 @@ def test_damaged_results_are_passed_over_and_named(filled: Lake) -> None:
     filled.write_bytes("results/r0.parquet", b"PAR1 and nothing else")
     try:
         write_gold(filled, STRANDS, ASKS)
-        assert passed_over()["results/r0.parquet"].startswith("results/r0.parquet is damaged: ")
+        assert skipped_files()["results/r0.parquet"].startswith("results/r0.parquet is damaged: ")
     finally:
         forget("results/r0.parquet")
     ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands")).to_pylist()

@@ -17,12 +17,12 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES
-from nightgrid.archive.passed_over import forget
 from nightgrid.archive.results import gold
 from nightgrid.archive.results.gold import COUNTS_PATH, RUNTIMES_PATH, write_gold
 from nightgrid.archive.results.gold_mark import gold_mark_path
 from nightgrid.archive.results.read_once import reading_once
 from nightgrid.archive.results.results import scan_results
+from nightgrid.archive.skipped_files import forget
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import question_of

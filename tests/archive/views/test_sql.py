@@ -166,9 +166,9 @@ def test_ctrl_c_ends_a_query(lake):
 
 
 def test_a_damaged_file_of_results_is_passed_over_as_everywhere(lake):
-    from nightgrid.archive.passed_over import forget, passed_over
+    from nightgrid.archive.skipped_files import forget, skipped_files
 
     lake.write_bytes("results/r7.parquet", b"no Parquet")
     assert rows(lake, "select count(*) as n from results") == [{"n": len(JOBS) - 1}]
-    assert list(passed_over()) == ["results/r7.parquet"]
+    assert list(skipped_files()) == ["results/r7.parquet"]
     forget("results/r7.parquet")

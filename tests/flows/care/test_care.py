@@ -19,7 +19,7 @@ from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, se
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SCHEMA_VERSION
-from nightgrid.archive.passed_over import forget, passed_over
+from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.care.check import Finding, check_lake_files
 from nightgrid.flows.care.files import KINDS, Mend, kind_of
 from nightgrid.flows.care.repair import repair_lake
@@ -196,7 +196,7 @@ def test_a_night_and_a_count_make_harmed_results_again(
         assert figures.statuses == {"solved": 4}
         work_night(night_of(lake, worked[1]))
     assert answers(lake) == before
-    forget(*passed_over())
+    forget(*skipped_files())
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_count_goes_on_with_a_damaged_note_of_its_end(lake: Lake, name: str, d
     assert again | {"finished_at": ""} == sound | {"finished_at": ""}
     assert lake.list("corpora") == beside
     assert findings(lake) == []
-    forget(*passed_over())
+    forget(*skipped_files())
 
 
 def test_a_foreign_file_among_results_stops_nothing_and_is_named(
@@ -234,12 +234,12 @@ def test_a_foreign_file_among_results_stops_nothing_and_is_named(
     lake.write_bytes("results/notes.parquet", HARMS["foreign"](b"") or b"")
     other = replace(count_of(lake), corpus="pips:n=3,seed=9")
     assert run_count(other, prefect=False).figures.statuses == {"solved": 3}
-    assert list(passed_over()) == ["results/notes.parquet"]
-    forget(*passed_over())
+    assert list(skipped_files()) == ["results/notes.parquet"]
+    forget(*skipped_files())
     assert work_night(night_of(lake, worked[1])).games[0].already_known == 12
     lake.delete("results/notes.parquet")
     assert [row for row in answers(lake) if row in before] == before
-    forget(*passed_over())
+    forget(*skipped_files())
 
 
 def _counts(lake: Lake, path: str) -> bool:

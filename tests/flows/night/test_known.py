@@ -10,7 +10,7 @@ import pytest
 from nightgrid.archive.ingest import puzzles
 from nightgrid.archive.ingest.puzzles import read_puzzles_but
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.passed_over import forget, passed_over
+from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game
@@ -48,7 +48,7 @@ def test_answers_that_are_damaged_are_there_again_after_the_night(worked):
     try:
         report = run_one(worked)
     finally:
-        for name in list(passed_over()):
+        for name in list(skipped_files()):
             forget(name)
 
     assert report.planned + report.already_known == 6

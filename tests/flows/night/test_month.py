@@ -19,7 +19,7 @@ from benchmarks.nights.month_source import DRAFT, Fault, Payloads, Source, draw_
 from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
-from nightgrid.archive.passed_over import forget, passed_over
+from nightgrid.archive.skipped_files import forget, skipped_files
 
 NIGHTS = 7
 DAYS = [FIRST + dt.timedelta(days=day) for day in range(NIGHTS)]
@@ -43,7 +43,7 @@ def payloads_of(folder: Path, seed: int) -> Payloads:
 @pytest.fixture(autouse=True)
 def nothing_is_passed_over():
     yield
-    forget(*passed_over())
+    forget(*skipped_files())
 
 
 def test_a_week_ends_as_one_night_over_its_last_state(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.passed_over import passed_over
 from nightgrid.archive.results.files import RESULTS_FOLDER
+from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.solvers.algebra import Ask, Budget, Game, digest
 from nightgrid.workers.logs import get_logger
@@ -177,7 +177,7 @@ def extend_run(
 def _answers_of(asking: Asking, about: pa.Array | None = None) -> Answers:
     """Read which jobs need no work; damaged results are made again first, where that can be."""
     answers = asking.read_answers(about)
-    if any(path.startswith(f"{RESULTS_FOLDER}/") for path in passed_over()):
+    if any(path.startswith(f"{RESULTS_FOLDER}/") for path in skipped_files()):
         mend_results(asking.lake)
         answers = asking.read_answers(about)
     return answers

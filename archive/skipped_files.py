@@ -8,13 +8,13 @@ _files: dict[str, str] = {}
 _lock = threading.Lock()
 
 
-def pass_over(path: str, why: object) -> None:
+def skip_file(path: str, why: object) -> None:
     """Remember that a file was left out, and why in one sentence."""
     with _lock:
         _files[path] = " ".join(str(why).split())
 
 
-def passed_over() -> dict[str, str]:
+def skipped_files() -> dict[str, str]:
     """Tell which files were left out since they were named last, by path."""
     with _lock:
         return dict(_files)
