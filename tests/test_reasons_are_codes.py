@@ -27,7 +27,7 @@ ALLOWED = {
     "archive/lake/faults.py:storage_errors": "storages name some of their errors in the text alone",
     "archive/lake/objects/errors.py:os_errors": "obstore has HTTP's answers in the text alone",
     "archive/views/sql.py:_told": "of streams DuckDB gives Arrow its errors as texts",
-    "flows/care/repair.py": "a finding's fault is one of a few words beside its sentence",
+    "flows/maintenance/repair.py": "a finding's fault is one of a few words beside its sentence",
     "workers/broker/transport.py:_brpop_read": "Redis names its errors in the text alone",
     "workers/broker/redis_keys.py:next_announcements": "Redis names its errors in the text alone",
     "workers/celery_worker/failures.py:_how": "billiard tells of signals in the text alone",

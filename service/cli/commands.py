@@ -138,7 +138,7 @@ COMMANDS = (
         "lake",
         "Check, repair, upgrade or rebuild a lake, or drop what is old.",
         "lake check --lake lake",
-        function="care_for_lake",
+        function="maintain_lake",
     ),
     Command(
         "serving.keys",

@@ -16,8 +16,8 @@ from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.flows.care.check import OnFile
-    from nightgrid.flows.care.prune import Kept
+    from nightgrid.flows.maintenance.check import OnFile
+    from nightgrid.flows.maintenance.prune import Kept
 
 
 class Action(StrEnum):
@@ -30,7 +30,7 @@ class Action(StrEnum):
     PRUNE = "prune"
 
 
-def care_for_lake(
+def maintain_lake(
     action: Annotated[
         Action,
         typer.Argument(
@@ -132,7 +132,7 @@ def _check_options(action: Action, **given: object) -> None:
 
 
 def _read_keep(texts: Sequence[str]) -> dict[Kept, float]:
-    from nightgrid.flows.care.prune import Kept
+    from nightgrid.flows.maintenance.prune import Kept
 
     if not texts:
         raise PermanentError(
@@ -156,7 +156,7 @@ def _either(names: type[StrEnum]) -> str:
 
 
 def _check(lake: Lake, on_file: OnFile, *, json: bool) -> int:
-    from nightgrid.flows.care.check import check_lake_files
+    from nightgrid.flows.maintenance.check import check_lake_files
 
     findings = list(check_lake_files(lake, on_file))
     if json:
@@ -172,7 +172,7 @@ def _check(lake: Lake, on_file: OnFile, *, json: bool) -> int:
 
 
 def _repair(lake: Lake, on_file: OnFile, *, json: bool) -> int:
-    from nightgrid.flows.care.repair import repair_lake
+    from nightgrid.flows.maintenance.repair import repair_lake
 
     told = list(repair_lake(lake, on_file))
     if json:
@@ -188,7 +188,7 @@ def _repair(lake: Lake, on_file: OnFile, *, json: bool) -> int:
 
 def _upgrade(lake: Lake, on_file: OnFile, *, dry_run: bool, json: bool) -> int:
     from nightgrid.archive.lake.tables import SCHEMA_VERSION
-    from nightgrid.flows.care.upgrade import upgrade_lake
+    from nightgrid.flows.maintenance.upgrade import upgrade_lake
 
     told = list(upgrade_lake(lake, on_file, dry_run=dry_run))
     left = [one for one in told if one.what]
@@ -217,7 +217,7 @@ def _rebuild(
 ) -> int:
     from nightgrid.archive.lake.place import check_lake
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.flows.care.rebuild import rebuild_lake
+    from nightgrid.flows.maintenance.rebuild import rebuild_lake
 
     target = None
     if into is not None:
@@ -240,7 +240,7 @@ def _rebuild(
 def _prune(
     lake: Lake, kept: dict[Kept, float], games: Sequence[str], *, dry_run: bool, json: bool
 ) -> int:
-    from nightgrid.flows.care.prune import prune_lake
+    from nightgrid.flows.maintenance.prune import prune_lake
 
     nouns = {"revisions": "payload", "runs": "run", "damaged": "file"}
     for done in prune_lake(lake, kept, games, dry_run=dry_run):

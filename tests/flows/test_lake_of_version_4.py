@@ -18,10 +18,10 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, SCHEMA_VERSION
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.skipped_files import skipped_files
-from nightgrid.flows.care.check import check_lake_files
-from nightgrid.flows.care.repair import repair_lake
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.maintenance.check import check_lake_files
+from nightgrid.flows.maintenance.repair import repair_lake
 from nightgrid.flows.night.night import work_night
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor

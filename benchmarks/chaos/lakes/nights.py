@@ -26,10 +26,10 @@ from benchmarks.chaos.lakes.interleaving import in_turns
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.skipped_files import forget, skipped_files
-from nightgrid.flows.care.check import check_lake_files
-from nightgrid.flows.care.repair import repair_lake
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.maintenance.check import check_lake_files
+from nightgrid.flows.maintenance.repair import repair_lake
 from nightgrid.flows.night import night as nightly
 from nightgrid.flows.night.night import night_alone, work_night, work_steps
 from nightgrid.flows.night.report import NightReport

@@ -13,7 +13,7 @@ from benchmarks.chaos.lakes.nights import night_of, write_days
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
 from nightgrid.flows.attention import CONTRADICTION
-from nightgrid.flows.care.check import check_lake_files
+from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import GameReport
 from nightgrid.solvers.pips.game import PipsGame

@@ -14,8 +14,8 @@ from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.flows.care.check import Finding, OnFile, check_lake_files, lost_results
-from nightgrid.flows.care.files import Mend, kind_of
+from nightgrid.flows.maintenance.check import Finding, OnFile, check_lake_files, lost_results
+from nightgrid.flows.maintenance.files import Mend, kind_of
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import holding
 from nightgrid.workers.runs.ended import ended_runs, write_again

@@ -15,8 +15,8 @@ from typing import Any
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.flows.care.check import OnFile
-from nightgrid.flows.care.repair import LEASE
+from nightgrid.flows.maintenance.check import OnFile
+from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import check_held, holding

@@ -17,7 +17,7 @@ from nightgrid.archive.lake.faults import (
 )
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
-from nightgrid.flows.care.files import UNCHECKED, Mend, kind_of
+from nightgrid.flows.maintenance.files import UNCHECKED, Mend, kind_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.runs.ended import ended_runs, is_foreign, rows_by_run

@@ -30,7 +30,7 @@ from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.payloads.published import Published
-from nightgrid.flows.care.repair import LEASE
+from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import check_held, holding

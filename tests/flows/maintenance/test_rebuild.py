@@ -11,10 +11,10 @@ from benchmarks.chaos.lakes.nights import answers, night_of, write_days
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
-from nightgrid.flows.care.check import check_lake_files
-from nightgrid.flows.care.rebuild import rebuild_lake
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.maintenance.check import check_lake_files
+from nightgrid.flows.maintenance.rebuild import rebuild_lake
 from nightgrid.flows.night.night import work_night
 from nightgrid.solvers.errors import PermanentError
 

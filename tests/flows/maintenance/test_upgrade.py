@@ -23,10 +23,10 @@ from nightgrid.archive.lake.faults import NewerSchemaError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, SCHEMA_VERSION
 from nightgrid.archive.results.results import read_results
-from nightgrid.flows.care import upgrade
-from nightgrid.flows.care.check import check_lake_files
-from nightgrid.flows.care.files import kind_of
-from nightgrid.flows.care.upgrade import upgrade_lake
+from nightgrid.flows.maintenance import upgrade
+from nightgrid.flows.maintenance.check import check_lake_files
+from nightgrid.flows.maintenance.files import kind_of
+from nightgrid.flows.maintenance.upgrade import upgrade_lake
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.lease import holding
 

@@ -20,10 +20,10 @@ from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SCHEMA_VERSION
 from nightgrid.archive.skipped_files import forget, skipped_files
-from nightgrid.flows.care.check import Finding, check_lake_files
-from nightgrid.flows.care.files import KINDS, Mend, kind_of
-from nightgrid.flows.care.repair import repair_lake
 from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.maintenance.check import Finding, check_lake_files
+from nightgrid.flows.maintenance.files import KINDS, Mend, kind_of
+from nightgrid.flows.maintenance.repair import repair_lake
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.start import run_count
@@ -131,7 +131,7 @@ MENDED = [
             pattern,
             marks=[
                 pytest.mark.long(
-                    short="tests/flows/care/test_care.py::test_a_harmed_file_is_mended_and_no_answer_is_another"
+                    short="tests/flows/maintenance/test_maintenance.py::test_a_harmed_file_is_mended_and_no_answer_is_another"
                 )
             ]
             if place % 4

@@ -20,9 +20,9 @@ from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import SCHEMA_VERSION
-from nightgrid.flows.care.check import OnFile
-from nightgrid.flows.care.files import kind_of
-from nightgrid.flows.care.repair import LEASE
+from nightgrid.flows.maintenance.check import OnFile
+from nightgrid.flows.maintenance.files import kind_of
+from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import check_held, holding
 
