@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.flows.prefect import environment
-from nightgrid.flows.prefect.arriving import Arriving
+from nightgrid.flows.prefect.preload import Preload
 from nightgrid.flows.runs import SILENT, StepsAhead, StoppedError, Watch, plain
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ def run_night(
         if not environment.enter(prefect):
             return work_night(night, watch)
         ahead = StepsAhead()
-        with night_alone(night), Arriving() as arriving:
-            found = work_ahead(night, ahead, watch, arriving.begin)
+        with night_alone(night), Preload() as preload:
+            found = work_ahead(night, ahead, watch, preload.begin)
             if not (found.work or (found.trouble and environment.names_server())):
                 return work_steps(night, watch, plain, ahead)
             with watch.waiting(_awaited()):
-                arriving.ready()
+                preload.ready()
             from nightgrid.flows.prefect.tasks import run_night_flow
 
             return run_night_flow(night, watch, ahead)
@@ -63,11 +63,11 @@ def run_count(
         if not environment.enter(prefect):
             return work_count(settings, watch)
         ahead = StepsAhead()
-        with planner_of(settings) as planner, Arriving() as arriving:
-            if not work_ahead(settings, ahead, watch, planner, arriving.begin):
+        with planner_of(settings) as planner, Preload() as preload:
+            if not work_ahead(settings, ahead, watch, planner, preload.begin):
                 return count_steps(settings, watch, plain, planner, ahead)
             with watch.waiting(_awaited()):
-                arriving.ready()
+                preload.ready()
             from nightgrid.flows.prefect.tasks import run_count_flow
 
             return run_count_flow(settings, watch, planner, ahead)

@@ -22,7 +22,7 @@ from nightgrid.flows.night import steps
 from nightgrid.flows.night.night import work_night, work_steps
 from nightgrid.flows.night.report import NightFailedError
 from nightgrid.flows.night.settings import NightGame, NightSettings
-from nightgrid.flows.prefect import arriving, environment
+from nightgrid.flows.prefect import environment, preload
 from nightgrid.flows.runs import StoppedError, Watch
 from nightgrid.flows.start import run_count, run_night
 from nightgrid.solvers.errors import PermanentError, TransientError
@@ -38,7 +38,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Stand for Prefect; gives what was done, in order."""
     done: list[str] = []
 
-    class Coming(arriving.Arriving):
+    class Coming(preload.Preload):
         def begin(self) -> None:
             if "begun" not in done:
                 done.append("begun")
@@ -53,7 +53,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return run
 
-    monkeypatch.setattr("nightgrid.flows.start.Arriving", Coming)
+    monkeypatch.setattr("nightgrid.flows.start.Preload", Coming)
     monkeypatch.setattr(environment, "available", lambda: True)
     monkeypatch.setitem(
         sys.modules,
@@ -233,14 +233,14 @@ def test_ctrl_c_while_prefect_comes_ends_its_server_before_it_goes_on(
 ):
     stopped, served = threading.Event(), threading.Event()
 
-    def start(coming: arriving.Arriving) -> None:
+    def start(coming: preload.Preload) -> None:
         coming._server = SimpleNamespace(stop=stopped.set)
         os.kill(os.getpid(), signal.SIGINT)
         if stopped.wait(60):
             served.set()
 
-    monkeypatch.setattr(arriving.Arriving, "_start", start)
-    with pytest.raises(KeyboardInterrupt), arriving.Arriving() as coming:
+    monkeypatch.setattr(preload.Preload, "_start", start)
+    with pytest.raises(KeyboardInterrupt), preload.Preload() as coming:
         coming.ready()
     assert stopped.is_set()
     assert served.is_set(), "its thread has ended, too"

@@ -10,8 +10,8 @@ from typing import Any, Self
 log = logging.getLogger("nightgrid.prefect")
 
 
-class Arriving:
-    """Prefect on its way: begun when there is work, waited for when a flow run is to begin.
+class Preload:
+    """Loads Prefect in a thread: begun when there is work, waited for before a flow run begins.
 
     Loading takes about 2 s, a temporary server 5 s or more. With PREFECT_API_URL, or a profile that
     names a server, Prefect is loaded and no server is started.
@@ -46,7 +46,7 @@ class Arriving:
     def begin(self) -> None:
         """Begin, unless it is begun."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._come, name="prefect", daemon=True)
+            self._thread = threading.Thread(target=self._run, name="prefect", daemon=True)
             self._thread.start()
 
     def ready(self) -> None:
@@ -54,7 +54,7 @@ class Arriving:
         self.begin()
         self._ended.wait()
 
-    def _come(self) -> None:
+    def _run(self) -> None:
         try:
             self._start()
         except Exception as error:  # noqa: BLE001 - the flow run meets the same, and says it
