@@ -29,8 +29,8 @@ from nightgrid.service.cli.app import make_app
 from nightgrid.service.cli.commands import COMMANDS
 from nightgrid.service.http import problem_kinds
 from nightgrid.service.http.app import API, create_app
+from nightgrid.service.http.monitoring.metric_list import GROUPS
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.watch.metric_list import GROUPS
 from nightgrid.service.terminal.console import Exit
 from nightgrid.workers.settings import Settings
 

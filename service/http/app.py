@@ -15,13 +15,13 @@ from nightgrid.service.http import health, openapi, problems
 from nightgrid.service.http.guard.access import check_exposure
 from nightgrid.service.http.guard.layer import Guard
 from nightgrid.service.http.lake import games, pictures, puzzles, report, results, runs
+from nightgrid.service.http.monitoring import metrics, queue, ready
+from nightgrid.service.http.monitoring.requests import Noted
+from nightgrid.service.http.monitoring.traced import telemetry
 from nightgrid.service.http.rankings import routes as rankings
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events, found, routes
 from nightgrid.service.http.state import Service
-from nightgrid.service.http.watch import metrics, queue, ready
-from nightgrid.service.http.watch.requests import Noted
-from nightgrid.service.http.watch.traced import telemetry
 from nightgrid.service.web.files import routes as page_routes
 from nightgrid.solvers.registry import GAMES, titles
 

@@ -13,6 +13,12 @@ from fastapi import Depends, Request
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import Access
 from nightgrid.service.http.guard.open_jobs import OpenJobs
+from nightgrid.service.http.monitoring.cached import Cached
+from nightgrid.service.http.monitoring.queue_snapshot import (
+    SNAPSHOT_S,
+    QueueSnapshot,
+    take_snapshot,
+)
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.admission import Admission
 from nightgrid.service.http.solves.following import Hub, Look
@@ -22,8 +28,6 @@ from nightgrid.service.http.solves.quick.trying import Quick, subject_of
 from nightgrid.service.http.solves.replays import Replays
 from nightgrid.service.http.solves.replies import Replies
 from nightgrid.service.http.solves.views import Views, is_over
-from nightgrid.service.http.watch.cached import Cached
-from nightgrid.service.http.watch.look import LOOK_S, QueueLook, look_at_queue
 from nightgrid.workers.broker.redis_keys import connect
 
 
@@ -36,7 +40,7 @@ class Service:
     """A client of a pool, lazily connected: any thread may use it."""
     open_jobs: OpenJobs
     """How many jobs each key has open."""
-    queue: Cached[QueueLook]
+    queue: Cached[QueueSnapshot]
     """How busy the service is, looked at once a second at most."""
     stopping: asyncio.Event
     """Set when the service is told to end: whatever waits or streams ends at once."""
@@ -54,7 +58,7 @@ class Service:
     """Who may ask; used by the event loop alone."""
     admission: Admission
     figures: Any
-    """What /metrics tells, a `Figures` of nightgrid.service.http.watch.metrics."""
+    """What /metrics tells, a `Figures` of nightgrid.service.http.monitoring.metrics."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
@@ -66,7 +70,7 @@ class Service:
         """Open what the routes use. Raises PermanentError for a lake that cannot be one."""
         self.lake = Lake.open(self.settings.workers.lake)
         self.open_jobs = await asyncio.to_thread(OpenJobs, self.lake)
-        self.queue = Cached(lambda: look_at_queue(self.lake, self.settings.workers), LOOK_S)
+        self.queue = Cached(lambda: take_snapshot(self.lake, self.settings.workers), SNAPSHOT_S)
         self.redis = connect(self.settings.workers)
         self.stopping = asyncio.Event()
         self._loop = asyncio.get_running_loop()

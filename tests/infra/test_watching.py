@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nightgrid.service.http.watch.metric_list import METRICS
+from nightgrid.service.http.monitoring.metric_list import METRICS
 from tests.promtool import promtool
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,9 +6,9 @@ import math
 
 import redis
 
+from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.solves.views import Kept
-from nightgrid.service.http.watch.cached import Cached
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
 from nightgrid.workers.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import redis
 
-from nightgrid.service.http.watch.cached import Cached
+from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
 from nightgrid.workers.settings import Settings
 

@@ -13,6 +13,7 @@ from starlette.types import Scope
 from nightgrid.service.asking.asked import submit as submit_asked
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.layer import Recall
+from nightgrid.service.http.monitoring.requests import REPEATED
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.solves.models import Solve, SolveBody
 from nightgrid.service.http.solves.posing import Posed, is_light, pose
@@ -21,7 +22,6 @@ from nightgrid.service.http.solves.replays import HEADER
 from nightgrid.service.http.solves.replies import digest_of
 from nightgrid.service.http.solves.views import API, is_over
 from nightgrid.service.http.state import Here, Service
-from nightgrid.service.http.watch.requests import REPEATED
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.cancelling import leave_job

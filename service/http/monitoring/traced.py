@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi.telemetry import TelemetryConfig
 
-from nightgrid.service.http.watch.route_names import API
+from nightgrid.service.http.monitoring.route_names import API
 from nightgrid.workers.tracing import current_tracing
 
 

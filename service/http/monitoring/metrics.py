@@ -21,12 +21,10 @@ from prometheus_client.registry import Collector
 from starlette.types import Scope
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.http.state import Here
-from nightgrid.service.http.watch.cached import Cached
-from nightgrid.service.http.watch.families import Samples, families
-from nightgrid.service.http.watch.lake_figures import LakeFigures
-from nightgrid.service.http.watch.look import QueueLook
-from nightgrid.service.http.watch.metric_list import (
+from nightgrid.service.http.monitoring.cached import Cached
+from nightgrid.service.http.monitoring.families import Samples, families
+from nightgrid.service.http.monitoring.lake_figures import LakeFigures
+from nightgrid.service.http.monitoring.metric_list import (
     CHUNKS_WAITING,
     CLIENTS_DROPPED,
     DAMAGED,
@@ -44,7 +42,9 @@ from nightgrid.service.http.watch.metric_list import (
     SERVER_UP,
     WANTED,
 )
-from nightgrid.service.http.watch.route_names import method_of, route_of
+from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot
+from nightgrid.service.http.monitoring.route_names import method_of, route_of
+from nightgrid.service.http.state import Here
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import GAMES
@@ -60,7 +60,9 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 class Figures:
     """What is counted as requests go by, and what is looked up when figures are asked for."""
 
-    def __init__(self, lake: Callable[[], Lake], queue: Callable[[], Cached[QueueLook]]) -> None:
+    def __init__(
+        self, lake: Callable[[], Lake], queue: Callable[[], Cached[QueueSnapshot]]
+    ) -> None:
         """Count nothing yet; the functions are called when figures are asked for."""
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
@@ -102,9 +104,9 @@ class Figures:
 
 
 class _Queue(Collector):
-    """Figures of the queue, of its last look."""
+    """Figures of the queue, of its last snapshot."""
 
-    def __init__(self, queue: Callable[[], Cached[QueueLook]]) -> None:
+    def __init__(self, queue: Callable[[], Cached[QueueSnapshot]]) -> None:
         self._queue = queue
 
     def describe(self) -> list[Metric]:
@@ -114,33 +116,35 @@ class _Queue(Collector):
     def collect(self) -> Iterator[Metric]:
         """Look, and give what was seen; while the lake does not answer there is nothing."""
         try:
-            look = self._queue().get()
+            snapshot = self._queue().get()
         except NightgridError:
             return
-        samples: Samples = {(JOBS.name, key): number for key, number in look.jobs.items()}
-        samples[JOBS_OLDEST.name, ()] = look.oldest_s or 0.0
-        samples[DAMAGED.name, ()] = look.damaged
-        samples[SERVER_UP.name, ()] = look.alive is not None
+        samples: Samples = {(JOBS.name, key): number for key, number in snapshot.jobs.items()}
+        samples[JOBS_OLDEST.name, ()] = snapshot.oldest_s or 0.0
+        samples[DAMAGED.name, ()] = snapshot.damaged
+        samples[SERVER_UP.name, ()] = snapshot.alive is not None
         yield from families(OF_QUEUE, samples)
-        if look.alive is not None:
-            yield from families(OF_SERVER, _of_server(look))
+        if snapshot.alive is not None:
+            yield from families(OF_SERVER, _of_server(snapshot))
 
 
-def _of_server(look: QueueLook) -> Samples:
+def _of_server(snapshot: QueueSnapshot) -> Samples:
     # A counter that is not there before its first event would not show that event as an increase.
     samples: Samples = {(ROWS.name, (game, str(Status.POISON))): 0 for game in GAMES}
-    samples |= {(REFUSING.name, ()): len(look.refusing), **look.figures}
-    for name, status in look.queues.items():
+    samples |= {(REFUSING.name, ()): len(snapshot.refusing), **snapshot.figures}
+    for name, status in snapshot.queues.items():
         samples[MESSAGES.name, (name, "waiting")] = status.queued
         samples[MESSAGES.name, (name, "taken")] = status.acquired
         samples[QUEUE_OLDEST.name, (name,)] = status.oldest_s
         samples[PROCESSES.name, (name,)] = sum(
-            about["processes"] for about in (look.alive or {}).values() if name in about["queues"]
+            about["processes"]
+            for about in (snapshot.alive or {}).values()
+            if name in about["queues"]
         )
-    if look.batch is not None:
-        samples[CHUNKS_WAITING.name, ()] = look.batch.chunks_waiting
-        samples[WANTED.name, ()] = look.batch.processes_wanted
-    for place, number in look.dropped.items():
+    if snapshot.batch is not None:
+        samples[CHUNKS_WAITING.name, ()] = snapshot.batch.chunks_waiting
+        samples[WANTED.name, ()] = snapshot.batch.processes_wanted
+    for place, number in snapshot.dropped.items():
         samples[DROPPED.name, (place,)] = number
     return samples
 

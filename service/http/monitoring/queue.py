@@ -8,8 +8,8 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from nightgrid.service.http.monitoring.queue_snapshot import RUN, RUNNING, WAITING
 from nightgrid.service.http.state import Here
-from nightgrid.service.http.watch.look import RUN, RUNNING, WAITING
 
 router = APIRouter(tags=["service"])
 
@@ -51,22 +51,22 @@ class Queue(BaseModel):
 @router.get("/queue", summary="Look at the queue")
 def queue(service: Here) -> Queue:
     """Count who waits and who works. It is looked at once a second at most."""
-    look = service.queue.get()
-    alive = look.alive or {}
+    snapshot = service.queue.get()
+    alive = snapshot.alive or {}
     return Queue(
-        waiting=look.number(WAITING),
-        running=look.number(RUNNING, RUN),
-        oldest_s=None if look.oldest_s is None else round(max(0.0, look.oldest_s), 3),
-        state="up" if alive else "starting" if look.starting else "none",
-        answers=look.alive is not None,
+        waiting=snapshot.number(WAITING),
+        running=snapshot.number(RUNNING, RUN),
+        oldest_s=None if snapshot.oldest_s is None else round(max(0.0, snapshot.oldest_s), 3),
+        state="up" if alive else "starting" if snapshot.starting else "none",
+        answers=snapshot.alive is not None,
         workers=[
             WorkerAbout(
                 name=name,
                 processes=about["processes"],
                 queues=sorted(map(str, about["queues"])),
-                refusing=look.refusing.get(name),
+                refusing=snapshot.refusing.get(name),
             )
             for name, about in sorted(alive.items())
         ],
-        batch=None if look.batch is None else Batch(**asdict(look.batch)),
+        batch=None if snapshot.batch is None else Batch(**asdict(snapshot.batch)),
     )

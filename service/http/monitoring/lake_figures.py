@@ -22,9 +22,9 @@ from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS as RESULTS_SCHEMA
 from nightgrid.archive.results.files import RESULTS_FOLDER
-from nightgrid.service.http.watch.cached import Cached
-from nightgrid.service.http.watch.families import Samples, families
-from nightgrid.service.http.watch.metric_list import (
+from nightgrid.service.http.monitoring.cached import Cached
+from nightgrid.service.http.monitoring.families import Samples, families
+from nightgrid.service.http.monitoring.metric_list import (
     BYTES,
     COUNTED,
     FILES,
@@ -39,7 +39,7 @@ from nightgrid.service.http.watch.metric_list import (
     QUARANTINED,
     RESULTS,
 )
-from nightgrid.service.http.watch.route_names import OTHER
+from nightgrid.service.http.monitoring.route_names import OTHER
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import GAMES
 

@@ -13,10 +13,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.http.watch import lake_figures
-from nightgrid.service.http.watch.cached import Cached
-from nightgrid.service.http.watch.look import QueueLook, look_at_queue
-from nightgrid.service.http.watch.metric_list import METRICS
+from nightgrid.service.http.monitoring import lake_figures
+from nightgrid.service.http.monitoring.cached import Cached
+from nightgrid.service.http.monitoring.metric_list import METRICS
+from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot, take_snapshot
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.malformed import count_malformed
 from nightgrid.workers.broker.redis_keys import connect, mark_alive, mark_refusal
@@ -164,8 +164,8 @@ def test_a_look_is_kept_for_a_while_and_a_failure_is_not():
 
 def test_a_lake_that_is_not_there_has_an_empty_queue(tmp_path: Path):
     settings = Settings(lake=str(tmp_path / "none"), redis_url=NO_SERVER)  # type: ignore[arg-type]
-    look = look_at_queue(Lake.open(settings.lake), settings)
-    assert look == QueueLook(jobs=look.jobs, oldest_s=None, alive=None)
+    look = take_snapshot(Lake.open(settings.lake), settings)
+    assert look == QueueSnapshot(jobs=look.jobs, oldest_s=None, alive=None)
     assert not look.serves
 
 

@@ -42,8 +42,8 @@ def readyz(service: Here) -> Response:
     """Tell whether the lake, the Redis server and a worker for on-demand solves are there."""
     found = {"lake": _answers(service.lake), "server": False, "workers": False}
     if found["lake"]:
-        look = service.queue.get()
-        found |= {"server": look.alive is not None, "workers": look.serves}
+        snapshot = service.queue.get()
+        found |= {"server": snapshot.alive is not None, "workers": snapshot.serves}
     if all(found.values()):
         return JSONResponse(Ready(lake=True, server=True, workers=True).model_dump())
     missing = [name for name, is_there in found.items() if not is_there]

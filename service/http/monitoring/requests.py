@@ -13,8 +13,8 @@ import uuid
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nightgrid.service.http.watch.metrics import Figures
-from nightgrid.service.http.watch.route_names import method_of, route_of
+from nightgrid.service.http.monitoring.metrics import Figures
+from nightgrid.service.http.monitoring.route_names import method_of, route_of
 from nightgrid.workers.logs import bound, get_logger
 
 log = get_logger("nightgrid.http")

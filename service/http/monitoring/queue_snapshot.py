@@ -1,4 +1,4 @@
-"""A look at the queue: open jobs by game and state, who lives, what the batch workers have."""
+"""A snapshot of the queue: open jobs by game and state, who lives, what the batch workers have."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from nightgrid.workers.figures import Sample
 from nightgrid.workers.ondemand.record_files import read_records
 from nightgrid.workers.settings import Settings
 
-LOOK_S = 1.0
-"""The queue is looked at so often, however many pages show it."""
+SNAPSHOT_S = 1.0
+"""A snapshot is taken so often, however many pages show it."""
 WAITING, RUNNING, RUN = "queued", "running", "run"
 """States of open jobs: no worker has begun, a worker has, it became a run of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueLook:
+class QueueSnapshot:
     """What there is to do, and who does it."""
 
     jobs: Counter[tuple[str, str]]
@@ -59,8 +59,8 @@ class QueueLook:
         return any(INTERACTIVE in about["queues"] for about in (self.alive or {}).values())
 
 
-def look_at_queue(lake: Lake, settings: Settings) -> QueueLook:
-    """Look at the records in the lake and at the server; a dead server is no error."""
+def take_snapshot(lake: Lake, settings: Settings) -> QueueSnapshot:
+    """Take a snapshot of the records in the lake and of the server; a dead server is no error."""
     records = read_records(lake)
     jobs: Counter[tuple[str, str]] = Counter()
     now = time.time()
@@ -69,7 +69,7 @@ def look_at_queue(lake: Lake, settings: Settings) -> QueueLook:
         state = RUN if record.run_id is not None else RUNNING if record.worker else WAITING
         jobs[record.question.game, state] += 1
         oldest_s = max(oldest_s or 0.0, now - record.submitted_at)
-    look = QueueLook(
+    snapshot = QueueSnapshot(
         jobs=jobs,
         oldest_s=oldest_s,
         alive=None,
@@ -81,13 +81,13 @@ def look_at_queue(lake: Lake, settings: Settings) -> QueueLook:
         send_figures(client, settings)
         alive = living(client, settings)
         return replace(
-            look,
+            snapshot,
             alive=alive,
-            starting=look.starting and not alive,
+            starting=snapshot.starting and not alive,
             refusing=refusals(client, settings),
             queues=overview(settings),
             batch=demand(settings),
             dropped=malformed_counts(client, settings),
             figures=read_figures(client, settings),
         )
-    return look
+    return snapshot
