@@ -17,7 +17,7 @@ _PAGE_MARK = b"gameData"
 """What the page calls its payload."""
 
 
-class LetterBoxedInArchive(ArchivePlug):
+class LetterBoxedArchivePlug(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "letterboxed"
@@ -76,4 +76,4 @@ class LetterBoxedInArchive(ArchivePlug):
         return remarks(puzzles, editions, since)
 
 
-PLUG = LetterBoxedInArchive()
+PLUG = LetterBoxedArchivePlug()

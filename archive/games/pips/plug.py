@@ -12,7 +12,7 @@ from nightgrid.solvers.errors import PermanentError
 _MEMBERS = ("easy", "medium", "hard", "regions", "dominoes")
 
 
-class PipsInArchive(ArchivePlug):
+class PipsArchivePlug(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug.
 
     As the first of all games it is meant where no game claims an input.
@@ -52,4 +52,4 @@ class PipsInArchive(ArchivePlug):
         return True
 
 
-PLUG = PipsInArchive()
+PLUG = PipsArchivePlug()

@@ -8,7 +8,7 @@ from nightgrid.archive.games.plug import ArchivePlug
 from nightgrid.solvers.algebra import Game
 
 
-class StrandsInArchive(ArchivePlug):
+class StrandsArchivePlug(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "strands"
@@ -56,4 +56,4 @@ class StrandsInArchive(ArchivePlug):
         return is_same_cover(official, found)
 
 
-PLUG = StrandsInArchive()
+PLUG = StrandsArchivePlug()

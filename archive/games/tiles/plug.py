@@ -7,7 +7,7 @@ from typing import Any
 from nightgrid.archive.games.plug import ArchivePlug
 
 
-class TilesInArchive(ArchivePlug):
+class TilesArchivePlug(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "tiles"
@@ -29,4 +29,4 @@ class TilesInArchive(ArchivePlug):
         return key == "tiles"
 
 
-PLUG = TilesInArchive()
+PLUG = TilesArchivePlug()

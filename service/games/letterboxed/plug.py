@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _SHAPE = ("sides", "letters", "vowels")
 
 
-class LetterBoxedAtDoors(ServicePlug):
+class LetterBoxedServicePlug(ServicePlug):
     """See nightgrid.service.games.plug.ServicePlug."""
 
     name = "letterboxed"
@@ -152,4 +152,4 @@ def _most_words(words: str) -> int:
     return number
 
 
-PLUG = LetterBoxedAtDoors()
+PLUG = LetterBoxedServicePlug()

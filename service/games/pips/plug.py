@@ -20,7 +20,7 @@ def _presets() -> Iterator[str]:
     return iter(PRESETS)
 
 
-class PipsAtDoors(ServicePlug):
+class PipsServicePlug(ServicePlug):
     """See nightgrid.service.games.plug.ServicePlug."""
 
     name = "pips"
@@ -103,4 +103,4 @@ def _chosen_mixes(said: Said) -> dict[str, Mix]:
     return mixes
 
 
-PLUG = PipsAtDoors()
+PLUG = PipsServicePlug()

@@ -39,7 +39,7 @@ def _any_words(words: str) -> str | None:
     return "any" if words == "any" else None
 
 
-class StrandsAtDoors(ServicePlug):
+class StrandsServicePlug(ServicePlug):
     """See nightgrid.service.games.plug.ServicePlug."""
 
     name = "strands"
@@ -191,4 +191,4 @@ def _hundredths(value: float, option: str, most: float) -> int:
     return round(CENTI * value)
 
 
-PLUG = StrandsAtDoors()
+PLUG = StrandsServicePlug()

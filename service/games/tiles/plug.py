@@ -16,7 +16,7 @@ BOARDS_A_SEED = 2**32
 """Boards have seeds of their own: those of one --seed are no other's."""
 
 
-class TilesAtDoors(ServicePlug):
+class TilesServicePlug(ServicePlug):
     """See nightgrid.service.games.plug.ServicePlug."""
 
     name = "tiles"
@@ -80,4 +80,4 @@ def _form_of(said: Said) -> Form:
     return Form(**given)
 
 
-PLUG = TilesAtDoors()
+PLUG = TilesServicePlug()

@@ -13,7 +13,7 @@ from .puzzle import Puzzle, check_choice
 from .rules import Rules
 
 
-class CoinsInArchive(ArchivePlug):
+class CoinsArchivePlug(ArchivePlug):
     name = "coins"
     columns = "coin int32[], total int64"
     corpus_options = ("coins",)
@@ -37,4 +37,4 @@ def random_puzzle(seed: str, coins: int) -> Puzzle:
     return Puzzle(coins=tuple(purse), total=rng.randint(1, sum(purse)))
 
 
-PLUG = CoinsInArchive()
+PLUG = CoinsArchivePlug()

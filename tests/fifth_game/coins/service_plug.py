@@ -10,7 +10,7 @@ from nightgrid.service.games import GameOption, Payload, ServicePlug
 from nightgrid.service.games.plug import Said
 
 
-class CoinsAtDoors(ServicePlug):
+class CoinsServicePlug(ServicePlug):
     name = "coins"
     draws_svg = False
     sample_days = 3
@@ -45,4 +45,4 @@ class CoinsAtDoors(ServicePlug):
         return make(), ["daily"]
 
 
-PLUG = CoinsAtDoors()
+PLUG = CoinsServicePlug()
