@@ -22,7 +22,7 @@ from benchmarks.instruments.report import Section, add_write, command_line, fini
 from benchmarks.strands_fit.data import Board, boards, dates, judged_weights, say
 from nightgrid.archive.games.strands.payload import read_payload
 from nightgrid.archive.games.strands.playing.conditioned import conditioned, possible_of
-from nightgrid.archive.games.strands.ranking.play import (
+from nightgrid.archive.games.strands.playing.play import (
     Answer,
     Known,
     Play,

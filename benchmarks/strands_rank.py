@@ -32,13 +32,13 @@ from benchmarks.strands_fit.data import Board, boards, dates, judged_weights, ke
 from benchmarks.strands_fit.learn import Choice, learn
 from benchmarks.strands_fit.lists import NAMES, sums_of
 from nightgrid.archive.games.strands.payload import read_payload
+from nightgrid.archive.games.strands.playing.play import Answer, Possible, play_in_order, play_out
 from nightgrid.archive.games.strands.ranking.features import (
     FEATURES,
     GROUPS,
     cover_features,
     texts_of,
 )
-from nightgrid.archive.games.strands.ranking.play import Answer, Possible, play_in_order, play_out
 from nightgrid.archive.games.strands.ranking.ranker import (
     LISTED,
     Ranker,

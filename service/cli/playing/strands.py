@@ -14,7 +14,7 @@ from nightgrid.solvers.registry import game_plug
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
-    from nightgrid.archive.games.strands.ranking.play import Answer, Guess, Play, Played
+    from nightgrid.archive.games.strands.playing.play import Answer, Guess, Play, Played
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
     from nightgrid.solvers.strands.puzzle import Puzzle
@@ -129,7 +129,7 @@ def _played(
     game: Play, truth: dict[str, Answer] | None, published: Published, *, silent: bool
 ) -> Played:
     """Propose words until all are found."""
-    from nightgrid.archive.games.strands.ranking.play import Played, play_board
+    from nightgrid.archive.games.strands.playing.play import Played, play_board
 
     puzzle = published.puzzle
     if truth is not None:

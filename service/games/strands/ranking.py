@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nightgrid.archive.games.strands.playing.conditioned import open_play
-from nightgrid.archive.games.strands.ranking.play import Play
+from nightgrid.archive.games.strands.playing.play import Play
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker, Ranking, default_ranker
 from nightgrid.service.games.strands.signals import told_signals

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.games.strands.ranking.play import WRONG, Known, Play, Possible
+from nightgrid.archive.games.strands.playing.play import WRONG, Known, Play, Possible
 from nightgrid.archive.games.strands.ranking.ranker import RankedCover, Ranker
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.strands.paths import spell

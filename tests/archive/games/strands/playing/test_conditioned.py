@@ -13,7 +13,7 @@ from nightgrid.archive.games.strands.playing.conditioned import (
     open_play,
     possible_of,
 )
-from nightgrid.archive.games.strands.ranking.play import (
+from nightgrid.archive.games.strands.playing.play import (
     Answer,
     Known,
     Possible,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightgrid.archive.games.strands.ranking.play import (
+from nightgrid.archive.games.strands.playing.play import (
     Answer,
     Play,
     Possible,
