@@ -70,7 +70,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "archive/corpus/row_sizes.py": ("archive/corpus/test_row_sizes.py",),
     "archive/payloads/strict_json.py": ("archive/payloads/test_strict_json.py",),
     "archive/lake/conforming.py": ("archive/lake/test_conforming.py", "archive/lake/test_lake.py"),
-    "archive/lake/place.py": ("archive/lake/test_place.py",),
+    "archive/lake/location.py": ("archive/lake/test_location.py",),
     "archive/lookup/reference.py": ("archive/lookup",),
     "archive/ingest/fetch.py": ("archive/ingest/test_fetch.py", "archive/ingest/test_drafts.py"),
     "workers/settings_sources.py": ("workers/test_settings.py",),

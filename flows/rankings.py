@@ -118,7 +118,7 @@ def rank_lake(
             known=len(wanted) - len(left),
             fitted_until=ranking_plug().fitted_until(ranker),
             months=tuple(accuracy_by_month(lake, ranker)),
-            path=lake.place(path),
+            path=lake.location(path),
         )
 
 

@@ -160,7 +160,7 @@ def open_corpus(
         raise PermanentError(
             f"corpus {spec!r:.200} holds no sound puzzle of {inputs.game}; "
             f"what broke a rule ({done['quarantined']:,}) is in "
-            f"{lake.place(folder(inputs.corpus_id))}/quarantine"
+            f"{lake.location(folder(inputs.corpus_id))}/quarantine"
         )
     slices = range(inputs.slices)
     return Corpus(

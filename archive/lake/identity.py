@@ -13,7 +13,7 @@ import sys
 import uuid
 from datetime import UTC, datetime
 
-from nightgrid.archive.lake import place
+from nightgrid.archive.lake import location
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 
 LAKE_FILE = "lake.json"
@@ -81,7 +81,7 @@ def make_lake_id(url: str) -> str:
 
 
 def _is_asked_elsewhere(url: str) -> bool:
-    return _forks and not place.is_folder(url)
+    return _forks and not location.is_folder(url)
 
 
 def _asked_elsewhere(what: str, url: str) -> str | None:
@@ -114,9 +114,9 @@ def _main() -> None:
 
 
 def _read(url: str) -> bytes | None:
-    if place.is_folder(url):
+    if location.is_folder(url):
         try:
-            return (place.folder_of(url) / LAKE_FILE).read_bytes()
+            return (location.folder_of(url) / LAKE_FILE).read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:

@@ -15,7 +15,7 @@ from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
 from nightgrid.archive.lake.encoding import check_file, check_group, check_rows, filled
 from nightgrid.archive.lake.faults import DamagedFileError, storage_errors
 from nightgrid.archive.lake.local_commit import STAGING
-from nightgrid.archive.lake.place import check_path
+from nightgrid.archive.lake.location import check_path
 from nightgrid.archive.lake.storage_kinds import Storage, open_storage
 from nightgrid.solvers.errors import PermanentError
 
@@ -53,7 +53,7 @@ class Lake:
     def __repr__(self) -> str:
         return f"Lake({self.url!r})"
 
-    def place(self, path: str) -> str:
+    def location(self, path: str) -> str:
         """Write where a file lies, for people: under the URL without its options."""
         return f"{self.url.partition('?')[0].rstrip('/')}/{path}"
 

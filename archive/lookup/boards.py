@@ -99,7 +99,7 @@ def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[B
     return boards
 
 
-def check_lake(lake: Lake, *folders: str) -> None:
+def check_has_puzzles(lake: Lake, *folders: str) -> None:
     """Raise PermanentError where there is no lake with puzzles, nor with one of other folders."""
     if not any(map(lake.exists, ("puzzles", "editions", CORPORA, *folders))):
         hint = "; name one with --lake or NIGHTGRID_LAKE"
@@ -114,7 +114,7 @@ def editions_where(lake: Lake, game: str, condition: pc.Expression) -> list[dict
 
 
 def _on_date(lake: Lake, reference: DateReference) -> list[Board]:
-    check_lake(lake)
+    check_has_puzzles(lake)
     game = reference.game
     rows = editions_where(lake, game, pc.field("date") == pa.scalar(reference.date, pa.date32()))
     if not rows:
@@ -157,7 +157,7 @@ def _range(lake: Lake, game: str) -> str:
 
 
 def _with_id(lake: Lake, reference: IdReference) -> Board:
-    check_lake(lake)
+    check_has_puzzles(lake)
     whole = len(reference.prefix) == ID_HEX_DIGITS
     matches: dict[tuple[str, str], str] = {}
     for game, folder in _folders(lake):

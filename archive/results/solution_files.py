@@ -93,7 +93,7 @@ def files_of(lake: Lake, run_id: str, job_id: str, count: int | None) -> list[So
     chosen = in_a_row(found, count)
     if chosen is None:
         raise PermanentError(
-            f"{lake.place(files_folder(run_id))}/{job_id} lacks some of the {count:,} solutions of "
+            f"{lake.location(files_folder(run_id))}/{job_id} lacks some of the {count:,} solutions of "
             f"job {job_id}; expected files of ranks 0 to {count - 1}"
         )
     return chosen

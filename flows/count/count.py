@@ -280,5 +280,5 @@ def report_count(
         figures=figures,
         lake=settings.workers.lake,
         attention=tuple(attention_of(lake, corpus, run, figures.statuses, across=across)),
-        paths={name: lake.place(path) for name, path in paths.items()},
+        paths={name: lake.location(path) for name, path in paths.items()},
     )

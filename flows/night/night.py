@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nightgrid.archive.lake.place import is_missing, make_folder
+from nightgrid.archive.lake.location import is_missing, make_folder
 from nightgrid.archive.results.read_once import reading_once
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.cluster import OwnWorkers

@@ -249,7 +249,7 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
         "quarantine": quarantine_path(game.game),
         "observations": observations_path(game.game),
     }
-    paths = {name: lake.place(path) for name, path in places.items() if lake.exists(path)}
+    paths = {name: lake.location(path) for name, path in places.items() if lake.exists(path)}
     return replace(report, paths=paths, made_anew=made_anew)
 
 

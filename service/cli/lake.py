@@ -81,7 +81,7 @@ def maintain_lake(
     files that are none of the lake's. Exit code: 0 nothing is wrong (or is any more), 5 something
     is, 1 the lake is of a later version or a night is at work on it, 3 bad input.
     """
-    from nightgrid.archive.lake.place import is_missing
+    from nightgrid.archive.lake.location import is_missing
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.terminal.progress import MovingLine
 
@@ -215,13 +215,13 @@ def _upgrade(lake: Lake, on_file: OnFile, *, dry_run: bool, json: bool) -> int:
 def _rebuild(
     lake: Lake, games: Sequence[str], into: str | None, on_file: OnFile, *, json: bool
 ) -> int:
-    from nightgrid.archive.lake.place import check_lake
+    from nightgrid.archive.lake.location import check_location
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.flows.maintenance.rebuild import rebuild_lake
 
     target = None
     if into is not None:
-        check_lake(into)
+        check_location(into)
         target = Lake.open(into)
         if target.url == lake.url:
             raise PermanentError(f"--into names the lake itself, {into}; expected another one")

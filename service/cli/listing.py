@@ -113,12 +113,12 @@ def list_rows(
     since, until = date_range(from_, to)
 
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.archive.lookup.boards import check_lake
+    from nightgrid.archive.lookup.boards import check_has_puzzles
     from nightgrid.archive.lookup.listing import LISTS, Wanted
 
     store = Lake.open(read_settings(lake=lake, writes=False).lake)
     # A lake that answers submitted jobs alone has no puzzles.
-    check_lake(store, *(["results"] if what == "results" else []))
+    check_has_puzzles(store, *(["results"] if what == "results" else []))
     schema, rows_of = LISTS[what]
     wanted = Wanted(
         games=tuple(game or GAMES), statuses=frozenset(statuses), since=since, until=until

@@ -240,9 +240,9 @@ def read_settings(*, writes: bool = True, **given: Any) -> Settings:
     settings = load_settings(**given)
     use_format(settings.log_format)
     if "lake" in given:
-        from nightgrid.archive.lake.place import check_lake
+        from nightgrid.archive.lake.location import check_location
 
-        check_lake(settings.lake, writes=writes)
+        check_location(settings.lake, writes=writes)
     return settings
 
 

@@ -32,7 +32,7 @@ def write_report(lake: Lake, since: dt.date | None = None) -> str | None:
     page = write_page(lake, figures).encode("utf-8", "replace")
     lake.write_bytes(REPORT_PATH, page, durable=False)
     keep(lake, figures)
-    return lake.place(REPORT_PATH)
+    return lake.location(REPORT_PATH)
 
 
 def write_into(lake: Lake, folder: Path, since: dt.date | None = None) -> Path | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 
 from nightgrid.archive.lake import identity
-from nightgrid.archive.lake.place import is_folder
+from nightgrid.archive.lake.location import is_folder
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.settings import Settings
 

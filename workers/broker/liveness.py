@@ -20,7 +20,7 @@ from celery.worker import state
 from celery.worker.request import Request
 
 from nightgrid.archive.lake.identity import read_lake_id
-from nightgrid.archive.lake.place import is_folder
+from nightgrid.archive.lake.location import is_folder
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.redis_keys import connect, mark_alive

@@ -32,13 +32,13 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
 
     A lake that may be read and not written is a warning: commands that only read work.
     """
-    from nightgrid.archive.lake import place
+    from nightgrid.archive.lake import location
     from nightgrid.archive.lake.storage import Lake
 
-    is_missing = place.is_missing(settings.lake)
+    is_missing = location.is_missing(settings.lake)
     try:
         # A lake that is not there yet has to be made.
-        place.check_lake(settings.lake, writes=is_missing)
+        location.check_location(settings.lake, writes=is_missing)
     except PermanentError as error:
         yield Finding("lake", "failure", str(error), _AGAINST_PLACE)
         return
@@ -57,7 +57,7 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
 
 def _try_files(lake: Lake, url: str) -> Iterator[Finding]:
     """Write, replace, create, read and delete a file. A look leaves nothing behind."""
-    from nightgrid.archive.lake import place
+    from nightgrid.archive.lake import location
     from nightgrid.archive.lake.faults import LakeRefusesError
     from nightgrid.archive.lake.local_commit import STAGING
 
@@ -66,7 +66,7 @@ def _try_files(lake: Lake, url: str) -> Iterator[Finding]:
     made = [folder for folder in here if not folder.exists()]
     path = f"doctor/{uuid.uuid4().hex}.json"
     try:
-        place.check_lake(url)
+        location.check_location(url)
     except PermanentError:
         yield Finding("lake", "warning", f"{url} can be read, not written", _AGAINST_READ_ONLY)
         return
@@ -148,7 +148,7 @@ def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
 
 def check_jobs(settings: Settings) -> Iterator[Finding]:
     """Look for damaged records of on-demand jobs, each of which costs its own job alone."""
-    from nightgrid.archive.lake.place import is_missing
+    from nightgrid.archive.lake.location import is_missing
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.workers.ondemand.record_files import list_set_aside, read_records
 

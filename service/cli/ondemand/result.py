@@ -284,7 +284,7 @@ def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:
 
 def _say_files(store: Lake, row: dict[str, Any], files: Sequence[SolutionFile]) -> None:
     """Say where solutions lie that are too many to be drawn, and how to read them."""
-    folder = store.place(files[0].path).rpartition("/")[0]
+    folder = store.location(files[0].path).rpartition("/")[0]
     say(f"They lie in {plural(len(files), 'file')}, {folder}/*.parquet, in canonical order.")
     say(f"nightgrid result {row['job_id']} --solutions --format csv writes them as rows, and")
     say(f"DuckDB reads them as '{folder}/*.parquet': order them by rank.")

@@ -71,7 +71,7 @@ def status(
     A reference means every job about its puzzles. Exit code: 0, or 3 for a job that was never
     submitted and where there is no lake.
     """
-    from nightgrid.archive.lake.place import is_missing
+    from nightgrid.archive.lake.location import is_missing
 
     form = chosen_format(format_, output, json=json)
     rows = form not in (None, Format.JSON) or output is not None

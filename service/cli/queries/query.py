@@ -72,12 +72,12 @@ def query(
     text = _given(sql)
 
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.archive.lookup.boards import check_lake
+    from nightgrid.archive.lookup.boards import check_has_puzzles
     from nightgrid.archive.views.sql import Bounds, ask
 
     store = Lake.open(read_settings(lake=lake, writes=False).lake)
     # A lake that answers submitted jobs alone has no puzzles.
-    check_lake(store, "results")
+    check_has_puzzles(store, "results")
     answer = ask(store, text, Bounds(seconds=seconds, memory_bytes=memory_mb * 2**20))
     count = write_table(answer.tables, answer.schema, form, output, as_named=True)
     if not count and form is Format.TABLE:

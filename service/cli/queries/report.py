@@ -49,14 +49,14 @@ def report(
     published board.
     """
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.archive.lookup.boards import check_lake
+    from nightgrid.archive.lookup.boards import check_has_puzzles
     from nightgrid.service.report.writing import write_into, write_report
 
     first = None if since is None else parse_date(since, "--since")
     if output is not None and output.exists() and not output.is_dir():
         raise PermanentError(f"--output {output} is no folder")
     store = Lake.open(read_settings(lake=lake, writes=output is None).lake)
-    check_lake(store)
+    check_has_puzzles(store)
     try:
         place = write_report(store, first) if output is None else write_into(store, output, first)
     except OSError as error:

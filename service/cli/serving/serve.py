@@ -62,7 +62,7 @@ def serve(
     settings = read_settings(
         lake=lake, batch_processes=processes, interactive_processes=interactive
     )
-    from nightgrid.archive.lake import place
+    from nightgrid.archive.lake import location
     from nightgrid.service.http.app import create_app
     from nightgrid.service.http.running import listen, make_server, url_of
     from nightgrid.service.http.settings import ServiceSettings
@@ -73,9 +73,9 @@ def serve(
     begin_tracing(settings.trace_url, "service")
     here = ServiceSettings(workers=settings, host=host, port=port, quick_processes=QUICK_PROCESSES)
     app = create_app(here)
-    if place.is_missing(settings.lake):
+    if location.is_missing(settings.lake):
         note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")
-        place.make_folder(settings.lake)
+        location.make_folder(settings.lake)
     with listen(here) as bound, _workers(settings, wanted=workers) as ready:
 
         def started() -> None:

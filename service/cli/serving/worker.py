@@ -83,13 +83,13 @@ def preparing(settings: Settings, roles: Collection[str]) -> Iterator[Callable[[
 
     Solves may be queued meanwhile.
     """
-    from nightgrid.archive.lake import place
+    from nightgrid.archive.lake import location
     from nightgrid.workers.cluster import server
     from nightgrid.workers.cluster.child_processes import WORKERS, child_environment
 
-    if place.is_missing(settings.lake):
+    if location.is_missing(settings.lake):
         note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")
-        place.make_folder(settings.lake)
+        location.make_folder(settings.lake)
     logs = settings.side_dir / "logs"
     note(
         f"{_processes(settings, roles)} on {server.address(settings)}, lake {settings.lake}, "

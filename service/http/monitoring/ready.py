@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 
-from nightgrid.archive.lake.place import is_missing
+from nightgrid.archive.lake.location import is_missing
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.problems import PROBLEM_TYPE
 from nightgrid.service.http.state import Here

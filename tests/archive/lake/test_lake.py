@@ -254,8 +254,8 @@ def test_the_place_of_a_file_is_told_without_the_options_of_the_url(
 ) -> None:
     store = object_store(monkeypatch)
     store.url = "s3://bucket/lake/?region=here"
-    assert store.place("gold/counts.parquet") == "s3://bucket/lake/gold/counts.parquet"
-    assert Lake.open(str(tmp_path)).place("gold") == str(tmp_path / "gold")
+    assert store.location("gold/counts.parquet") == "s3://bucket/lake/gold/counts.parquet"
+    assert Lake.open(str(tmp_path)).location("gold") == str(tmp_path / "gold")
 
 
 def test_a_table_without_a_declared_schema_is_refused(lake: Lake) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from nightgrid.archive.lake.identity import read_lake_id
-from nightgrid.archive.lake.place import make_folder
+from nightgrid.archive.lake.location import make_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli.app import main
 from nightgrid.service.cli.ondemand import waiting_for_server

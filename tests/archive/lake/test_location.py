@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.lake.place import EXPECTED, SCHEMES, check_lake, is_missing, make_folder
+from nightgrid.archive.lake.location import (
+    EXPECTED,
+    SCHEMES,
+    check_location,
+    is_missing,
+    make_folder,
+)
 from nightgrid.archive.lake.storage_kinds import STORAGES
 from nightgrid.solvers.errors import PermanentError
 
@@ -21,7 +27,7 @@ def test_every_storage_has_its_scheme() -> None:
     "url", ["{}", "{}/new/lake", "file://{}", "s3://bucket/prefix", "gs://b", "az://c/p"]
 )
 def test_a_lake_may_lie_where_it_can_be_made(tmp_path: Path, url: str) -> None:
-    check_lake(url.format(tmp_path))
+    check_location(url.format(tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -42,7 +48,7 @@ def test_elsewhere_it_is_refused(tmp_path: Path, url: str, trouble: str) -> None
     (tmp_path / "dead").symlink_to(tmp_path / "nothing")
     url, trouble = url.replace("{}", str(tmp_path)), trouble.replace("{}", str(tmp_path))
     with pytest.raises(PermanentError) as error:
-        check_lake(url)
+        check_location(url)
     assert str(error.value) == f"lake {url!r} {trouble}; {EXPECTED}"
 
 
@@ -51,26 +57,26 @@ def test_a_folder_without_permission_is_refused(
 ) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(PermanentError, match=r"cannot be read and written \(permission denied\)"):
-        check_lake(str(tmp_path))
+        check_location(str(tmp_path))
     with pytest.raises(PermanentError, match=f"written in {tmp_path} "):
-        check_lake(str(tmp_path / "lake"))
+        check_location(str(tmp_path / "lake"))
 
 
 def test_a_lake_that_is_only_read_need_not_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "access", lambda _, rights: not rights & os.W_OK)
-    check_lake(str(tmp_path), writes=False)
+    check_location(str(tmp_path), writes=False)
     with pytest.raises(PermanentError, match=r"cannot be read and written \(permission denied\)"):
-        check_lake(str(tmp_path))
+        check_location(str(tmp_path))
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(PermanentError, match=r"cannot be read \(permission denied\); expected"):
-        check_lake(str(tmp_path), writes=False)
+        check_location(str(tmp_path), writes=False)
 
 
 def test_credentials_are_refused_and_not_shown() -> None:
     with pytest.raises(PermanentError, match=r"^the lake's URL carries credentials; ") as error:
-        check_lake("s3://me:secret@bucket/lake")
+        check_location("s3://me:secret@bucket/lake")
     assert "secret" not in str(error.value)
 
 
@@ -92,4 +98,4 @@ def test_a_folder_that_the_system_does_not_show_is_told_with_the_reason(
 
     monkeypatch.setattr(Path, "exists", refuse)
     with pytest.raises(PermanentError, match=r"cannot be looked at \(File name too long\)"):
-        check_lake(str(tmp_path))
+        check_location(str(tmp_path))

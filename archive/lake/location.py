@@ -15,7 +15,7 @@ EXPECTED = "expected a folder that can be read and written, or a URL such as s3:
 EXPECTED_TO_READ = "expected a folder that can be read, or a URL such as s3://BUCKET/PREFIX"
 
 
-def check_lake(url: str, *, writes: bool = True) -> None:
+def check_location(url: str, *, writes: bool = True) -> None:
     """Raise PermanentError where no lake can lie at a path or URL.
 
     Nothing is made, and nothing is asked over a network: of a bucket only the URL is read. A
