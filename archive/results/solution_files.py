@@ -92,9 +92,10 @@ def files_of(lake: Lake, run_id: str, job_id: str, count: int | None) -> list[So
         return []
     chosen = in_a_row(found, count)
     if chosen is None:
+        folder = lake.location(files_folder(run_id))
         raise PermanentError(
-            f"{lake.location(files_folder(run_id))}/{job_id} lacks some of the {count:,} solutions of "
-            f"job {job_id}; expected files of ranks 0 to {count - 1}"
+            f"{folder}/{job_id} lacks some of the {count:,} solutions of job {job_id}; expected "
+            f"files of ranks 0 to {count - 1}"
         )
     return chosen
 

@@ -58,7 +58,7 @@ def _unsent() -> None:
         send(self, place, now)
 
     def never_sent(self: Any) -> Any:
-        return (chunk for chunk in ready(self) if chunk.place not in sent)
+        return (chunk for chunk in ready(self) if chunk.key not in sent)
 
     ChunkTable.send = noting  # type: ignore[method-assign]
     ChunkTable.ready = never_sent  # type: ignore[method-assign]

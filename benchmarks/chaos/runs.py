@@ -33,7 +33,7 @@ from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import plan_pass as chunking
 from nightgrid.workers.runs.plan.planner import plan_run
-from nightgrid.workers.runs.run_files import done_places
+from nightgrid.workers.runs.run_files import done_chunks
 from nightgrid.workers.settings import Settings
 
 COUNT = Ask(kind="count")
@@ -93,11 +93,9 @@ class Scene:
     drivers: list[subprocess.Popen[str]] = field(default_factory=list)
     blows: list[Blow] = field(default_factory=list)
 
-    def drive(self, place: str = "driver", **changes: Any) -> None:
+    def drive(self, key: str = "driver", **changes: Any) -> None:
         """Start a driver, with settings of its own if there are any."""
-        driver = self.cluster.drive(
-            self.run_id, place=place, attempts_max=self.attempts_max, **changes
-        )
+        driver = self.cluster.drive(self.run_id, key=key, attempts_max=self.attempts_max, **changes)
         self.drivers.append(driver)
 
     def done(self) -> int:
@@ -315,7 +313,7 @@ def _done_at(lake: Lake, run_id: str) -> Mapping[str, float]:
         # An object store tells whole seconds, which says nothing of runs of some seconds.
         return {}
     folder = Path(lake.url) / f"runs/run={run_id}" / "parts"
-    names = {f"seg-{s:05d}-chunk-{c:05d}" for s, c in done_places(lake, run_id)}
+    names = {f"seg-{s:05d}-chunk-{c:05d}" for s, c in done_chunks(lake, run_id)}
     return {name: (folder / f"{name}.parquet").stat().st_mtime for name in names}
 
 

@@ -35,7 +35,7 @@ from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan.planner import plan_run
-from nightgrid.workers.runs.run_files import done_places
+from nightgrid.workers.runs.run_files import done_chunks
 from nightgrid.workers.settings import Settings
 
 DOMINOES, JOBS = 26, 5
@@ -50,7 +50,7 @@ def chunks(lake: Lake, run_id: str | None) -> tuple[int, int]:
     """Count the chunks of a run: done, in all as far as they are known."""
     if run_id is None:
         return 0, 0
-    return len(done_places(lake, run_id)), len(open_run(lake, run_id).chunks())
+    return len(done_chunks(lake, run_id)), len(open_run(lake, run_id).chunks())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

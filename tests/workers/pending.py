@@ -3,20 +3,20 @@
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.runs.manifest import Run
 from nightgrid.workers.runs.notes import Attempts, read_all_attempts
-from nightgrid.workers.runs.run_files import ChunkRef, done_places
+from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
 
 
 def pending_chunks(lake: Lake, run: Run) -> list[ChunkRef]:
     """List the chunks still to be worked, each with the attempt that counts now."""
-    done = done_places(lake, run.run_id)
+    done = done_chunks(lake, run.run_id)
     attempts = read_all_attempts(lake, run.run_id)
     return [
         ChunkRef(
             run_id=run.run_id,
             segment=ref.segment,
             chunk=ref.chunk,
-            attempt=attempts.get(ref.place, Attempts()).attempt,
+            attempt=attempts.get(ref.key, Attempts()).attempt,
         )
         for ref in run.chunks()
-        if ref.place not in done
+        if ref.key not in done
     ]

@@ -96,7 +96,7 @@ def _take_note_back(lake: Lake, ref: ChunkRef, worker: str) -> None:
 
 def _stopped(lake: Lake, ref: ChunkRef, worker: str) -> ChunkReport:
     if drops_states(lake, ref.run_id):
-        drop_frontiers(lake, ref.run_id, [ref.place])
+        drop_frontiers(lake, ref.run_id, [ref.key])
     _take_note_back(lake, ref, worker)
     return ChunkReport(ref=ref, rows=0, state="stale")
 
@@ -128,7 +128,7 @@ def _worked(
             part = carry(lake, ref, run, game, rows, stage)
         if drops_states(lake, ref.run_id):
             # The process that cancelled the run has deleted all states but these.
-            drop_frontiers(lake, ref.run_id, [ref.place])
+            drop_frontiers(lake, ref.run_id, [ref.key])
             return ChunkReport(ref=ref, rows=0, state="stale")
     if part is None:
         return ChunkReport(ref=ref, rows=0, state="done")
@@ -142,7 +142,7 @@ def _worked(
         if not created and read_done(lake, ref.run_id) is not None:
             # Too late for any process to take on what this one has left, or to delete it.
             if stage is not None:
-                drop_frontiers(lake, ref.run_id, [ref.place])
+                drop_frontiers(lake, ref.run_id, [ref.key])
             if run.question.ask.kind == "all" and rows.num_rows == 1:
                 tidy_files(lake, ref.run_id, part.column("job_id")[0].as_py())
     return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")

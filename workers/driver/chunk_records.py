@@ -18,7 +18,7 @@ import pyarrow as pa
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.runs.manifest import NO_JOBS, SegmentKind
 from nightgrid.workers.runs.notes import Attempts, Start
-from nightgrid.workers.runs.run_files import ChunkRef, Place
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
 from nightgrid.workers.runs.staged.stages import Carried
 
 
@@ -130,7 +130,7 @@ UNTRIED = Attempts()
 class Chunk:
     """One chunk of a run, as its driver knows it; only the table of chunks changes it."""
 
-    place: Place
+    key: ChunkKey
     kind: SegmentKind
     """Kind of its segment."""
     rows: int
@@ -258,7 +258,7 @@ class DividedJob:
     """Number of the last stage that was planned."""
     waiting: int = 0
     """Parts of that stage that were not read, or are lost: then there is no next stage."""
-    carried: dict[Place, Carried] = field(default_factory=dict)
+    carried: dict[ChunkKey, Carried] = field(default_factory=dict)
     """What the parts of that stage have left for the next."""
 
     @property
@@ -323,9 +323,9 @@ class DividedJobs:
         job.add(chunk)
         if job.is_last_stage(chunk):
             if chunk.state is not State.READ:
-                job.carried.pop(chunk.place, None)
+                job.carried.pop(chunk.key, None)
             elif carried is not None:
-                job.carried[chunk.place] = carried
+                job.carried[chunk.key] = carried
         was_done, job.is_done = job.is_done, job.open == 0 or job.lost > 0
         self.done += job.is_done - was_done
         if job.is_due:

@@ -29,7 +29,7 @@ from nightgrid.workers.driver.chunk_records import (
 )
 from nightgrid.workers.runs.manifest import Segment, with_more
 from nightgrid.workers.runs.notes import Attempts, Start
-from nightgrid.workers.runs.run_files import ChunkRef, Place
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
 from nightgrid.workers.runs.staged.stages import Carried
 
 
@@ -41,7 +41,7 @@ class ChunkTable:
     with the table.
     """
 
-    def __init__(self, run_id: str, attempts: Mapping[Place, Attempts] | None = None) -> None:
+    def __init__(self, run_id: str, attempts: Mapping[ChunkKey, Attempts] | None = None) -> None:
         self.run_id = run_id
         self.counts = Counts()
         self.jobs = DividedJobs()
@@ -50,35 +50,37 @@ class ChunkTable:
         self.failures = 0
         """Deaths and failures, without chunks that an earlier driver left in flight."""
         self._attempts = attempts or {}
-        self._chunks: dict[Place, Chunk] = {}
-        self._open: dict[State, OrderedDict[Place, None]] = {state: OrderedDict() for state in OPEN}
-        self._suspects: set[Place] = set()
-        self._uncollected: dict[Place, None] = {}
+        self._chunks: dict[ChunkKey, Chunk] = {}
+        self._open: dict[State, OrderedDict[ChunkKey, None]] = {
+            state: OrderedDict() for state in OPEN
+        }
+        self._suspects: set[ChunkKey] = set()
+        self._uncollected: dict[ChunkKey, None] = {}
         self._uncollected_rows = 0
 
     # -- what it holds -----------------------------------------------------------------------
 
-    def __getitem__(self, place: Place) -> Chunk:
-        return self._chunks[place]
+    def __getitem__(self, key: ChunkKey) -> Chunk:
+        return self._chunks[key]
 
-    def __contains__(self, place: Place) -> bool:
-        return place in self._chunks
+    def __contains__(self, key: ChunkKey) -> bool:
+        return key in self._chunks
 
     def __iter__(self) -> Iterator[Chunk]:
         return iter(self._chunks.values())
 
-    def get(self, place: Place) -> Chunk | None:
+    def get(self, key: ChunkKey) -> Chunk | None:
         """Look up a chunk; None: the table does not have it."""
-        return self._chunks.get(place)
+        return self._chunks.get(key)
 
-    def ref(self, place: Place) -> ChunkRef:
+    def ref(self, key: ChunkKey) -> ChunkRef:
         """Name a chunk with the attempt that counts now."""
-        attempt = self._chunks[place].attempts.attempt
-        return ChunkRef(run_id=self.run_id, segment=place[0], chunk=place[1], attempt=attempt)
+        attempt = self._chunks[key].attempts.attempt
+        return ChunkRef(run_id=self.run_id, segment=key[0], chunk=key[1], attempt=attempt)
 
     def chunks_in(self, *states: State) -> Iterator[Chunk]:
         """Yield the chunks in open states, in the order in which they came into each."""
-        return (self._chunks[place] for state in states for place in self._open[state])
+        return (self._chunks[key] for state in states for key in self._open[state])
 
     def number_in(self, *states: State) -> int:
         """Count the chunks in open states."""
@@ -104,12 +106,12 @@ class ChunkTable:
 
     def suspects_in_flight(self) -> list[Chunk]:
         """List the chunks in flight that were in a worker that died."""
-        suspects = (self._chunks[place] for place in self._suspects)
+        suspects = (self._chunks[key] for key in self._suspects)
         return [chunk for chunk in suspects if chunk.flight is not None]
 
     def uncollected(self) -> Iterator[Chunk]:
         """Yield the chunks that were read and whose answers the collector has not taken in."""
-        return (self._chunks[place] for place in self._uncollected)
+        return (self._chunks[key] for key in self._uncollected)
 
     @property
     def uncollected_size(self) -> tuple[int, int]:
@@ -121,8 +123,8 @@ class ChunkTable:
     def add(
         self,
         segment: Segment,
-        parts: Mapping[Place, PartOf],
-        went_on: Iterable[tuple[Place, pa.Array]] = (),
+        parts: Mapping[ChunkKey, PartOf],
+        went_on: Iterable[tuple[ChunkKey, pa.Array]] = (),
     ) -> None:
         """Add the chunks of a segment, and note what its origins are from now on.
 
@@ -133,99 +135,99 @@ class ChunkTable:
         costs = segment.chunk_cost_s or [None] * len(segment.chunk_rows)
         new = []
         for number, (rows, cost_s) in enumerate(zip(segment.chunk_rows, costs, strict=True)):
-            place = segment.number, number
+            key = segment.number, number
             chunk = Chunk(
-                place=place,
+                key=key,
                 kind=segment.kind,
                 rows=rows,
                 expected_s=cost_s,
-                part_of=parts.get(place),
-                attempts=self._attempts.get(place, UNTRIED),
+                part_of=parts.get(key),
+                attempts=self._attempts.get(key, UNTRIED),
             )
             if chunk.part_of is not None:
                 self.jobs.meet(chunk.part_of, planned=segment.kind == "plan")
-            self._chunks[place] = chunk
+            self._chunks[key] = chunk
             self._count_in(chunk)
             new.append(chunk)
         if segment.kind == "plan":
             new.sort(key=lambda chunk: -chunk.urgency_s)
-        self._open[State.READY].update((chunk.place, None) for chunk in new)
+        self._open[State.READY].update((chunk.key, None) for chunk in new)
         if segment.kind == "split":
             for chunk in reversed(new):
-                self._open[State.READY].move_to_end(chunk.place, last=False)
+                self._open[State.READY].move_to_end(chunk.key, last=False)
         origins = dict.fromkeys(segment.origins)
         if segment.kind == "broken":
-            for place in origins:
-                self.move("break_up", place)
+            for key in origins:
+                self.move("break_up", key)
             return
-        numbers = with_more({place: self._chunks[place].went_on for place in origins}, went_on)
-        for place in origins:
-            old = self._chunks[place]
-            self._change(old, is_continued=True, went_on=numbers.get(place, old.went_on))
+        numbers = with_more({key: self._chunks[key].went_on for key in origins}, went_on)
+        for key in origins:
+            old = self._chunks[key]
+            self._change(old, is_continued=True, went_on=numbers.get(key, old.went_on))
 
     def sort_ready(self) -> None:
         """Order what is to be sent by what it takes: what is worked last is short."""
-        ready = sorted(self.ready(), key=lambda chunk: (-chunk.urgency_s, chunk.place))
-        self._open[State.READY] = OrderedDict.fromkeys(chunk.place for chunk in ready)
+        ready = sorted(self.ready(), key=lambda chunk: (-chunk.urgency_s, chunk.key))
+        self._open[State.READY] = OrderedDict.fromkeys(chunk.key for chunk in ready)
 
     # -- transitions -------------------------------------------------------------------------
 
-    def send(self, place: Place, now: float) -> None:
+    def send(self, key: ChunkKey, now: float) -> None:
         """Its message was sent."""
-        self._move("send", place, flight=Flight(ref=self.ref(place), submitted_at=now))
+        self._move("send", key, flight=Flight(ref=self.ref(key), submitted_at=now))
 
-    def adopt(self, place: Place, start: Start | None, now: float) -> None:
+    def adopt(self, key: ChunkKey, start: Start | None, now: float) -> None:
         """An earlier driver has sent it, and a worker has begun."""
-        flight = Flight(ref=self.ref(place), submitted_at=now, start=start, seen_at=now)
-        self._move("adopt", place, flight=flight)
+        flight = Flight(ref=self.ref(key), submitted_at=now, start=start, seen_at=now)
+        self._move("adopt", key, flight=flight)
 
-    def begin(self, place: Place, start: Start, now: float) -> None:
+    def begin(self, key: ChunkKey, start: Start, now: float) -> None:
         """A worker has noted that it begins, perhaps after another one."""
-        flight = self._move("begin", place).flight
+        flight = self._move("begin", key).flight
         assert flight is not None
         flight.start, flight.seen_at = start, now
 
-    def fail(self, place: Place, attempts: Attempts) -> None:
+    def fail(self, key: ChunkKey, attempts: Attempts) -> None:
         """An attempt failed; `attempts` is what the lake knows of them now."""
         # What ended together with an earlier driver, by a stop for example, is told as no failure.
-        self.failures += len(attempts.failures) > len(self._chunks[place].attempts.failures)
-        self._move("fail", place, attempts=attempts)
+        self.failures += len(attempts.failures) > len(self._chunks[key].attempts.failures)
+        self._move("fail", key, attempts=attempts)
 
-    def move(self, transition: PlainTransition, place: Place) -> None:
+    def move(self, transition: PlainTransition, key: ChunkKey) -> None:
         """Make a transition of which nothing else is to be noted."""
-        self._move(transition, place)
+        self._move(transition, key)
 
-    def read(self, place: Place, reading: Reading, carried: Carried | None = None) -> None:
+    def read(self, key: ChunkKey, reading: Reading, carried: Carried | None = None) -> None:
         """Its result was read; chunks in which rows of it go on have been added before."""
-        self._move("read", place, carried, reading=reading)
+        self._move("read", key, carried, reading=reading)
 
-    def collect(self, place: Place) -> None:
+    def collect(self, key: ChunkKey) -> None:
         """The collector has its answers; this changes no state."""
-        if place not in self._uncollected:
-            raise IllegalTransitionError(f"collect: chunk {place} does not wait for it")
-        self._change(self._chunks[place], is_collected=True)
+        if key not in self._uncollected:
+            raise IllegalTransitionError(f"collect: chunk {key} does not wait for it")
+        self._change(self._chunks[key], is_collected=True)
 
     # -- how records change ------------------------------------------------------------------
 
     def _move(
-        self, transition: str, place: Place, carried: Carried | None = None, **changes: Any
+        self, transition: str, key: ChunkKey, carried: Carried | None = None, **changes: Any
     ) -> Chunk:
         """Make a transition; a chunk that becomes ready again is sent before all others."""
-        chunk = self._chunks[place]
+        chunk = self._chunks[key]
         before, after = chunk.state, TRANSITIONS[transition].get(chunk.state)
         if after is None:
-            raise IllegalTransitionError(f"{transition}: chunk {place} is {before}")
+            raise IllegalTransitionError(f"{transition}: chunk {key} is {before}")
         self.made[transition] += 1
         if after not in IN_FLIGHT:
             changes["flight"] = None
         self._change(chunk, carried, state=after, **changes)
         if after is not before:
             if before in self._open:
-                del self._open[before][place]
+                del self._open[before][key]
             if after in self._open:
-                self._open[after][place] = None
+                self._open[after][key] = None
             if after is State.READY:
-                self._open[after].move_to_end(place, last=False)
+                self._open[after].move_to_end(key, last=False)
         return chunk
 
     def _change(self, chunk: Chunk, carried: Carried | None = None, **changes: Any) -> None:
@@ -242,11 +244,11 @@ class ChunkTable:
         if chunk.part_of is not None:
             self.jobs.count_in(chunk, chunk.part_of, carried)
         if chunk.is_suspect:
-            self._suspects.add(chunk.place)
+            self._suspects.add(chunk.key)
         waits = chunk.has_whole_answers and not chunk.is_collected
-        if waits and chunk.place not in self._uncollected:
-            self._uncollected[chunk.place] = None
+        if waits and chunk.key not in self._uncollected:
+            self._uncollected[chunk.key] = None
             self._uncollected_rows += chunk.rows
-        elif not waits and chunk.place in self._uncollected:
-            del self._uncollected[chunk.place]
+        elif not waits and chunk.key in self._uncollected:
+            del self._uncollected[chunk.key]
             self._uncollected_rows -= chunk.rows

@@ -23,7 +23,7 @@ from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.gathering import BATCH_CHUNKS, Gathering, is_full
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.run_files import ChunkRef, Place
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
 
 log = get_logger("nightgrid.driver")
 
@@ -45,11 +45,11 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
     def __init__(self, lake: Lake, run_id: str, side_dir: Path) -> None:
         self._lake, self._run_id = lake, run_id
         self._folder = side_dir / f"answers-{run_id}"
-        self._held: dict[Place, pa.Table] = {}
+        self._held: dict[ChunkKey, pa.Table] = {}
         self._held_bytes = 0
         self._gathering: Gathering | None = None
         self._given_up = False
-        self._damaged: Counter[Place] = Counter()
+        self._damaged: Counter[ChunkKey] = Counter()
 
     def __exit__(self, *_: object) -> None:
         self._drop()
@@ -60,17 +60,17 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
 
     def columns(self, chunk: Chunk) -> Sequence[str]:
         """Name what has to be read of a result: how it goes on, and what is to be taken in."""
-        gathered = self._gathering is not None and chunk.place in self._gathering.places
+        gathered = self._gathering is not None and chunk.key in self._gathering.taken_chunks
         if gathered or chunk.reading is not None or chunk.part_of is not None:
             return GROWTH_COLUMNS
         return PARTS.names
 
-    def hold(self, place: Place, part: pa.Table) -> None:
+    def hold(self, key: ChunkKey, part: pa.Table) -> None:
         """Keep the result of a chunk that waits, as long as they are small and few."""
         full = len(self._held) >= HELD_PARTS or self._held_bytes + part.nbytes > HELD_BYTES
         if full or self._given_up or len(part.column_names) < len(PARTS.names):
             return
-        self._held[place] = part
+        self._held[key] = part
         self._held_bytes += part.nbytes
 
     def set_aside(self, error: DamagedResultError) -> None:
@@ -79,8 +79,8 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
         Raises PermanentError where a lake damages the result of one chunk again and again.
         """
         ref = error.ref
-        self._damaged[ref.place] += 1
-        if self._damaged[ref.place] > DAMAGED_MAX:
+        self._damaged[ref.key] += 1
+        if self._damaged[ref.key] > DAMAGED_MAX:
             raise PermanentError(
                 f"{error}: the result of {ref.name} was damaged {DAMAGED_MAX + 1} times; expected "
                 "a lake that keeps what is written"
@@ -111,11 +111,11 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
         for chunk in table.uncollected():
             if is_full(len(refs), rows):
                 break
-            refs.append(table.ref(chunk.place))
+            refs.append(table.ref(chunk.key))
             rows += chunk.rows
         for ref in refs:
-            table.collect(ref.place)
-        parts = {r.place: self._held.pop(r.place) for r in refs if r.place in self._held}
+            table.collect(ref.key)
+        parts = {r.key: self._held.pop(r.key) for r in refs if r.key in self._held}
         self._held_bytes -= sum(part.nbytes for part in parts.values())
         try:
             if self._gathering is None:

@@ -29,7 +29,7 @@ from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.ended import see_to_results
 from nightgrid.workers.runs.manifest import Run, SegmentTakenError, read_segments
 from nightgrid.workers.runs.notes import is_cancelled
-from nightgrid.workers.runs.run_files import done_places
+from nightgrid.workers.runs.run_files import done_chunks
 from nightgrid.workers.settings import Settings, load_settings
 from nightgrid.workers.tracing import span
 
@@ -273,7 +273,7 @@ class _Driver:
         table = self.growing.table
         for chunk in list(table):
             if chunk.state is State.READ and chunk.is_staged:
-                table.move("read_again", chunk.place)
+                table.move("read_again", chunk.key)
 
     def _report(self) -> None:
         now = time.monotonic()
@@ -326,8 +326,8 @@ def _is_done(lake: Lake, run: Run) -> bool:
     if run.segments != read_segments(lake, run.run_id):
         return False
     # A worker that stood still may have taken back a chunk whose states it had missed long ago.
-    done = done_places(lake, run.run_id)
-    return all(ref.place in done for ref in run.chunks())
+    done = done_chunks(lake, run.run_id)
+    return all(ref.key in done for ref in run.chunks())
 
 
 def _patiently(step: Callable[[], Found], settings: Settings) -> Found:

@@ -21,7 +21,7 @@ from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.finish import child_path, path_key
 from nightgrid.workers.runs.gathering import SPLIT
 from nightgrid.workers.runs.manifest import Segment, manifest_row
-from nightgrid.workers.runs.run_files import ChunkRef, Place, segment_path
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, segment_path
 from nightgrid.workers.runs.staged.stages import CARRIED, Carried, stage_part
 
 GROWTH_COLUMNS = (
@@ -90,11 +90,11 @@ def read_growth(
     if not split:
         return Growth(part=part, chunks=[], reading=reading, carried=left)
     asked = lake.read_row_group(ref.manifest_path, ref.chunk)
-    place = {job: i for i, job in enumerate(asked.column("job_no").to_pylist())}
+    index_of = {job: i for i, job in enumerate(asked.column("job_no").to_pylist())}
     chunks: list[pa.Table] = []
     deferred = []
     for row in split:
-        index = place.get(row["job_no"])
+        index = index_of.get(row["job_no"])
         if index is None or row["children"] is None:
             raise DamagedResultError(ref, f"{ref.result_path} answers other jobs than it was asked")
         if row["reason_code"] == ReasonCode.DEFERRED:
@@ -120,7 +120,7 @@ def single_rows(lake: Lake, ref: ChunkRef, known: pa.Array) -> list[pa.Table]:
     return [rows.slice(i, 1) for i in range(rows.num_rows)]
 
 
-def parts_of(number: int, chunks: Sequence[pa.Table]) -> dict[Place, PartOf]:
+def parts_of(number: int, chunks: Sequence[pa.Table]) -> dict[ChunkKey, PartOf]:
     """Tell which chunks of a segment are parts of divided jobs."""
     return {
         (number, i): PartOf(
@@ -132,7 +132,7 @@ def parts_of(number: int, chunks: Sequence[pa.Table]) -> dict[Place, PartOf]:
     }
 
 
-def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[Place, PartOf]:
+def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[ChunkKey, PartOf]:
     """Tell of the chunks of a segment which are parts of divided jobs."""
     rows = lake.read_table(segment_path(run_id, segment.number), _PART_OF)
     bounds = [0, *accumulate(segment.chunk_rows)]

@@ -40,7 +40,7 @@ from nightgrid.workers.runs.manifest import (
     read_segments,
 )
 from nightgrid.workers.runs.notes import read_all_attempts
-from nightgrid.workers.runs.run_files import Place, done_places
+from nightgrid.workers.runs.run_files import ChunkKey, done_chunks
 from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers, sources
 from nightgrid.workers.runs.staged.stages import StageSizes, next_stage
 
@@ -63,7 +63,7 @@ class GrowingRun:
         self._sizes = sizes
         self._check_planner = check_planner
         self._plan_look_at = 0.0
-        self._obsolete: list[Place] = []
+        self._obsolete: list[ChunkKey] = []
         self.run = open_run(lake, run_id)
         self.table = open_table(lake, self.run)
 
@@ -114,34 +114,34 @@ class GrowingRun:
 
     def read_results(self, collector: Collector) -> None:
         """Read the results that came in; let what came back split go on in a new segment."""
-        split: list[tuple[Place, Reading]] = []
-        origins: list[Place] = []
+        split: list[tuple[ChunkKey, Reading]] = []
+        origins: list[ChunkKey] = []
         chunks: list[pa.Table] = []
         for chunk in list(self.table.chunks_in(State.DONE)):
-            place, ref = chunk.place, self.table.ref(chunk.place)
+            key, ref = chunk.key, self.table.ref(chunk.key)
             columns = collector.columns(chunk)
             try:
                 growth = read_growth(self._lake, ref, chunk.went_on, columns, rows=chunk.rows)
             except DamagedResultError as error:
                 collector.set_aside(error)
-                self.table.move("reopen", place)
+                self.table.move("reopen", key)
                 continue
             if not growth.part.num_rows:
                 # A worker has taken it back since, which had missed the states behind it.
                 log.warning("result lost", chunk=ref.name)
-                self.table.move("reopen", place)
+                self.table.move("reopen", key)
             elif growth.chunks:
-                split.append((place, growth.reading))
-                origins += [place] * len(growth.chunks)
+                split.append((key, growth.reading))
+                origins += [key] * len(growth.chunks)
                 chunks += growth.chunks
             else:
-                self.table.read(place, growth.reading, growth.carried)
-                if self.table[place].has_whole_answers:
-                    collector.hold(place, growth.part)
+                self.table.read(key, growth.reading, growth.carried)
+                if self.table[key].has_whole_answers:
+                    collector.hold(key, growth.part)
         if chunks:
             self._add("split", origins, chunks)
-        for place, reading in split:
-            self.table.read(place, reading)
+        for key, reading in split:
+            self.table.read(key, reading)
 
     def add_stages(self) -> None:
         """Let staged counts go on whose every part was read; the largest new parts stand first."""
@@ -160,19 +160,19 @@ class GrowingRun:
             self._add("stage", origins, [chunk for _, chunk in rows])
             self._obsolete = self._obsolete_frontiers()
 
-    def _obsolete_frontiers(self) -> list[Place]:
+    def _obsolete_frontiers(self) -> list[ChunkKey]:
         """Name the chunks whose frontiers are not read again: of two stages before the last.
 
         The states of the last stage but one are kept while its own may still be lost.
         """
         found = []
-        for place in frontiers(self._lake, self.run.run_id):
-            part = self.table[place].part_of if place in self.table else None
+        for key in frontiers(self._lake, self.run.run_id):
+            part = self.table[key].part_of if key in self.table else None
             if part is None or part.stage is None:
                 continue
             last = self.table.jobs[part.job].stage
             if last is not None and part.stage < last - 1:
-                found.append(place)
+                found.append(key)
         return found
 
     def drop_obsolete(self) -> None:
@@ -184,8 +184,8 @@ class GrowingRun:
         """Name the chunks whose states a chunk takes over: none if it is no part of a stage."""
         if not chunk.is_staged:
             return []
-        refs = sources(self.run.segments.__getitem__, self.table.ref(chunk.place))
-        return [self.table[ref.place] for ref in refs]
+        refs = sources(self.run.segments.__getitem__, self.table.ref(chunk.key))
+        return [self.table[ref.key] for ref in refs]
 
     def has_sources(self, chunk: Chunk) -> bool:
         """Tell whether the states that a chunk takes over are in the lake, as far as is known."""
@@ -195,10 +195,10 @@ class GrowingRun:
 
     def break_up(self, chunk: Chunk) -> None:
         """Let each row of a chunk that does not go on elsewhere be a chunk of its own."""
-        chunks = single_rows(self._lake, self.table.ref(chunk.place), chunk.went_on)
-        self._add("broken", [chunk.place] * len(chunks), chunks)
+        chunks = single_rows(self._lake, self.table.ref(chunk.key), chunk.went_on)
+        self._add("broken", [chunk.key] * len(chunks), chunks)
 
-    def _add(self, kind: SegmentKind, origins: list[Place], chunks: list[pa.Table]) -> None:
+    def _add(self, kind: SegmentKind, origins: list[ChunkKey], chunks: list[pa.Table]) -> None:
         """Add a segment under the next number that is free; only the planner may have taken one."""
         while True:
             number, run_id = len(self.run.segments), self.run.run_id
@@ -220,7 +220,7 @@ class GrowingRun:
 def open_table(lake: Lake, run: Run) -> ChunkTable:
     """Make the table of a run's chunks; those that have a result are done and were not read."""
     table = ChunkTable(run.run_id, read_all_attempts(lake, run.run_id))
-    done = done_places(lake, run.run_id)
+    done = done_chunks(lake, run.run_id)
     for segment in run.segments:
         divided = segment.kind == "plan" and run.divided_count
         has_parts = segment.kind in ("split", "stage") or divided
@@ -228,8 +228,8 @@ def open_table(lake: Lake, run: Run) -> ChunkTable:
         table.add(segment, parts, read_expanded(lake, run.run_id, [segment]).items())
     table.sort_ready()
     for chunk in list(table.ready()):
-        if chunk.place in done:
-            table.move("land", chunk.place)
+        if chunk.key in done:
+            table.move("land", chunk.key)
     return table
 
 
@@ -242,12 +242,12 @@ def run_status(lake: Lake, run_id: str, processes: int = 1) -> Progress:
     run = open_run(lake, run_id)
     table = open_table(lake, run)
     for chunk in list(table.chunks_in(State.DONE)):
-        ref = table.ref(chunk.place)
+        ref = table.ref(chunk.key)
         try:
             growth = read_growth(lake, ref, chunk.went_on, GROWTH_COLUMNS, rows=chunk.rows)
         except DamagedResultError:
-            table.move("reopen", chunk.place)
+            table.move("reopen", chunk.key)
         else:
-            table.read(chunk.place, growth.reading, growth.carried)
+            table.read(chunk.key, growth.reading, growth.carried)
     now = time.monotonic()
     return progress_of(table, run, processes=processes, seconds=now - begun, now=now)

@@ -110,7 +110,7 @@ def progress_of(
         if run.puzzle_count:
             planned_share = min(1.0, jobs_total / run.puzzle_count)
     begun = [
-        Begun(elapsed_s=now - flight.seen_at, expected_s=table[flight.ref.place].expected_s or 0.0)
+        Begun(elapsed_s=now - flight.seen_at, expected_s=table[flight.ref.key].expected_s or 0.0)
         for flight in flights
         if flight.start is not None
     ]

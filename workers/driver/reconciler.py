@@ -25,7 +25,7 @@ from nightgrid.workers.driver.growing_run import GrowingRun
 from nightgrid.workers.figures import CHUNKS, note, note_rows
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.notes import Attempts, read_start, write_attempts
-from nightgrid.workers.runs.run_files import Place, folder
+from nightgrid.workers.runs.run_files import ChunkKey, folder
 from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.driver")
@@ -71,9 +71,9 @@ class Reconciler:
         """Take over what an earlier driver sent and a worker has begun: it may still be at it."""
         begun = set(self._lake.list(f"{folder(self._table.run_id)}/started"))
         for chunk in list(self._table.ready()):
-            ref = self._table.ref(chunk.place)
+            ref = self._table.ref(chunk.key)
             if ref.started_path in begun:
-                self._table.adopt(chunk.place, read_start(self._lake, ref), self._begun)
+                self._table.adopt(chunk.key, read_start(self._lake, ref), self._begun)
 
     def submit(self) -> None:
         """Send chunks until the window is full, or none may be sent now.
@@ -100,14 +100,14 @@ class Reconciler:
             chunk = choose(self._table, ready, self._limits)
             if chunk is None:
                 return
-            ref = self._table.ref(chunk.place)
+            ref = self._table.ref(chunk.key)
             if self._table.jobs.is_unrecoverable(chunk):
                 write_unworked_result(self._lake, ref, Status.OVER_BUDGET, UNRECOVERABLE)
-                self._table.move("skip", chunk.place)
+                self._table.move("skip", chunk.key)
                 self._transient_row = 0
                 continue
             self._executor.submit(ref)
-            self._table.send(chunk.place, time.monotonic())
+            self._table.send(chunk.key, time.monotonic())
 
     # -- back --------------------------------------------------------------------------------
 
@@ -120,14 +120,14 @@ class Reconciler:
 
     def _hear(self, announcement: Announcement) -> None:
         self._heard_at = time.monotonic()
-        chunk = self._table.get(announcement.ref.place)
+        chunk = self._table.get(announcement.ref.key)
         if chunk is None or chunk.state is State.BROKEN_UP:
             return
         if announcement.event == "done":
             if chunk.has_result:
                 return
-            if self._has_result(chunk.place):
-                self._land(chunk.place)
+            if self._has_result(chunk.key):
+                self._land(chunk.key)
             elif chunk.state in IN_FLIGHT:
                 # Where the lake is slow to show files, the next look finds it.
                 self._unseen_row += 1
@@ -146,28 +146,28 @@ class Reconciler:
         self._send_again(chunk, why.sentence)
         for source in self._growing.sources(chunk):
             # The worker has found that states are gone, and deleted the result that promised them.
-            if source.has_result and not self._has_result(source.place):
-                log.warning("states lost", chunk=self._table.ref(source.place).name)
-                self._table.move("reopen", source.place)
+            if source.has_result and not self._has_result(source.key):
+                log.warning("states lost", chunk=self._table.ref(source.key).name)
+                self._table.move("reopen", source.key)
         time.sleep(TRANSIENT_PAUSE_SECONDS)
 
     def _send_again(self, chunk: Chunk, why: str) -> None:
         """Let a chunk be sent once more, and say in the log why it will be worked twice."""
-        log.info("chunk sent again", chunk=self._table.ref(chunk.place).name, reason=why)
-        self._table.move("requeue", chunk.place)
+        log.info("chunk sent again", chunk=self._table.ref(chunk.key).name, reason=why)
+        self._table.move("requeue", chunk.key)
 
     def _pass_on(self, chunk: Chunk, refusal: Announcement) -> None:
         """Send a chunk again that a worker could not work for reasons of its own."""
         if refusal.worker not in self._refusals:
             log.warning("worker refuses", worker=refusal.worker, reason=refusal.why.sentence)
         self._refusals[refusal.worker] = refusal.why.sentence
-        self._table.move("requeue", chunk.place)
+        self._table.move("requeue", chunk.key)
 
-    def _has_result(self, place: Place) -> bool:
-        return self._lake.exists(self._table.ref(place).result_path)
+    def _has_result(self, key: ChunkKey) -> bool:
+        return self._lake.exists(self._table.ref(key).result_path)
 
-    def _land(self, place: Place) -> None:
-        self._table.move("land", place)
+    def _land(self, key: ChunkKey) -> None:
+        self._table.move("land", key)
         self._transient_row = 0
         self._unseen_row = 0
         self._refusals.clear()
@@ -177,8 +177,8 @@ class Reconciler:
     def reconcile(self) -> None:
         """Compare what is in flight with the lake, then ask the executor about the rest."""
         for chunk in list(self._table.chunks_in(*IN_FLIGHT)):
-            if self._has_result(chunk.place):
-                self._land(chunk.place)
+            if self._has_result(chunk.key):
+                self._land(chunk.key)
             elif chunk.state is State.SENT:
                 self._has_begun(chunk)
         status = self._executor.status(self._table.flights())
@@ -198,7 +198,7 @@ class Reconciler:
 
     def _settle_flight(self, chunk: Chunk, status: MessageStatus | None) -> None:
         """Send a chunk again, or count a failure, if its message or its worker is gone."""
-        flight, place = chunk.flight, chunk.place
+        flight, key = chunk.flight, chunk.key
         assert flight is not None
         if status is MessageStatus.WAITING or (status is not None and self._has_begun(chunk)):
             # It has its turn yet, or Redis has handed the message to another worker meanwhile.
@@ -206,8 +206,8 @@ class Reconciler:
         now, overdue_s = time.monotonic(), self._settings.chunk_overdue_seconds
         if status is MessageStatus.DEAD_WORKER:
             # The result may have been written after we looked and before the worker died.
-            if self._has_result(place):
-                self._land(place)
+            if self._has_result(key):
+                self._land(key)
             elif chunk.state is State.ADOPTED:
                 interrupted = Reason(code=ReasonCode.INTERRUPTED)
                 self._note_failure(chunk, interrupted, after_interruption(chunk.attempts))
@@ -215,7 +215,7 @@ class Reconciler:
                 self._fail(chunk, Reason(code=ReasonCode.WORKER_LOST))
         elif status is MessageStatus.LOST_MESSAGE:
             log.info("message lost", chunk=flight.ref.name)
-            self._table.move("requeue", place)
+            self._table.move("requeue", key)
         elif flight.start is not None:
             if now - flight.seen_at > overdue_s:
                 late = f"nothing heard for {overdue_s:g} s after it began"
@@ -229,7 +229,7 @@ class Reconciler:
         start = read_start(self._lake, chunk.flight.ref)
         if start is None or start == chunk.flight.start:
             return False
-        self._table.begin(chunk.place, start, time.monotonic())
+        self._table.begin(chunk.key, start, time.monotonic())
         return True
 
     # -- what failed -------------------------------------------------------------------------
@@ -239,21 +239,21 @@ class Reconciler:
 
     def _note_failure(self, chunk: Chunk, why: Reason, attempts: Attempts) -> None:
         """Count a failure, in the lake first: this driver may die, too."""
-        ref = self._table.ref(chunk.place)
+        ref = self._table.ref(chunk.key)
         write_attempts(self._lake, ref, attempts)
-        self._table.fail(chunk.place, attempts)
+        self._table.fail(chunk.key, attempts)
         log.warning("chunk failed", chunk=ref.name, attempt=ref.attempt, reason=why.sentence)
 
     def settle_failures(self) -> None:
         """Try what failed again, or break it up, or call its row poison."""
         for chunk in list(self._table.chunks_in(State.FAILED)):
             if not self._limits.are_reached(chunk.attempts):
-                self._table.move("retry", chunk.place)
+                self._table.move("retry", chunk.key)
             elif chunk.rows_left > 1:
                 self._growing.break_up(chunk)
             else:
                 reason = poison_reason_of(chunk.attempts, self._limits)
-                ref = self._table.ref(chunk.place)
+                ref = self._table.ref(chunk.key)
                 note_rows(self._growing.run.question.game, {str(Status.POISON): 1})
                 for row in write_unworked_result(self._lake, ref, Status.POISON, reason):
                     log.error(
@@ -264,7 +264,7 @@ class Reconciler:
                         reason=reason.sentence,
                         reason_code=str(reason.code),
                     )
-                self._table.move("poison", chunk.place)
+                self._table.move("poison", chunk.key)
                 self._transient_row = 0
 
 

@@ -68,7 +68,7 @@ def finish_run(
     result_path, solution_path = f"results/{run_id}.parquet", f"solutions/{run_id}.parquet"
     solved, files = False, 0
     with ExitStack() as stack:
-        if gathered is None or not is_right(lake, run, gathered.places):
+        if gathered is None or not is_right(lake, run, gathered.taken_chunks):
             gathered = stack.enter_context(Gathering(lake, run))
         answers = gathered.answers
         divided = gathered.finish(run)

@@ -30,7 +30,7 @@ from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.job_keys import keys_of
 from nightgrid.workers.runs.manifest import NO_JOBS, Run, read_expanded
 from nightgrid.workers.runs.prefetch import ahead
-from nightgrid.workers.runs.run_files import ChunkRef, Place, done_places
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, done_chunks
 from nightgrid.workers.runs.staged.stages import CARRIED
 
 SPLIT = "split"
@@ -81,7 +81,7 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
         self.answers = Buckets(
             self._folder, ANSWER, rows, LISTING_BUCKET_ROWS if is_listing else None
         )
-        self.places: set[Place] = set()
+        self.taken_chunks: set[ChunkKey] = set()
         """Chunks whose rows are in."""
         self._answered = np.zeros(0, np.uint8)
 
@@ -89,15 +89,17 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
         self.answers.__exit__()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def take(self, refs: Iterable[ChunkRef], parts: Mapping[Place, pa.Table] | None = None) -> None:
+    def take(
+        self, refs: Iterable[ChunkRef], parts: Mapping[ChunkKey, pa.Table] | None = None
+    ) -> None:
         """Take in chunks that are done, but those of which a row is not the answer of a job.
 
         `parts` holds what has been read of them before.
         """
         whole: dict[int, dict[ChunkRef, pa.Table]] = defaultdict(dict)
         for ref in refs:
-            if ref.place not in self.places:
-                part = (parts or {}).get(ref.place)
+            if ref.key not in self.taken_chunks:
+                part = (parts or {}).get(ref.key)
                 part = read_result(self._lake, ref) if part is None else part
                 if _is_whole(part):
                     whole[ref.segment][ref] = part
@@ -110,7 +112,7 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
         Raises PermanentError for jobs without an outcome, and for those with two.
         """
         divided: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        for refs, leaves in ahead(_leaves(self._lake, run, self.places)):
+        for refs, leaves in ahead(_leaves(self._lake, run, self.taken_chunks)):
             is_whole = pc.equal(leaves.column("part_path"), "")
             for row in leaves.filter(pc.invert(is_whole)).to_pylist():
                 divided[row["job_no"]].append(row)
@@ -124,7 +126,7 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
         columns["parts"] = pa.repeat(pa.scalar(1, pa.int32()), len(rows))
         self.answers.add(pa.table({name: columns[name] for name in ANSWER.names}, schema=ANSWER))
         self._count(rows.column("job_no").to_numpy())
-        self.places.update(ref.place for ref in refs)
+        self.taken_chunks.update(ref.key for ref in refs)
 
     def _count(self, numbers: npt.NDArray[np.int64]) -> None:
         if not len(numbers):
@@ -154,28 +156,26 @@ def is_full(chunks: int, rows: int) -> bool:
     return chunks >= BATCH_CHUNKS or rows >= BATCH_ROWS
 
 
-def is_right(lake: Lake, run: Run, gathered: Collection[Place]) -> bool:
+def is_right(lake: Lake, run: Run, gathered: Collection[ChunkKey]) -> bool:
     """Tell whether what was gathered of a run while it was worked is right at its end.
 
     It is not where rows of a chunk that was taken in went on elsewhere, because it came back split
     to another driver, or was broken up.
     """
-    still = {ref.place for ref in run.chunks()} - read_expanded(
-        lake, run.run_id, run.segments
-    ).keys()
+    still = {ref.key for ref in run.chunks()} - read_expanded(lake, run.run_id, run.segments).keys()
     return still.issuperset(gathered)
 
 
 def _leaves(
-    lake: Lake, run: Run, taken: Collection[Place]
+    lake: Lake, run: Run, taken: Collection[ChunkKey]
 ) -> Iterator[tuple[list[ChunkRef], pa.Table]]:
     """Read the outcomes that count, with their puzzle_id, some chunks of a segment at a time.
 
     Chunks that were broken up do not count, nor rows that went on.
     """
-    done = done_places(lake, run.run_id)
+    done = done_chunks(lake, run.run_id)
     refs = run.chunks()
-    missing = [ref for ref in refs if ref.place not in done]
+    missing = [ref for ref in refs if ref.key not in done]
     if missing:
         first = missing[0]
         raise DamagedResultError(
@@ -183,12 +183,12 @@ def _leaves(
             f"run {run.run_id}: {len(missing)} chunks are not done, the first is {first.name}",
         )
     expanded = read_expanded(lake, run.run_id, run.segments)
-    left = [ref for ref in refs if ref.place not in taken]
+    left = [ref for ref in refs if ref.key not in taken]
     for batch in _batches(run, left):
-        parts = {ref: read_result(lake, ref, rows=run.rows(ref.place)) for ref in batch}
+        parts = {ref: read_result(lake, ref, rows=run.rows(ref.key)) for ref in batch}
         rows = _with_puzzle_ids(lake, parts)
         went_on = [
-            pc.is_in(part.column("job_no"), value_set=expanded.get(ref.place, NO_JOBS))
+            pc.is_in(part.column("job_no"), value_set=expanded.get(ref.key, NO_JOBS))
             for ref, part in parts.items()
         ]
         chunks = [chunk for column in went_on for chunk in column.chunks]
@@ -207,7 +207,7 @@ def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
             yield batch
             batch, rows = [], 0
         batch.append(ref)
-        rows += run.rows(ref.place)
+        rows += run.rows(ref.key)
     if batch:
         yield batch
 

@@ -20,7 +20,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.listed import InFiles
 from nightgrid.workers.runs.manifest import Run
-from nightgrid.workers.runs.run_files import ChunkRef, done_places
+from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
 
 
 def settle_files(lake: Lake, run: Run, answers: Iterable[pa.Table]) -> int:
@@ -65,9 +65,9 @@ def drop_files(lake: Lake, run: Run) -> None:
     """
     if run.question.ask.kind != "all":
         return
-    done = done_places(lake, run.run_id)
+    done = done_chunks(lake, run.run_id)
     for ref in run.chunks():
-        if ref.place in done and _promises_files(lake, ref):
+        if ref.key in done and _promises_files(lake, ref):
             lake.delete(ref.result_path)
     _drop(lake, list_files(lake, files_folder(run.run_id)))
 

@@ -20,8 +20,8 @@ from nightgrid.solvers.question import Question
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.run_files import (
     CHUNKS_MAX,
+    ChunkKey,
     ChunkRef,
-    Place,
     asked_path,
     check_run_id,
     done_path,
@@ -50,7 +50,7 @@ class Segment:
     """`plan`: written by the planner. `split`: children of rows that came back split.
     `broken`: the rows of chunks over the cap on attempts, one row a chunk.
     `stage`: the next stage of a staged count, one part a chunk."""
-    origins: tuple[Place, ...]
+    origins: tuple[ChunkKey, ...]
     """For each chunk the chunk that it continues; empty for `plan`. For a `stage`, the chunks
     whose states all of its chunks together take over."""
     chunk_rows: tuple[int, ...]
@@ -87,7 +87,7 @@ class Run:
 
     def chunks(self) -> list[ChunkRef]:
         """Every chunk that has to be worked: broken ones are replaced by their rows."""
-        broken = {place for s in self.segments if s.kind == "broken" for place in s.origins}
+        broken = {key for s in self.segments if s.kind == "broken" for key in s.origins}
         return [
             ChunkRef(run_id=self.run_id, segment=s.number, chunk=i)
             for s in self.segments
@@ -95,9 +95,9 @@ class Run:
             if (s.number, i) not in broken
         ]
 
-    def rows(self, place: Place) -> int:
+    def rows(self, key: ChunkKey) -> int:
         """Count the rows of a chunk."""
-        return self.segments[place[0]].chunk_rows[place[1]]
+        return self.segments[key[0]].chunk_rows[key[1]]
 
 
 def open_run(lake: Lake, run_id: str) -> Run:
@@ -184,7 +184,7 @@ def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
 
 
 def segment_metadata(
-    kind: SegmentKind, origins: Iterable[Place], chunk_count: int, **more: Any
+    kind: SegmentKind, origins: Iterable[ChunkKey], chunk_count: int, **more: Any
 ) -> dict[str, str]:
     """Say in the metadata of a segment why it exists; its number of chunks is limited."""
     if chunk_count > CHUNKS_MAX:
@@ -197,7 +197,7 @@ def add_segment(
     run_id: str,
     number: int,
     kind: SegmentKind,
-    origins: Sequence[Place],
+    origins: Sequence[ChunkKey],
     chunks: Sequence[pa.Table],
 ) -> Segment:
     """Add one manifest segment, one chunk per table, each of at least one row of its origin.
@@ -244,13 +244,13 @@ def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
     return done
 
 
-def read_expanded(lake: Lake, run_id: str, segments: Iterable[Segment]) -> dict[Place, pa.Array]:
+def read_expanded(lake: Lake, run_id: str, segments: Iterable[Segment]) -> dict[ChunkKey, pa.Array]:
     """Read which jobs of which chunks go on in `split` segments among these: their numbers.
 
     The manifest decides, not the part: a chunk that is worked twice may come back split once and
     solved once, where time was what it ran out of.
     """
-    went_on: list[tuple[Place, pa.Array]] = []
+    went_on: list[tuple[ChunkKey, pa.Array]] = []
     for segment in segments:
         if segment.kind == "split":
             path = segment_path(run_id, segment.number)
@@ -262,10 +262,10 @@ def read_expanded(lake: Lake, run_id: str, segments: Iterable[Segment]) -> dict[
 
 
 def with_more(
-    expanded: Mapping[Place, pa.Array], went_on: Iterable[tuple[Place, pa.Array]]
-) -> dict[Place, pa.Array]:
+    expanded: Mapping[ChunkKey, pa.Array], went_on: Iterable[tuple[ChunkKey, pa.Array]]
+) -> dict[ChunkKey, pa.Array]:
     """Add jobs that go on to those of the same chunks, 8 bytes each; other chunks are left out."""
-    found: dict[Place, list[pa.Array]] = {}
+    found: dict[ChunkKey, list[pa.Array]] = {}
     for origin, numbers in went_on:
         found.setdefault(origin, [expanded.get(origin, NO_JOBS)]).append(numbers)
     return {origin: pa.concat_arrays(numbers) for origin, numbers in found.items()}

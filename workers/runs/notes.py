@@ -16,7 +16,7 @@ from nightgrid.solvers.algebra import digest
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.listed_files import drop_files
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
-from nightgrid.workers.runs.run_files import ChunkRef, Place, done_places, folder, places
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, chunk_keys, done_chunks, folder
 from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
 
 
@@ -56,12 +56,12 @@ def _attempts_from_json(value: dict[str, Any]) -> Attempts:
     return Attempts(attempt=attempt, failures=failures, interruptions=interruptions)
 
 
-def read_all_attempts(lake: Lake, run_id: str) -> dict[Place, Attempts]:
+def read_all_attempts(lake: Lake, run_id: str) -> dict[ChunkKey, Attempts]:
     """Read what has happened to every chunk to which something has."""
     found = {}
-    for place in places(lake.list(f"{folder(run_id)}/attempts")):
-        ref = ChunkRef(run_id=run_id, segment=place[0], chunk=place[1])
-        found[place] = read_attempts(lake, ref)
+    for key in chunk_keys(lake.list(f"{folder(run_id)}/attempts")):
+        ref = ChunkRef(run_id=run_id, segment=key[0], chunk=key[1])
+        found[key] = read_attempts(lake, ref)
     return found
 
 
@@ -184,8 +184,8 @@ def remains_of(lake: Lake, run_id: str) -> Remains:
     Raises PermanentError for a run that the lake does not have.
     """
     run = open_run(lake, run_id)
-    chunks = {ref.place for ref in run.chunks()}
-    done = len(chunks & done_places(lake, run_id))
+    chunks = {ref.key for ref in run.chunks()}
+    done = len(chunks & done_chunks(lake, run_id))
     word = read_json(lake, cancelled_path(run_id))
     answered = run.planned and not run.job_count
     finished = answered or read_done(lake, run_id) is not None

@@ -30,7 +30,7 @@ CHUNKS_MAX = 100_000
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _NAME = re.compile(r"seg-(\d{5})-chunk-(\d{5})(?:-attempt-(\d+))?\.\w+$")
 
-Place = tuple[int, int]
+ChunkKey = tuple[int, int]
 """(segment, chunk)."""
 
 
@@ -54,7 +54,7 @@ class ChunkRef:
             raise PermanentError(f"attempt is {self.attempt}; expected 1 or more")
 
     @property
-    def place(self) -> Place:
+    def key(self) -> ChunkKey:
         """The chunk, whatever its attempt."""
         return self.segment, self.chunk
 
@@ -110,12 +110,12 @@ def done_path(run_id: str) -> str:
     return f"{folder(run_id)}/DONE.json"
 
 
-def done_places(lake: Lake, run_id: str) -> set[Place]:
+def done_chunks(lake: Lake, run_id: str) -> set[ChunkKey]:
     """List the chunks whose outcomes are in the lake."""
-    return set(places(lake.list(f"{folder(run_id)}/parts")))
+    return set(chunk_keys(lake.list(f"{folder(run_id)}/parts")))
 
 
-def places(paths: Iterable[str]) -> list[Place]:
+def chunk_keys(paths: Iterable[str]) -> list[ChunkKey]:
     """Tell to which chunks files belong, by their names; files of no chunk are left out."""
     named = filter(None, map(_NAME.search, paths))
     return [(int(name[1]), int(name[2])) for name in named]

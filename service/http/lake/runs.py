@@ -15,7 +15,7 @@ from nightgrid.service.http.state import Here
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.manifest import open_run, read_done
 from nightgrid.workers.runs.notes import is_cancelled
-from nightgrid.workers.runs.run_files import done_places
+from nightgrid.workers.runs.run_files import done_chunks
 
 router = APIRouter(tags=["runs"])
 RUNS = "runs"
@@ -87,6 +87,6 @@ def _row(lake: Lake, run_id: str) -> RunRow:
         with suppress(KeyError):
             row.finished_at, row.statuses = done["finished_at"], done["statuses"]
         return row
-    row.chunks_done = len(done_places(lake, run_id))
+    row.chunks_done = len(done_chunks(lake, run_id))
     row.state = "cancelled" if is_cancelled(lake, run_id) else "open"
     return row

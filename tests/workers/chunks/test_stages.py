@@ -223,9 +223,9 @@ def test_a_chunk_that_dies_between_its_states_and_its_part_is_worked_again(tmp_p
     died = set()
 
     def die(executor, ref):
-        if ref.place in died:
+        if ref.key in died:
             return None
-        died.add(ref.place)
+        died.add(ref.key)
         solve_chunk(executor._lake, ref, executor._settings, "one")
         executor._lake.delete(ref.result_path)
         return Announcement(event="lost", ref=ref, reason=Reason(code=ReasonCode.PROCESS_LOST))

@@ -79,7 +79,7 @@ ARGUMENTS = {
     "fail": (Attempts(attempt=2, failures=(BROKE,)),),
     "read": (Reading(answered=1),),
 }
-"""What transitions take beside the place of a chunk."""
+"""What transitions take beside the key of a chunk."""
 WAY_TO = {
     State.READY: (),
     State.SENT: ("send",),
@@ -95,15 +95,15 @@ WAY_TO = {
 PLAIN = get_args(PlainTransition)
 
 
-def transit(table, transition, place, *arguments):
+def transit(table, transition, key, *arguments):
     if transition in PLAIN:
-        table.move(transition, place, *arguments)
+        table.move(transition, key, *arguments)
     else:
-        getattr(table, transition)(place, *arguments)
+        getattr(table, transition)(key, *arguments)
 
 
-def make(table, transition, place=(0, 0)):
-    transit(table, transition, place, *ARGUMENTS.get(transition, ()))
+def make(table, transition, key=(0, 0)):
+    transit(table, transition, key, *ARGUMENTS.get(transition, ()))
 
 
 def table_in(state):
@@ -143,7 +143,7 @@ def test_a_transition_leads_where_it_says(transition, before, after):
     assert table[0, 1].state is State.READY, "no other chunk is changed"
     assert (table[0, 0].flight is not None) == (after in IN_FLIGHT)
     for state in OPEN:
-        assert ((0, 0) in [c.place for c in table.chunks_in(state)]) == (state is after)
+        assert ((0, 0) in [c.key for c in table.chunks_in(state)]) == (state is after)
     check_counts(table)
 
 
@@ -161,7 +161,7 @@ def test_any_other_transition_raises_and_changes_nothing(transition, state):
 
     def all_of_it():
         records = [replace(chunk) for chunk in table]
-        return records, replace(table.counts), dict(table.made), places(table.ready())
+        return records, replace(table.counts), dict(table.made), keys(table.ready())
 
     before = all_of_it()
     with pytest.raises(IllegalTransitionError, match=rf"{transition}: chunk \(0, 0\) is {state}"):
@@ -188,21 +188,21 @@ def test_the_diagram_in_the_docs_has_these_transitions_and_no_others():
 # -- what a transition does beside --------------------------------------------------------------
 
 
-def places(chunks):
-    return [chunk.place for chunk in chunks]
+def keys(chunks):
+    return [chunk.key for chunk in chunks]
 
 
 def test_what_the_planner_adds_is_sent_the_longest_first_and_what_came_back_split_before_it():
     table = ChunkTable(RUN)
     table.add(segment(0, rows=(1, 1, 1), cost_s=(1.0, 3.0, 2.0)), {})
     table.add(segment(1, rows=(1, 1), cost_s=(5.0, 6.0)), {})
-    assert places(table.ready()) == [(0, 1), (0, 2), (0, 0), (1, 1), (1, 0)]
+    assert keys(table.ready()) == [(0, 1), (0, 2), (0, 0), (1, 1), (1, 0)]
     table.send((0, 1), 0.0)
     table.move("land", (0, 1))
     table.add(segment(2, "split", (1, 1), [(0, 1)] * 2), {})
-    assert places(table.ready())[:3] == [(2, 0), (2, 1), (0, 2)]
+    assert keys(table.ready())[:3] == [(2, 0), (2, 1), (0, 2)]
     table.sort_ready()
-    assert places(table.ready()) == [(2, 0), (2, 1), (1, 1), (1, 0), (0, 2), (0, 0)]
+    assert keys(table.ready()) == [(2, 0), (2, 1), (1, 1), (1, 0), (0, 2), (0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_chunk_that_is_worked_again_is_sent_before_all_others(way):
     table.add(segment(0, rows=(1, 1, 1)), {})
     for transition in way:
         make(table, transition, (0, 2))
-    assert places(table.ready()) == [(0, 2), (0, 0), (0, 1)]
+    assert keys(table.ready()) == [(0, 2), (0, 0), (0, 1)]
 
 
 def test_the_attempts_that_the_lake_knows_name_the_next_flight():
@@ -244,7 +244,7 @@ def test_chunks_that_may_have_killed_a_worker_are_never_in_flight_together():
 
     def chosen():
         chunk = choose(table, table.ready(), limits)
-        return None if chunk is None else chunk.place
+        return None if chunk is None else chunk.key
 
     assert chosen() == (0, 0)
     table.send((0, 0), 0.0)
@@ -282,14 +282,14 @@ def test_answers_wait_for_the_collector_once_and_not_where_they_go_on():
     table.add(segment(1, "split", (1,), [(0, 1)]), {}, [((0, 1), pa.array([3]))])
     table.read((0, 1), Reading(answered=6, goes_on=True))
     table.read((0, 2), Reading(answered=9))
-    assert places(table.uncollected()) == [(0, 0), (0, 2)]
+    assert keys(table.uncollected()) == [(0, 0), (0, 2)]
     assert table.uncollected_size == (2, 14)
     table.collect((0, 0))
     with pytest.raises(IllegalTransitionError, match="collect"):
         table.collect((0, 0))
     table.move("read_again", (0, 0))
     table.read((0, 0), Reading(answered=5))
-    assert places(table.uncollected()) == [(0, 2)]
+    assert keys(table.uncollected()) == [(0, 2)]
     assert table[0, 1].rows_left == 6
 
 
@@ -312,10 +312,10 @@ def test_a_stage_is_due_when_its_every_part_is_read_and_halves_are_parts_of_it()
     table.add(segment(1, "split", (1, 1), [(0, 1)] * 2), halves)
     table.read((0, 1), Reading(goes_on=True))
     assert not table.jobs.due
-    for place in halves:
-        table.send(place, 0.0)
-        table.move("land", place)
-        table.read(place, Reading(goes_on=True), CARRIED)
+    for key in halves:
+        table.send(key, 0.0)
+        table.move("land", key)
+        table.read(key, Reading(goes_on=True), CARRIED)
     assert set(table.jobs.due[0].carried) == {(0, 0), (1, 0), (1, 1)}
     assert not table.is_settled, "a stage is to be added, though no chunk is open"
     assert table.jobs.done == 0
@@ -339,9 +339,9 @@ def test_a_driver_that_begins_in_the_middle_waits_for_the_last_stage_alone():
     table.add(segment(0, rows=(1, 1)), {(0, 0): first, (0, 1): first})
     table.add(segment(1, "stage", (1,), [(0, 0), (0, 1)]), {(1, 0): second})
     assert (table.jobs[0].stage, table.jobs[0].waiting) == (1, 1)
-    for place in [(1, 0), (0, 0)]:
-        table.move("land", place)
-        table.read(place, Reading(goes_on=True), CARRIED)
+    for key in [(1, 0), (0, 0)]:
+        table.move("land", key)
+        table.read(key, Reading(goes_on=True), CARRIED)
     assert set(table.jobs.due[0].carried) == {(1, 0)}, "one of an earlier stage is not read"
 
 
@@ -376,9 +376,9 @@ class Runs(RuleBasedStateMachine):
         self.segments = 0
         self.jobs = 0
         self.states = {}
-        """By place: the state that the model expects."""
+        """By key: the state that the model expects."""
         self.jobs_in = {}
-        """By place of a chunk with whole jobs: their numbers."""
+        """By key of a chunk with whole jobs: their numbers."""
         self.carried = set()
         self.planned_parts = Counter()
         self.rows_planned = 0
@@ -398,19 +398,19 @@ class Runs(RuleBasedStateMachine):
                 self.jobs_in[number, i] = list(chunk)
 
     def some(self, data, *states):
-        found = sorted(place for place, state in self.states.items() if state in states)
+        found = sorted(key for key, state in self.states.items() if state in states)
         return data.draw(st.sampled_from(found))
 
-    def make(self, place, transition, *arguments):
+    def make(self, key, transition, *arguments):
         """Let a chunk make a transition that its state has."""
-        transit(self.table, transition, place, *arguments)
-        self.states[place] = TRANSITIONS[transition][self.states[place]]
-        self.carried.discard(place)
+        transit(self.table, transition, key, *arguments)
+        self.states[key] = TRANSITIONS[transition][self.states[key]]
+        self.carried.discard(key)
 
-    def left(self, place):
+    def left(self, key):
         """The whole jobs of a chunk that do not go on elsewhere."""
-        gone = set(self.table[place].went_on.to_pylist())
-        return [job for job in self.jobs_in.get(place, []) if job not in gone]
+        gone = set(self.table[key].went_on.to_pylist())
+        return [job for job in self.jobs_in.get(key, []) if job not in gone]
 
     # -- rules
 
@@ -437,9 +437,9 @@ class Runs(RuleBasedStateMachine):
         """Send chunks and find their results."""
         for _ in range(number):
             if State.READY in self.states.values():
-                place = self.some(data, State.READY)
-                self.make(place, "send", self.now)
-                self.make(place, "land")
+                key = self.some(data, State.READY)
+                self.make(key, "send", self.now)
+                self.make(key, "land")
 
     @precondition(lambda self: self.states)
     @rule(
@@ -450,8 +450,8 @@ class Runs(RuleBasedStateMachine):
     )
     def disturb(self, data, transition):
         if not set(TRANSITIONS[transition]).isdisjoint(self.states.values()):
-            place = self.some(data, *TRANSITIONS[transition])
-            self.make(place, transition, *ARGUMENTS.get(transition, ()))
+            key = self.some(data, *TRANSITIONS[transition])
+            self.make(key, transition, *ARGUMENTS.get(transition, ()))
 
     @when(State.READY, *IN_FLIGHT)
     @rule(
@@ -460,39 +460,39 @@ class Runs(RuleBasedStateMachine):
         then=st.sampled_from(["nothing", "retry", "poison", "break up"]),
     )
     def fail(self, data, reason, then):
-        place = self.some(data, State.READY, *IN_FLIGHT)
-        if self.states[place] is State.READY:
-            self.make(place, "send", self.now)
-        old = self.table[place].attempts
+        key = self.some(data, State.READY, *IN_FLIGHT)
+        if self.states[key] is State.READY:
+            self.make(key, "send", self.now)
+        old = self.table[key].attempts
         more = after_interruption(old) if reason == INTERRUPTED else after_failure(old, reason)
-        self.make(place, "fail", more)
+        self.make(key, "fail", more)
         if then in ("retry", "poison"):
-            self.make(place, then)
-        elif then == "break up" and len(self.left(place)) > 1:
-            rows = [[job] for job in self.left(place)]
-            self.add("broken", rows, [place] * len(rows))
-            self.states[place] = State.BROKEN_UP
+            self.make(key, then)
+        elif then == "break up" and len(self.left(key)) > 1:
+            rows = [[job] for job in self.left(key)]
+            self.add("broken", rows, [key] * len(rows))
+            self.states[key] = State.BROKEN_UP
 
     @when(State.DONE)
     @rule(data=st.data(), lost=st.booleans(), over=st.booleans())
     def read_to_the_end(self, data, lost, over):
-        place = self.some(data, State.DONE)
-        lost = lost and self.table[place].part_of is not None
+        key = self.some(data, State.DONE)
+        lost = lost and self.table[key].part_of is not None
         reading = Reading(
-            answered=len(self.left(place)),
+            answered=len(self.left(key)),
             states=3,
             kernel_ns=5,
             is_lost=lost,
             is_over_budget=lost and over,
         )
-        self.make(place, "read", reading)
+        self.make(key, "read", reading)
 
     @when(State.DONE)
     @rule(data=st.data(), how=st.sampled_from(["alone", "together", "parts", "stage"]))
     def read_split(self, data, how):
         """Rows of it go on: alone, several together, in parts, or by stages."""
-        place = self.some(data, State.DONE)
-        part, left, went_on = self.table[place].part_of, self.left(place), []
+        key = self.some(data, State.DONE)
+        part, left, went_on = self.table[key].part_of, self.left(key), []
         if part is not None:
             chunks = [part, part]
         elif left:
@@ -505,26 +505,26 @@ class Runs(RuleBasedStateMachine):
                 chunks = [PartOf(job=job, stage=None) for job in going for _ in range(2)]
             else:
                 chunks = [PartOf(job=job, stage=0) for job in going]
-            went_on = [(place, pa.array(going))]
+            went_on = [(key, pa.array(going))]
         else:
             return
-        self.add("split", chunks, [place] * len(chunks), went_on)
-        self.make(place, "read", Reading(answered=len(self.left(place)), states=1, goes_on=True))
+        self.add("split", chunks, [key] * len(chunks), went_on)
+        self.make(key, "read", Reading(answered=len(self.left(key)), states=1, goes_on=True))
 
     @precondition(lambda self: self.staged())
     @rule(data=st.data())
     def read_carried(self, data):
         """Some or all parts of a staged count have left states."""
         job = self.table[data.draw(st.sampled_from(self.staged()))].part_of.job
-        for place in self.staged():
-            if self.table[place].part_of.job == job and data.draw(st.integers(0, 9)):
-                self.make(place, "read", Reading(states=2, goes_on=True), CARRIED)
-                self.carried.add(place)
+        for key in self.staged():
+            if self.table[key].part_of.job == job and data.draw(st.integers(0, 9)):
+                self.make(key, "read", Reading(states=2, goes_on=True), CARRIED)
+                self.carried.add(key)
 
     def staged(self):
         """Results of parts of staged counts that were not read."""
         done = [p for p, s in self.states.items() if s is State.DONE]
-        return sorted(place for place in done if self.table[place].is_staged)
+        return sorted(key for key in done if self.table[key].is_staged)
 
     @precondition(lambda self: self.table.jobs.due)
     @rule(data=st.data(), parts=st.integers(1, 3))
@@ -537,7 +537,7 @@ class Runs(RuleBasedStateMachine):
     @precondition(lambda self: self.table.uncollected_size[0])
     @rule(data=st.data())
     def collect(self, data):
-        self.table.collect(data.draw(st.sampled_from(places(self.table.uncollected()))))
+        self.table.collect(data.draw(st.sampled_from(keys(self.table.uncollected()))))
 
     @precondition(lambda self: self.states)
     @rule(data=st.data(), transition=st.sampled_from(sorted(TRANSITIONS)))
@@ -551,9 +551,9 @@ class Runs(RuleBasedStateMachine):
 
     @invariant()
     def every_chunk_is_in_exactly_one_state(self):
-        assert {chunk.place: chunk.state for chunk in self.table} == self.states
+        assert {chunk.key: chunk.state for chunk in self.table} == self.states
         for state in OPEN:
-            listed = places(self.table.chunks_in(state))
+            listed = keys(self.table.chunks_in(state))
             assert sorted(listed) == sorted(p for p, s in self.states.items() if s is state)
             assert self.table.number_in(state) == len(listed)
 
@@ -578,9 +578,9 @@ class Runs(RuleBasedStateMachine):
         """Every planned job is in one chunk that goes on with it, or in parts of its own."""
         whole = [
             job
-            for place, state in self.states.items()
+            for key, state in self.states.items()
             if state is not State.BROKEN_UP
-            for job in self.left(place)
+            for job in self.left(key)
         ]
         divided = {chunk.part_of.job for chunk in self.table if chunk.part_of is not None}
         assert sorted([*whole, *divided]) == list(range(self.jobs))
@@ -613,7 +613,7 @@ class Runs(RuleBasedStateMachine):
                 assert job.stage is None
                 continue
             last = [p for p in parts if p.part_of.stage == max(stages)]
-            carried = {p.place for p in last if p.place in self.carried}
+            carried = {p.key for p in last if p.key in self.carried}
             assert job.stage == max(stages)
             assert set(job.carried) == carried
             if carried and all(p.state is State.READ and not p.reading.is_lost for p in last):
@@ -625,11 +625,11 @@ class Runs(RuleBasedStateMachine):
 
     @invariant()
     def what_waits_for_the_collector_was_read_and_is_whole(self):
-        waiting = {c.place for c in self.table if c.has_whole_answers and not c.is_collected}
-        assert set(places(self.table.uncollected())) == waiting
+        waiting = {c.key for c in self.table if c.has_whole_answers and not c.is_collected}
+        assert set(keys(self.table.uncollected())) == waiting
         assert self.table.uncollected_size == (
             len(waiting),
-            sum(self.table[place].rows for place in waiting),
+            sum(self.table[key].rows for key in waiting),
         )
 
     @invariant()
@@ -637,11 +637,9 @@ class Runs(RuleBasedStateMachine):
         flying = [c for c in self.table if c.state in IN_FLIGHT]
         assert self.table.in_flight == len(flying) == len(self.table.flights())
         suspects = {
-            c.place
-            for c in flying
-            if c.attempts.interruptions or WORKER_LOST in c.attempts.failures
+            c.key for c in flying if c.attempts.interruptions or WORKER_LOST in c.attempts.failures
         }
-        assert set(places(self.table.suspects_in_flight())) == suspects
+        assert set(keys(self.table.suspects_in_flight())) == suspects
 
 
 TestRuns = Runs.TestCase

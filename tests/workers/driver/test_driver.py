@@ -59,7 +59,7 @@ class DyingExecutor(InlineExecutor):
             if self.begin:
                 write_start(self._lake, self._waiting[0], "inline", time.time())
             raise Killed
-        self.worked += [ref.place for ref in list(self._waiting)[:1]]
+        self.worked += [ref.key for ref in list(self._waiting)[:1]]
         return super().poll(run_id, timeout_s)
 
 
@@ -354,7 +354,7 @@ def test_a_part_that_is_overwritten_after_it_was_split_changes_nothing(lake, set
     run_id = plan(lake, boards)
     with pytest.raises(Killed):
         drive(lake, run_id, DyingExecutor(lake, settings, chunks=2), settings=settings)
-    (ref,) = [r for r in open_run(lake, run_id).chunks() if r.place == (0, 0)]
+    (ref,) = [r for r in open_run(lake, run_id).chunks() if r.key == (0, 0)]
     part = lake.read_table(ref.result_path, PARTS)
     status = ["solved" if s == "split" else s for s in part.column("status").to_pylist()]
     at = PARTS.get_field_index("status")
@@ -558,7 +558,7 @@ def test_progress_ends_with_everything_done(lake, settings):
 
 
 def run_rows(run):
-    return [run.rows(ref.place) for ref in run.chunks()]
+    return [run.rows(ref.key) for ref in run.chunks()]
 
 
 @pytest.mark.parametrize("into", [1, 4])

@@ -109,7 +109,7 @@ def test_what_has_happened_to_a_chunk_is_read_as_it_was_written(lake):
     ):
         write_attempts(lake, ref, told)
         assert read_attempts(lake, ref) == told
-        assert read_all_attempts(lake, ref.run_id) == {ref.place: told}
+        assert read_all_attempts(lake, ref.run_id) == {ref.key: told}
 
 
 @pytest.mark.parametrize(

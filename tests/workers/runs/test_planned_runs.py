@@ -315,8 +315,8 @@ def test_a_segment_is_never_written_over(lake):
     with pytest.raises(SegmentTakenError, match="another process has added segment 1"):
         add_segment(lake, run_id, 1, "split", [(0, 0)], chunks[:1])
     assert open_run(lake, run_id) == run
-    places = [ref.place for ref in pending_chunks(lake, run)]
-    assert places == [(1, i) for i in range(10)]
+    keys = [ref.key for ref in pending_chunks(lake, run)]
+    assert keys == [(1, i) for i in range(10)]
 
 
 def test_a_run_planned_twice_at_once_keeps_the_chunks_of_the_first(lake, monkeypatch):

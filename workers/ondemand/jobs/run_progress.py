@@ -10,7 +10,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.runs.chunk_results import read_result
 from nightgrid.workers.runs.manifest import Run
-from nightgrid.workers.runs.run_files import ChunkRef, done_places
+from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
 
 READ_AT_ONCE = 100
 """Results of chunks that one look reads; the next look reads further ones."""
@@ -36,7 +36,7 @@ class RunProgress:
 
 def progress_of(lake: Lake, run: Run) -> RunProgress:
     """Tell how far a run is. Raises TransientError where the lake does not answer."""
-    done = done_places(lake, run.run_id)
+    done = done_chunks(lake, run.run_id)
     states, worked_s, planned_done_s, planned_left_s = 0, 0.0, 0.0, 0.0
     read, unplanned, unread = 0, 0, READ_AT_ONCE
     costs = {
@@ -46,8 +46,8 @@ def progress_of(lake: Lake, run: Run) -> RunProgress:
     }
     refs = run.chunks()
     for ref in refs:
-        cost_s = costs.get(ref.place)
-        if ref.place not in done:
+        cost_s = costs.get(ref.key)
+        if ref.key not in done:
             planned_left_s += cost_s or 0.0
             unplanned += cost_s is None
             continue

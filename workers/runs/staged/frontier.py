@@ -25,7 +25,7 @@ from nightgrid.archive.lake.tables import frontier_schema
 from nightgrid.solvers.algebra import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.manifest import Segment
-from nightgrid.workers.runs.run_files import ChunkRef, Place, folder, places
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, chunk_keys, folder
 from nightgrid.workers.runs.staged.stages import WORD_BYTES, StagePart
 
 GROUP_ROWS = 16_384
@@ -54,7 +54,7 @@ def frontier_folder(run_id: str) -> str:
 
 def sources(segment_of: Callable[[int], Segment], ref: ChunkRef) -> list[ChunkRef]:
     """Name the chunks whose states a part of a stage takes over; `segment_of` knows segments."""
-    number, chunk = ref.place
+    number, chunk = ref.key
     while True:
         segment = segment_of(number)
         if segment.kind == "stage":
@@ -102,7 +102,7 @@ def write_frontier(
 
 
 def _check_of(rows: Rows) -> int:
-    """Add up the words of states, each times an odd number that depends on its place.
+    """Add up the words of states, each times an odd number that depends on its position.
 
     What a power failure leaves of a file, blank or old pages, adds up to something else.
     """
@@ -178,12 +178,12 @@ def _batches(
         yield before + begin, batch[begin : min(stop - before, at)]
 
 
-def frontiers(lake: Lake, run_id: str) -> list[Place]:
+def frontiers(lake: Lake, run_id: str) -> list[ChunkKey]:
     """List the chunks of a run whose frontiers are in the lake."""
-    return places(lake.list(frontier_folder(run_id)))
+    return chunk_keys(lake.list(frontier_folder(run_id)))
 
 
-def drop_frontiers(lake: Lake, run_id: str, dropped: Iterable[Place]) -> None:
+def drop_frontiers(lake: Lake, run_id: str, dropped: Iterable[ChunkKey]) -> None:
     """Delete the frontiers of some chunks of a run."""
     for segment, chunk in dropped:
         ref = ChunkRef(run_id=run_id, segment=segment, chunk=chunk)

@@ -386,11 +386,11 @@ def test_what_was_taken_in_too_early_is_taken_in_anew(lake, settings, tmp_path):
     with Gathering(lake, run) as gathered:
         solve_chunk(lake, stale, settings, "early")
         gathered.take([stale])
-        assert gathered.places == {stale.place}
+        assert gathered.taken_chunks == {stale.key}
         # The same chunk came back split to somebody who was slower.
         rows = lake.read_row_group(stale.manifest_path, stale.chunk)
-        add_segment(lake, RUN_ID, len(run.segments), "split", [stale.place], [rows.slice(0, 1)])
-        assert not is_right(lake, open_run(lake, RUN_ID), gathered.places)
+        add_segment(lake, RUN_ID, len(run.segments), "split", [stale.key], [rows.slice(0, 1)])
+        assert not is_right(lake, open_run(lake, RUN_ID), gathered.taken_chunks)
         for ref in open_run(lake, RUN_ID).chunks():
             solve_chunk(lake, ref, settings, "late")
         again = open_run(lake, RUN_ID)

@@ -149,7 +149,7 @@ def test_a_half_reads_what_the_part_would_have_read():
 
     def of(segment, chunk):
         ref = ChunkRef(run_id=RUN, segment=segment, chunk=chunk)
-        return [source.place for source in sources(segments.__getitem__, ref)]
+        return [source.key for source in sources(segments.__getitem__, ref)]
 
     assert of(0, 0) == []
     assert of(1, 1) == of(2, 0) == of(2, 1) == of(3, 1) == [(0, 0)]
