@@ -21,7 +21,7 @@ from nightgrid.flows.runs import RunSettings, ignore
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.lease import holding
-from nightgrid.workers.processes import alone
+from nightgrid.workers.processes import locked
 
 LEASE = "rankings"
 
@@ -89,7 +89,7 @@ def rank_lake(
 
     lake = settings.lake
     refusal = f"another process ranks the boards of {settings.workers.lake}"
-    with alone(settings.workers.side_dir, LEASE, refusal), holding(lake, LEASE, refusal):
+    with locked(settings.workers.side_dir, LEASE, refusal), holding(lake, LEASE, refusal):
         wanted = _once(edition.wanted for edition in editions(lake))
         if not wanted:
             title = game_plug(ranking_plug().GAME).title

@@ -40,7 +40,7 @@ def die_with_parent(*, parent: int | None = None) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def give_way(share: float) -> None:
+def lower_priority(share: float) -> None:
     """Leave this process, and what it starts, about this share of a core that others want as well.
 
     Those are processes of usual priority. While no other process wants the core, it has all of it.
@@ -63,7 +63,7 @@ def give_way(share: float) -> None:
 def _begin_child(parent: int, share: float | None) -> None:
     die_with_parent(parent=parent)
     if share is not None:
-        give_way(share)
+        lower_priority(share)
 
 
 def spawn(
@@ -79,7 +79,7 @@ def spawn(
     Without a file it writes where this process does, to standard output.
     It dies with the thread that called this (Linux). With `leash`, its standard input is a pipe
     that it can watch: the pipe closes when this process ends, however it ends. With `share` it
-    gives way to other processes (`give_way`).
+    gives way to other processes (`lower_priority`).
     """
     with _opened(log_path) as log:
         return subprocess.Popen(
@@ -144,7 +144,7 @@ def wait(process: subprocess.Popen[Any], seconds: float) -> bool:
 
 
 @contextmanager
-def alone(folder: Path, name: str, refusal: str) -> Iterator[None]:
+def locked(folder: Path, name: str, refusal: str) -> Iterator[None]:
     """Hold the lock `name` of a folder on this machine's disk while the body runs.
 
     Raises TransientError with the refusal while another process holds it, PermanentError where the

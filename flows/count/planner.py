@@ -17,7 +17,7 @@ from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.logs import log_path, log_to
-from nightgrid.workers.runs.ended import see_to_results
+from nightgrid.workers.runs.ended import ensure_results
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
 from nightgrid.workers.runs.notes import is_cancelled, remains_of
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
@@ -179,7 +179,7 @@ def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | No
     lake, run_id = settings.lake, run_name(asked_of(settings, corpus), corpus)
     if not has_run(lake, run_id):
         return None
-    see_to_results(lake, run_id)
+    ensure_results(lake, run_id)
     if not remains_of(lake, run_id).finished:
         return None
     return PlannedCount(run_id=run_id, resumed=True, finished=True)

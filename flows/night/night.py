@@ -43,7 +43,7 @@ from nightgrid.flows.runs import (
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.workers.lease import holding
 from nightgrid.workers.logs import bound, get_logger
-from nightgrid.workers.processes import alone
+from nightgrid.workers.processes import locked
 from nightgrid.workers.tracing import span
 from nightgrid.workers.upkeep import tidy
 
@@ -78,7 +78,7 @@ def night_alone(night: NightSettings) -> Iterator[None]:
         make_folder(night.workers.lake)
     refusal = f"another night is at work on the lake {night.workers.lake}"
     with (
-        alone(night.workers.side_dir, NIGHT, refusal),
+        locked(night.workers.side_dir, NIGHT, refusal),
         holding(night.lake, NIGHT, f"{refusal}, on another host"),
     ):
         yield

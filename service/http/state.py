@@ -22,11 +22,11 @@ from nightgrid.service.http.monitoring.queue_snapshot import (
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.admission import Admission
 from nightgrid.service.http.solves.following import Hub, Look
-from nightgrid.service.http.solves.posing import Posed
 from nightgrid.service.http.solves.queue_places import QueuePlaces
 from nightgrid.service.http.solves.quick.trying import Quick, subject_of
 from nightgrid.service.http.solves.replays import Replays
 from nightgrid.service.http.solves.replies import Replies
+from nightgrid.service.http.solves.solve_request import SolveRequest
 from nightgrid.service.http.solves.views import Views, is_over
 from nightgrid.workers.broker.redis_keys import connect
 
@@ -119,16 +119,16 @@ class Service:
         # A client that goes takes nothing away from another one.
         await asyncio.shield(task)
 
-    def may_know(self, posed: Posed) -> bool:
+    def may_know(self, wanted: SolveRequest) -> bool:
         """Tell whether the puzzle is one of the lake's, so that nights may have answered it."""
-        return posed.names_board or bool(self.views.names.of(posed.asked.puzzle_id))
+        return wanted.names_board or bool(self.views.names.of(wanted.asked.puzzle_id))
 
-    def remember(self, posed: Posed) -> None:
+    def remember(self, wanted: SolveRequest) -> None:
         """Keep what a question is about. Blocks."""
-        if self.views.subject(posed.job_id) is None:
-            asked = posed.asked
+        if self.views.subject(wanted.job_id) is None:
+            asked = wanted.asked
             puzzle = asked.bound.puzzle_to_json(asked.puzzle)
-            self.views.remember(posed.job_id, subject_of(posed, self.views, puzzle))
+            self.views.remember(wanted.job_id, subject_of(wanted, self.views, puzzle))
 
     def submitted(self, job_id: str) -> None:
         """Take note, from any thread, that a job was submitted."""

@@ -48,7 +48,7 @@ from nightgrid.workers.cluster.supervisor_state import (
     write_state,
 )
 from nightgrid.workers.logs import chosen_format, get_logger
-from nightgrid.workers.processes import alone, end_group, kill_group, spawn, wait
+from nightgrid.workers.processes import end_group, kill_group, locked, spawn, wait
 from nightgrid.workers.settings import Settings, program_settings
 
 log = get_logger("nightgrid.supervisor")
@@ -147,7 +147,7 @@ class Supervisor:
                 "NIGHTGRID_VAR_DIR names another folder"
             )
             try:
-                held.enter_context(alone(self._settings.side_dir, LOCK, refusal))
+                held.enter_context(locked(self._settings.side_dir, LOCK, refusal))
                 break
             except TransientError:
                 if not standby and time.monotonic() > deadline:

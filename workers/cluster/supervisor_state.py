@@ -10,7 +10,7 @@ from typing import Any
 
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.cluster.child_processes import Child
-from nightgrid.workers.processes import alone
+from nightgrid.workers.processes import locked
 from nightgrid.workers.settings import Settings
 
 LOCK = "supervisor"
@@ -71,7 +71,7 @@ def has_begun_workers(settings: Settings) -> bool:
 def is_supervised(settings: Settings) -> bool:
     """Tell whether a supervisor works in our side folder."""
     try:
-        with alone(settings.side_dir, LOCK, ""):
+        with locked(settings.side_dir, LOCK, ""):
             return False
     except TransientError:
         return True

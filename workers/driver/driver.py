@@ -24,9 +24,9 @@ from nightgrid.workers.driver.growing_run import LOOK_SECONDS, GrowingRun
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.driver.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
 from nightgrid.workers.logs import bound, get_logger
-from nightgrid.workers.processes import alone
+from nightgrid.workers.processes import locked
 from nightgrid.workers.runs.chunk_results import DamagedResultError
-from nightgrid.workers.runs.ended import see_to_results
+from nightgrid.workers.runs.ended import ensure_results
 from nightgrid.workers.runs.manifest import Run, SegmentTakenError, read_segments
 from nightgrid.workers.runs.notes import is_cancelled
 from nightgrid.workers.runs.run_files import done_chunks
@@ -83,12 +83,12 @@ def drive(
     """
     settings = settings or load_settings()
     begun = time.monotonic()
-    ended = see_to_results(lake, run_id)
+    ended = ensure_results(lake, run_id)
     refusal = f"another driver is working run {run_id}"
     with (
         bound(run=run_id),
         span("drive", run=run_id),
-        alone(settings.side_dir, f"driver-{run_id}", refusal),
+        locked(settings.side_dir, f"driver-{run_id}", refusal),
         _stop_signals(stopping or threading.Event()) as stop,
         Collector(lake, run_id, settings.side_dir) as collector,
     ):

@@ -18,7 +18,7 @@ from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.ondemand.answers import Answer, put_answers
-from nightgrid.workers.processes import give_way
+from nightgrid.workers.processes import lower_priority
 from nightgrid.workers.settings import program_settings
 
 TIME_SHARE = 0.5
@@ -58,7 +58,7 @@ def main() -> None:
     keep_pandas_out()
     # Ctrl-C is for the service, which closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    give_way(TIME_SHARE)
+    lower_priority(TIME_SHARE)
     settings = program_settings()
     told, sys.stdout = sys.stdout, sys.stderr
     serve(Lake.open(settings.lake), sys.stdin, told)

@@ -45,7 +45,7 @@ def results_of_run(lake: Lake, run_id: str, columns: Sequence[str]) -> Iterator[
             yield pa.Table.from_batches([batch]).select(list(columns))
 
 
-def see_to_results(lake: Lake, run_id: str) -> dict[str, Any] | None:
+def ensure_results(lake: Lake, run_id: str) -> dict[str, Any] | None:
     """Read how a run ended; make its results again from its chunk results if some are lost.
 
     None: it has not ended, or so much is lost that it has to be worked again.
@@ -75,7 +75,7 @@ def _are_there(lake: Lake, run_id: str, wanted: int) -> bool:
         return False
 
 
-def mend_results(lake: Lake) -> list[str]:
+def repair_results(lake: Lake) -> list[str]:
     """Set damaged files of results aside, and write the results of their runs again.
 
     A foreign file, which another program wrote, is left alone. Returns what was set aside.

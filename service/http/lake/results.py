@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import RESULT_ROWS, Wanted, list_results
 from nightgrid.service.http.field_faults import HEX_ID
-from nightgrid.service.http.lake.accepting import chosen_type
+from nightgrid.service.http.lake.content_negotiation import chosen_type
 from nightgrid.service.http.lake.parameters import (
     PAGE_ROWS,
     PAGE_ROWS_MAX,

@@ -16,10 +16,10 @@ from nightgrid.service.http.guard.layer import Recall
 from nightgrid.service.http.monitoring.requests import REPEATED
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.solves.models import Solve, SolveBody
-from nightgrid.service.http.solves.posing import Posed, is_light, pose
 from nightgrid.service.http.solves.preferences import wait_of
 from nightgrid.service.http.solves.replays import HEADER
 from nightgrid.service.http.solves.replies import digest_of
+from nightgrid.service.http.solves.solve_request import SolveRequest, is_light, read_request
 from nightgrid.service.http.solves.views import API, is_over
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
@@ -59,15 +59,15 @@ async def post_solve(request: Request, service: Here) -> Response:
         return known
     if is_light(raw):
         # Sooner done than handed over: another thread would take turns with this one.
-        posed = pose(service.lake, service.settings, raw)
+        wanted = read_request(service.lake, service.settings, raw)
     else:
-        posed = await asyncio.to_thread(pose, service.lake, service.settings, raw)
-    bind(job=posed.job_id, puzzle=posed.asked.puzzle_id, game=posed.asked.question.game)
-    solve = await _solved(service, posed, client, key, wait_s)
+        wanted = await asyncio.to_thread(read_request, service.lake, service.settings, raw)
+    bind(job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game)
+    solve = await _solved(service, wanted, client, key, wait_s)
     if is_over(solve):
         reply = answered(solve)
         # Of a board that the lake names another one may stand there tomorrow.
-        if not posed.names_board and service.views.final(posed.job_id) is not None:
+        if not wanted.names_board and service.views.final(wanted.job_id) is not None:
             service.replies.put(digest, reply)
         return reply
     headers = {"Location": solve["links"]["self"], "Retry-After": str(RETRY_AFTER_S)}
@@ -75,48 +75,48 @@ async def post_solve(request: Request, service: Here) -> Response:
 
 
 async def _solved(
-    service: Service, posed: Posed, client: Client, key: str | None, wait_s: float
+    service: Service, wanted: SolveRequest, client: Client, key: str | None, wait_s: float
 ) -> dict[str, Any]:
     """Show a job: answered, or where it is after the time that its client waits."""
-    known = service.views.final(posed.job_id)
+    known = service.views.final(wanted.job_id)
     if known is not None:
         return known
-    was_looked_for = service.may_know(posed)
+    was_looked_for = service.may_know(wanted)
     if was_looked_for:
-        known = await asyncio.to_thread(_known, service, posed)
+        known = await asyncio.to_thread(_known, service, wanted)
         if known is not None:
             return known
     # A small board that no night has brought is sooner solved than looked for.
-    tried = await service.quick.answer(posed) if wait_s else None
+    tried = await service.quick.answer(wanted) if wait_s else None
     if tried is not None:
         return tried
     if not was_looked_for:
-        known = await asyncio.to_thread(_known, service, posed)
+        known = await asyncio.to_thread(_known, service, wanted)
         if known is not None:
             return known
-    await asyncio.to_thread(_begin, service, posed, client, key)
-    solve = await service.until_over(posed.job_id, wait_s)
+    await asyncio.to_thread(_begin, service, wanted, client, key)
+    solve = await service.until_over(wanted.job_id, wait_s)
     if solve is None:
-        raise TransientError(f"job {posed.job_id} is gone")
+        raise TransientError(f"job {wanted.job_id} is gone")
     return solve
 
 
-def _begin(service: Service, posed: Posed, client: Client, key: str | None) -> None:
+def _begin(service: Service, wanted: SolveRequest, client: Client, key: str | None) -> None:
     """Submit a question that the lake does not know the answer to."""
-    job_id = posed.job_id
+    job_id = wanted.job_id
     service.admission.check()
-    service.admission.note(job_id, posed.expected_s)
+    service.admission.note(job_id, wanted.expected_s)
     service.open_jobs.add(client, job_id)
     service.views.forget(job_id)
     try:
         submit_asked(
             service.lake,
-            posed.asked,
+            wanted.asked,
             service.settings.workers,
-            budget=posed.budget,
-            deadline_at=posed.deadline_at,
+            budget=wanted.budget,
+            deadline_at=wanted.deadline_at,
             interest=interest_for(client, key),
-            split=posed.split or "",
+            split=wanted.split or "",
         )
     except TransientError:
         # Without a server it is accepted all the same once the lake has it: the keeper sends it.
@@ -125,12 +125,12 @@ def _begin(service: Service, posed: Posed, client: Client, key: str | None) -> N
     service.submitted(job_id)
 
 
-def _known(service: Service, posed: Posed) -> dict[str, Any] | None:
+def _known(service: Service, wanted: SolveRequest) -> dict[str, Any] | None:
     """Show the answer that the lake has to a question, if it has one."""
-    service.remember(posed)
-    if not is_answered(service.lake, posed.job_id, service.settings.workers, posed.budget):
+    service.remember(wanted)
+    if not is_answered(service.lake, wanted.job_id, service.settings.workers, wanted.budget):
         return None
-    return service.views.look(posed.job_id)
+    return service.views.look(wanted.job_id)
 
 
 def recalling(service: Service) -> Recall:

@@ -13,7 +13,7 @@ from nightgrid.workers.cluster import server, supervisor
 from nightgrid.workers.cluster.child_processes import SERVER
 from nightgrid.workers.cluster.supervisor import Supervisor
 from nightgrid.workers.cluster.supervisor_state import LOCK
-from nightgrid.workers.processes import alone
+from nightgrid.workers.processes import locked
 from tests.workers.conftest import quick_settings
 
 pytestmark = pytest.mark.cluster
@@ -102,6 +102,6 @@ def test_a_second_supervisor_is_refused_before_anything_is_prepared(settings, mo
         raise AssertionError("the folder is not ours")
         yield
 
-    held = alone(settings.side_dir, LOCK, "")
+    held = locked(settings.side_dir, LOCK, "")
     with held, pytest.raises(TransientError, match="another supervisor"):
         Supervisor(settings, (SERVER,)).run(preparing=preparing())

@@ -21,7 +21,7 @@ from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.solvers.algebra import Ask, Budget, Game, digest
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.runs.ended import mend_results
+from nightgrid.workers.runs.ended import repair_results
 from nightgrid.workers.runs.job_keys import Answers, name_jobs
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
@@ -178,7 +178,7 @@ def _answers_of(asking: Asking, about: pa.Array | None = None) -> Answers:
     """Read which jobs need no work; damaged results are made again first, where that can be."""
     answers = asking.read_answers(about)
     if any(path.startswith(f"{RESULTS_FOLDER}/") for path in skipped_files()):
-        mend_results(asking.lake)
+        repair_results(asking.lake)
         answers = asking.read_answers(about)
     return answers
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from nightgrid.archive.results.asked import AskedPuzzle
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.service.http.solves.posing import Posed
 from nightgrid.service.http.solves.quick.filing import Filing
 from nightgrid.service.http.solves.quick.filing_process import FilingProcess
 from nightgrid.service.http.solves.quick.processes import QUICK_S, QuickProcesses
+from nightgrid.service.http.solves.solve_request import SolveRequest
 from nightgrid.service.http.solves.views import Subject, Views
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import game_plug
@@ -54,31 +54,31 @@ class Quick:
         await self.processes.end()
         await asyncio.to_thread(self.filing.end)
 
-    async def answer(self, posed: Posed) -> dict[str, Any] | None:
+    async def answer(self, wanted: SolveRequest) -> dict[str, Any] | None:
         """Show the answer to a question; None where it is not small, or not answered here.
 
         Several clients that ask the same at once get the answer of one try.
         """
-        if not (self._is_small(posed) and self.processes.is_ready):
+        if not (self._is_small(wanted) and self.processes.is_ready):
             return None
-        job_id = posed.job_id
+        job_id = wanted.job_id
         task = self._trying.get(job_id)
         if task is None:
-            task = asyncio.create_task(self._try(posed))
+            task = asyncio.create_task(self._try(wanted))
             self._trying[job_id] = task
             task.add_done_callback(lambda _: self._trying.pop(job_id, None))
         # A client that goes takes nothing away from another one.
         return await asyncio.shield(task)
 
-    def _is_small(self, posed: Posed) -> bool:
+    def _is_small(self, wanted: SolveRequest) -> bool:
         # A board with words of its own, or played with others than usual, needs these in the lake.
-        has_words = getattr(posed.asked.puzzle, "dictionary", None) is not None
-        return posed.expected_s <= QUICK_S and posed.split != "ahead" and not has_words
+        has_words = getattr(wanted.asked.puzzle, "dictionary", None) is not None
+        return wanted.expected_s <= QUICK_S and wanted.split != "ahead" and not has_words
 
-    async def _try(self, posed: Posed) -> dict[str, Any] | None:
-        asked, begun = posed.asked, time.time()
+    async def _try(self, wanted: SolveRequest) -> dict[str, Any] | None:
+        asked, begun = wanted.asked, time.time()
         puzzle = asked.bound.puzzle_to_json(asked.puzzle)
-        budget = posed.budget or self._settings.budget
+        budget = wanted.budget or self._settings.budget
         message = {
             "job_id": asked.job_id,
             **asked.question.to_json(),
@@ -92,18 +92,18 @@ class Quick:
         answer = Answer(row=found["row"], solutions=found["solutions"])
         took = {name: found["row"][name] for name in ("states", "kernel_ns")}
         note_rows(asked.question.game, {found["row"]["status"]: 1}, **took)
-        self._views.remember(asked.job_id, subject_of(posed, self._views, puzzle))
+        self._views.remember(asked.job_id, subject_of(wanted, self._views, puzzle))
         self._views.note_times(asked.job_id, begun, time.time())
         status = JobStatus(job_id=asked.job_id, state="done")
         solve = self._views.show(asked.job_id, status, answer.row, parts=())
         kept = AskedPuzzle(asked.puzzle_id, asked.question.game, puzzle)
-        self.filing.add(answer, None if posed.names_board else kept)
+        self.filing.add(answer, None if wanted.names_board else kept)
         return solve
 
 
-def subject_of(posed: Posed, views: Views, puzzle: dict[str, Any]) -> Subject:
+def subject_of(wanted: SolveRequest, views: Views, puzzle: dict[str, Any]) -> Subject:
     """Say what a question is about."""
-    asked = posed.asked
+    asked = wanted.asked
     return Subject(
         question=asked.question,
         puzzle_id=asked.puzzle_id,

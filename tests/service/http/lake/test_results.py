@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup import listing
 from nightgrid.archive.lookup.listing import RESULT_ROWS, Wanted, list_results
-from nightgrid.service.http.lake.accepting import chosen_type
+from nightgrid.service.http.lake.content_negotiation import chosen_type
 from nightgrid.service.http.lake.results import FORMATS
 from nightgrid.service.http.problems import Problem
 from tests.service.http.conftest import DAYS

@@ -46,7 +46,7 @@ def test_a_body_that_was_answered_reaches_no_route(
     def never(*_: Any) -> None:
         raise AssertionError("it was read again")
 
-    monkeypatch.setattr(routes, "pose", never)
+    monkeypatch.setattr(routes, "read_request", never)
     capsys.readouterr()
     again = client.post("/v1/solves", json=board)
     assert '"request"' not in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Which of several media types a request would rather have."""
+"""Choose the media type of an answer by what a request accepts."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ LIGHT_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posed:
-    """A question as a client has posed it."""
+class SolveRequest:
+    """What a client asks: a question about a board, and the limits of the answer."""
 
     asked: Asked
     budget: Budget | None
@@ -55,12 +55,12 @@ def is_light(raw: bytes) -> bool:
     return isinstance(game, str) and game in GAMES and not game_plug(game).words
 
 
-def pose(lake: Lake, settings: ServiceSettings, raw: bytes) -> Posed:
-    """Read a body. Raises Problem, or RequestValidationError, that names the fields."""
+def read_request(lake: Lake, settings: ServiceSettings, raw: bytes) -> SolveRequest:
+    """Read a request. Raises Problem or RequestValidationError, which name the fields."""
     body = read_body(raw)
     board = posted_board(lake, json.loads(raw), settings.limits)
     asked = asked_of(board.bound, board.puzzle, board.ask)
-    return Posed(
+    return SolveRequest(
         asked=asked,
         budget=_budget(settings, body),
         deadline_at=None if body.deadline_s is None else time.time() + body.deadline_s,
