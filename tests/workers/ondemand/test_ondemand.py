@@ -9,7 +9,8 @@ import pytest
 import toy_game as toy
 
 from nightgrid.archive.lake.local_commit import STAGING
-from nightgrid.archive.lake.storage import STAGING_KEPT_S, Lake
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.stored_files import STAGING_KEPT_S
 from nightgrid.archive.results.parts import parts_of
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics, Status

@@ -1,0 +1,165 @@
+"""The files of a lake: bytes under a local folder or in an object store, every write atomic."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from nightgrid.archive.lake.faults import storage_errors
+from nightgrid.archive.lake.local_commit import STAGING
+from nightgrid.archive.lake.location import check_path
+from nightgrid.archive.lake.storage_kinds import Storage, open_storage
+
+STAGING_KEPT_S = 24 * 3600.0
+"""Age after which a staged file can only be what a killed writer left behind."""
+
+
+# Other pools keep what they had at the peak: a driver of long runs 60 MB more.
+pa.set_memory_pool(pa.system_memory_pool())
+
+
+class StoredFiles:
+    """Files at a local folder or in an object store, through pyarrow filesystems.
+
+    Paths are relative to the lake, with "/" between names. A file is either as it was or entirely
+    new: locally it is staged, fsynced, renamed and its folder fsynced; in an object store it is
+    one upload, which becomes visible when it is complete. Open a lake after a fork, not before:
+    clients of object stores do not survive one.
+
+    Raises TransientError where trying again may help (network, full disk) and PermanentError
+    where it will not (no permission, damaged file, path outside of the lake).
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self.url = storage.url
+        self._storage = storage
+        self._fs = storage.filesystem
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
+
+    def location(self, path: str) -> str:
+        """Write where a file lies, for people: under the URL without its options."""
+        return f"{self.url.partition('?')[0].rstrip('/')}/{path}"
+
+    @classmethod
+    def open(cls, url: str) -> Self:
+        """Open a lake: "lake", "/abs/lake", "file:///abs/lake", or "s3://bucket/prefix?OPTIONS".
+
+        gs:// and az:// likewise. OPTIONS are endpoint_override (host:port, or http://host:port),
+        scheme and anonymous=true; on S3 region, on Azure account. Credentials come from the
+        environment or the service's files, never from the URL, because URLs are logged. Nothing
+        is created before the first write.
+
+        Raises PermanentError for any other URL.
+        """
+        return cls(open_storage(url))
+
+    def write_spill(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
+        """Let `fill` write a file that can be made again.
+
+        It is written like any other, but nothing waits until it is on the disk: after a power
+        failure it may be damaged, which its reader has to notice.
+        """
+        self._commit(path, fill, durable=False)
+
+    def write_bytes(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        """Write a file of bytes; what is not `durable` as `write_spill`."""
+        self._commit(path, lambda sink: sink.write(data), durable=durable)
+
+    def create_bytes(self, path: str, data: bytes) -> bool:
+        """Write a file of bytes unless the file is there already, as `create_table`."""
+        return self._commit(path, lambda sink: sink.write(data), new=True)
+
+    def read_bytes(self, path: str) -> bytes:
+        """Read a whole file.
+
+        Raises MissingFileError when it does not exist.
+        """
+        check_path(path)
+        with storage_errors(path), self._fs.open_input_file(path) as source:
+            return bytes(source.read())
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """List the files under a folder, at any depth, sorted; half-written files never show."""
+        return sorted(self.sizes(prefix))
+
+    def sizes(self, prefix: str = "", *, deep: bool = True) -> dict[str, int]:
+        """List the files under a folder, or not `deep` those in it, with their sizes in bytes."""
+        found = self.stamps(prefix, deep=deep).items()
+        return {path: size for path, (size, _) in found if not path.startswith(f"{STAGING}/")}
+
+    def stamps(self, folder: str, *, deep: bool = False) -> dict[str, tuple[int, int]]:
+        """List the files of a folder: their bytes, and when they were written, ns since 1970."""
+        files = (i for i in self._infos(folder, deep=deep) if i.type == pafs.FileType.File)
+        return {info.path: (info.size, info.mtime_ns) for info in files}
+
+    def folders(self, prefix: str, *, deep: bool = False) -> builtins.list[str]:
+        """List the folders that lie in a folder, or with `deep` at any depth, sorted."""
+        found = self._infos(prefix, deep=deep)
+        return sorted(info.path for info in found if info.type == pafs.FileType.Directory)
+
+    def _infos(self, prefix: str, *, deep: bool) -> builtins.list[pafs.FileInfo]:
+        if prefix:
+            check_path(prefix)
+        selector = pafs.FileSelector(prefix, allow_not_found=True, recursive=deep)
+        with storage_errors(prefix or self.url):
+            try:
+                found: builtins.list[pafs.FileInfo] = self._fs.get_file_info(selector)
+            except NotADirectoryError:
+                return []
+            except FileNotFoundError:  # made just between two looks of Arrow's
+                return self._infos(prefix, deep=deep)
+        return found
+
+    def exists(self, path: str) -> bool:
+        """Tell whether a file or a folder exists."""
+        return self._type(path) in (pafs.FileType.File, pafs.FileType.Directory)
+
+    def delete(self, path: str, *, durable: bool = True) -> None:
+        """Delete a file; one that does not exist is no error.
+
+        What is not `durable` may be there again after a power failure.
+        """
+        check_path(path)
+        with storage_errors(path):
+            try:
+                self._fs.delete_file(path)
+            except FileNotFoundError:
+                return
+        if durable:
+            self._storage.sync_deleted(path)
+
+    def delete_folder(self, path: str, *, last: str) -> None:
+        """Delete all files under a folder, at the end the one called `last`."""
+        check_path(path)
+        with storage_errors(path):
+            self._storage.delete_folder(path, last)
+
+    def sweep_staging(self, older_than_s: float = STAGING_KEPT_S) -> int:
+        """Delete what killed writers left half-written; return how many files that were."""
+        with storage_errors(STAGING):
+            return self._storage.sweep(older_than_s)
+
+    def _commit(
+        self,
+        path: str | Callable[[], str],
+        fill: Callable[[pa.NativeFile], Any],
+        *,
+        new: bool = False,
+        durable: bool = True,
+    ) -> bool:
+        if isinstance(path, str):
+            check_path(path)
+        name = path if isinstance(path, str) else "a streamed file"
+        with storage_errors(name, writing=True, place=self.url):
+            return self._storage.commit(path, fill, new=new, durable=durable)
+
+    def _type(self, path: str) -> pafs.FileType:
+        check_path(path)
+        with storage_errors(path):
+            return self._fs.get_file_info(path).type
