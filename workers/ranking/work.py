@@ -3,7 +3,8 @@
 A message names what ranks, so that workers of another version or without the sentence model leave
 it to others. A board that is ranked already is passed over: a message may come twice. An attempt is
 noted in the lake before its board is ranked; a board over the cap on attempts is poison. A ranking
-on demand that is cancelled is not begun, and ends within a second where it has.
+on demand that is cancelled is not begun, and ends at the next step or look of the search where it
+has.
 """
 
 from __future__ import annotations

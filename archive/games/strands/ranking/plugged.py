@@ -80,13 +80,17 @@ def warm(ranker: Ranker) -> None:
 
 def rank(ranker: Ranker, puzzle: Puzzle, clue: str | None, budget: Budget | None) -> Ranked:
     """See RankingPlug."""
+    from nightgrid.archive.games.strands.ranking.ranker import go_on
     from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
     from nightgrid.solvers.strands.states.engine import reason_of
 
     try:
-        board = ranker.board(puzzle, clue)
+        board = ranker.board(puzzle, clue, budget)
         ranking = ranker.rank_pieces(board, clue, budget=budget)
-        covers = [_cover_json(ranker, board, one) for one in ranking.covers]
+        covers = []
+        for one in ranking.covers:
+            go_on(budget)
+            covers.append(_cover_json(ranker, board, one))
     except TooManyPiecesError as error:
         return _failed(Status.OVER_BUDGET, str(error), ReasonCode.CAPACITY)
     except BudgetSpentError as error:

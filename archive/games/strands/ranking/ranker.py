@@ -29,6 +29,8 @@ from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabul
 from nightgrid.archive.games.strands.ranking.weights import Weights, fitted_weights
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.kernel.codes import OUT_OF_SECONDS
+from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RankedBoard, ranked_board
@@ -90,14 +92,16 @@ class Ranker:
         """Name what ranks: its weights, and whether the sentence model takes part."""
         return self.weights.name + ("" if self.meanings is not None else ALONE_SUFFIX)
 
-    def board(self, puzzle: Puzzle, clue: str | None) -> RankedBoard:
+    def board(self, puzzle: Puzzle, clue: str | None, budget: Budget | None = None) -> RankedBoard:
         """Find the pieces of a board, with what the model knows of its words.
 
-        Raises PermanentError for a board that cannot be ranked, and TooManyPiecesError.
+        Raises PermanentError for a board that cannot be ranked, TooManyPiecesError, and
+        BudgetSpentError when the budget's stop is set meanwhile.
         """
         if not can_rank(puzzle):
             raise PermanentError(NOT_RANKED)
         board = ranked_board(puzzle, self.vocabulary)
+        go_on(budget)
         return self.told(board, clue)
 
     def told(self, board: RankedBoard, clue: str | None) -> RankedBoard:
@@ -114,18 +118,20 @@ class Ranker:
         """Rank the k best covers of a board. Raises PermanentError, TooManyPiecesError and
         BudgetSpentError.
         """
-        return self.rank_pieces(self.board(puzzle, clue), clue, k, budget)
+        return self.rank_pieces(self.board(puzzle, clue, budget), clue, k, budget)
 
     def rank_pieces(
         self, board: RankedBoard, clue: str | None, k: int = LISTED, budget: Budget | None = None
     ) -> Ranking:
         """Rank the covers of a board whose pieces are known."""
+        go_on(budget)
         score = self.weights.search if self.meanings else self.weights.search_alone
         listed = best_covers(board, score, k, budget)
+        go_on(budget)
         if not listed:
             return self._ranking(board, ())
         texts = texts_of(board, listed, self.vocabulary)
-        scores, signals = self._judged(board, listed, texts, clue)
+        scores, signals = self._judged(board, listed, texts, clue, budget)
         mass = np.exp(scores - scores.max())
         shares = mass / mass.sum()
         # Stable: equal covers stay in the order of the search, which is canonical.
@@ -145,14 +151,16 @@ class Ranker:
         )
 
     def _judged(
-        self, board: RankedBoard, listed: list[Scored], texts: CoverTexts, clue: str | None
-    ) -> tuple[npt.NDArray[np.float64], list[dict[str, float]]]:
+        self, board: RankedBoard, listed: list[Scored], texts: CoverTexts, clue: str | None,
+        budget: Budget | None,
+    ) -> tuple[npt.NDArray[np.float64], list[dict[str, float]]]:  # fmt: skip
         """Score covers in nats; say by signal what each adds against the mean of the list."""
         if self.meanings is None:
             values = np.array([cover.score for cover in listed], np.float64) / NATS
             scores = values / self.weights.alone_temperature
             return scores, [{"words and geometry": float(s - scores.mean())} for s in scores]
         rows = cover_features(board, listed, clue, self.meanings, self.weights.learned)
+        go_on(budget)
         so_far = rows @ self.weights.cover
         themes = theme_features(so_far, texts.words, texts.spangrams, clue, self.meanings)
         # The next board's compounds want the memory, before any text of it is embedded.
@@ -198,6 +206,12 @@ class Ranker:
                 name: float(nats) for name, nats in zip(names, added, strict=True) if nats
             }
         return explained
+
+
+def go_on(budget: Budget | None) -> None:
+    """Raise BudgetSpentError when the budget's stop is set, as a search does that looks at it."""
+    if budget is not None and budget.stopped is not None:
+        raise BudgetSpentError(OUT_OF_SECONDS)
 
 
 @lru_cache(maxsize=1)

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nightgrid.archive.games.strands.ranking import plugged
+from nightgrid.archive.games.strands.ranking import ranker as ranker_module
 from nightgrid.archive.games.strands.ranking.features import FEATURES, GROUPS, Learned
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, SentenceModel
@@ -21,7 +23,10 @@ from nightgrid.archive.games.strands.ranking.weights import (
     fitted_weights,
     write_weights,
 )
+from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands.check import check_cover
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES
@@ -102,6 +107,35 @@ def test_a_board_whose_number_of_words_is_unknown_is_refused(
 ):
     with pytest.raises(PermanentError, match="known number of theme words"):
         Ranker(weights, vocabulary, None).rank(Puzzle(board=PUZZLE.board))
+
+
+@pytest.mark.parametrize(
+    ("step", "after"),
+    [("ranked_board", "best_covers"), ("best_covers", "texts_of"), ("texts_of", None)],
+)
+def test_a_stop_that_is_set_between_two_steps_ends_a_ranking(
+    step: str,
+    after: str | None,
+    weights: Weights,
+    vocabulary: Vocabulary,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Given a board whose pieces are being found, When it is cancelled, Then no step follows."""
+    stop, begun = Stop(), []
+    real = getattr(ranker_module, step)
+
+    def stopped(*given: object) -> object:
+        found = real(*given)
+        stop.set(ReasonCode.CANCELLED)
+        return found
+
+    monkeypatch.setattr(ranker_module, step, stopped)
+    if after is not None:
+        monkeypatch.setattr(ranker_module, after, lambda *_: begun.append(after))
+    monkeypatch.setattr(plugged, "_cover_json", lambda *_: begun.append("cover"))
+    ranker = Ranker(weights, vocabulary, None)
+    ranked = plugged.rank(ranker, PUZZLE, None, Budget(stop=stop))
+    assert (ranked.status, begun) == (Status.OVER_BUDGET, [])
 
 
 def test_fitted_weights_say_where_they_come_from(weights: Weights):
