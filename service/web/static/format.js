@@ -15,7 +15,7 @@ export function duration(seconds) {
   const s = Number(seconds);
   const short = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(value >= 10 ? 3 : 2));
   if (s <= 0) return "0 s";
-  if (s < 0.001) return `${short(s * 1e6)} µs`;
+  // Not in microseconds: the fonts of the page have no "µ".
   if (s < 1) return `${short(s * 1e3)} ms`;
   if (s < 60) return `${short(s)} s`;
   const minutes = Math.floor(s / 60);

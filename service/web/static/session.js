@@ -160,6 +160,7 @@ export const chooseDay = (reference) => {
 /** Show a board of the lake, with what the lake knows about it. */
 async function openReference(reference, signal, {instead = false} = {}) {
   const [game, date, level] = reference.split("/");
+  if (!date && gameOf(game)) return openGame(game, {instead: true});
   set({game, mode: "day", busy: true, ask: state.game === game ? state.ask : ""});
   await daysOf(game, signal);
   const day = await json(`/v1/puzzles/${game}/${date}`, {signal});

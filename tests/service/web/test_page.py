@@ -98,7 +98,7 @@ def test_a_payload_is_pasted_solved_and_shared_by_its_address(opened: Opened) ->
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "This is no JSON: line 1, column 2."),
+        ("{", "This is no JSON: line 1, column 2. It ends too soon."),
         ('{"sides": [\n"TAP",, "ERD"]}', "This is no JSON: line 2, column 7."),
         ('{"a": 1}', "This JSON holds no board"),
         ('{"sides": ["T1P", "ERD"]}', "expected a letter"),
@@ -112,6 +112,22 @@ def test_what_is_wrong_with_a_payload_is_said(opened: Opened, text: str, told: s
     expect(page.locator(".told, .faults").filter(has_text=told)).to_be_visible()
     expect(page.locator(".answer .quiet")).to_contain_text("What was pasted is no board yet")
     expect(page.get_by_role("button", name="Solve", exact=True)).to_be_disabled()
+
+
+@BESIDE
+def test_what_breaks_json_most_often_is_said_in_words(opened: Opened) -> None:
+    page = opened("/?paste=")
+    for text, told in (
+        ("{'sides': []}", "column 2. JSON wants straight double quotes."),
+        ('{"sides": ["TAP", ]}', "column 19. A comma before it is one too many."),
+        ('{"words": None}', "column 11. JSON writes null, true and false."),
+        ("# mine", "column 1. JSON has no comments."),
+        ("https://example.org/1.json", "column 1. This is an address: paste what is found there."),
+        ("<html>", "column 1. This looks like a page of the web: paste the JSON."),
+        (json.dumps([PAIR, PAIR]), "This is a list of 2 boards: paste one of them"),
+    ):
+        page.locator("#payload").fill(text)
+        expect(page.locator(".told")).to_contain_text(told)
 
 
 @BESIDE
@@ -393,6 +409,8 @@ def test_the_first_game_that_the_lake_has_is_shown(opened: Opened) -> None:
 @BESIDE
 def test_the_best_chain_of_words_is_so_many_words(opened: Opened) -> None:
     page = opened("/?example=letterboxed")
+    solve(page)
+    expect(page.locator(".result")).to_contain_text(re.compile(r"solutions? of \d words"))
     page.get_by_text("Best", exact=True).click()
     solve(page)
     worth = page.locator(".facts div").filter(has_text="the best has")

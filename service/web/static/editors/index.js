@@ -13,6 +13,11 @@ const isObject = (value) => value !== null && typeof value === "object" && !Arra
 const isPips = (value) => isObject(value) && ("dominoes" in value || "regions" in value);
 const allText = (list) => Array.isArray(list) && list.length > 0 && list.every((row) => typeof row === "string");
 
+/** Tell whether several payloads stand in a list; a list of tiles is one board. */
+export const isListOfBoards = (payload) =>
+  Array.isArray(payload) && payload.length > 0 &&
+  payload.every((one) => isObject(one) && !("layers" in one) && boardsIn(one).length > 0);
+
 /** Tell which boards a payload holds: [{game, level, puzzle}]; [] for none that is known. */
 export function boardsIn(payload) {
   if (isPips(payload)) return [{game: "pips", level: null, puzzle: payload}];

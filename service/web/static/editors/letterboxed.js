@@ -51,8 +51,8 @@ function View({model, change, faults, locked, ready}) {
       </div>
       ${!locked && html`
         <div class="sizes">
-          <button class="link" type="button" disabled=${sides.length <= SIDES_MIN} onClick=${() => change({...model, sides: sides.slice(0, -1)})}>a side less</button>
-          <button class="link" type="button" disabled=${sides.length >= SIDES_MAX} onClick=${() => change({...model, sides: [...sides, ""]})}>a side more</button>
+          <button class="link" type="button" disabled=${sides.length <= SIDES_MIN} onClick=${() => change({...model, sides: sides.slice(0, -1)})}>one side fewer</button>
+          <button class="link" type="button" disabled=${sides.length >= SIDES_MAX} onClick=${() => change({...model, sides: [...sides, ""]})}>one side more</button>
         </div>
         <label class="field wide"><span>words of the day, if you have them</span>
           <textarea rows="3" spellcheck=${false} value=${model.words} aria-invalid=${faults.some(({field}) => field === "dictionary")}

@@ -89,7 +89,7 @@ function View({model, change, faults, locked}) {
       ${!locked && html`
         <div class="sizes">
           <button class="chip" type="button" onClick=${() => change(deal(tiles.length - (tiles.length % 2)))}>deal a board</button>
-          <button class="link" type="button" disabled=${tiles.length <= 2} onClick=${() => resized(tiles.length - 2)}>two tiles less</button>
+          <button class="link" type="button" disabled=${tiles.length <= 2} onClick=${() => resized(tiles.length - 2)}>two tiles fewer</button>
           <button class="link" type="button" disabled=${tiles.length >= TILES_MAX} onClick=${() => resized(tiles.length + 2)}>two tiles more</button>
         </div>`}
     </div>`;

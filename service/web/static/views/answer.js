@@ -22,13 +22,15 @@ const sizeOf = (number) => Math.min(5, Math.max(1, Math.ceil((String(number).len
 function Problems({problem, retried}) {
   if (!problem) return null;
   const said = problem.message === problem.title ? "" : problem.message;
+  // A single fault stands in the sentence already.
+  const errors = problem.errors.length === 1 && said.endsWith(problem.errors[0].detail) ? [] : problem.errors;
   const later = problem.retryAfter ? ` Try again in ${problem.retryAfter} s.` : "";
   return html`
     <div class="problem" role="alert">
       <h2>${problem.title}</h2>
       <p>${said}${later}${retried ? "The page asks again until it does." : ""}</p>
-      ${problem.errors.length > 0 && html`
-        <ul>${problem.errors.map(({pointer, detail}, i) => html`<li key=${i}><code>${pointer}</code> ${detail}</li>`)}</ul>`}
+      ${errors.length > 0 && html`
+        <ul>${errors.map(({pointer, detail}, i) => html`<li key=${i}><code>${pointer}</code> ${detail}</li>`)}</ul>`}
     </div>`;
 }
 
@@ -83,9 +85,12 @@ function Verdict({solve, shown}) {
     ? answer.count
     : other?.status === "solved" && !other.truncated ? other.count : null;
   if (exact !== null && exact !== undefined && exact !== "0" && !["first"].includes(solve.ask)) {
+    // Chains of Letter Boxed: what is counted are the shortest ones alone, unless the rules say more.
+    const shortest = (solve.rules ?? "").includes("fewest") ? worth(solve) : null;
+    const of = shortest ? ` of ${shortest}` : "";
     return html`
       <p class=${`count size-${sizeOf(exact)}`}><${Digits} number=${exact} /></p>
-      <p class="verdict">${exact === "1" ? "solution, and no other" : "solutions, counted exactly"}</p>`;
+      <p class="verdict">${exact === "1" ? `solution${of}, and no other${of && " as short"}` : `solutions${of}, counted exactly`}</p>`;
   }
   const value = answer?.status === "solved" ? worth(solve) : null;
   if (value && !answer.count) {

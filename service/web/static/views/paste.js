@@ -1,19 +1,36 @@
 // A payload that is pasted: read at once, its board shown, its faults told where they are.
 import {html, useEffect, useState} from "../html.js";
 import {clearDraft, edit, paste} from "../drafts.js";
-import {boardsIn, editorOf} from "../editors/index.js";
+import {boardsIn, editorOf, isListOfBoards} from "../editors/index.js";
+import {plural} from "../format.js";
 import {jsonFault} from "../jsonfault.js";
 import {set, titleOf, useSession} from "../session.js";
 
 const SHOWN = 60;
 
+/** What is wrong most often, by what stands where JSON breaks and by what stands before it. */
+const HINTS = [
+  [/^$/, "It ends too soon."],
+  [/^['\u2018-\u201f]/, "JSON wants straight double quotes."],
+  [/^[}\]]/, "A comma before it is one too many.", /,\s*$/],
+  [/^(None|True|False)\b/, "JSON writes null, true and false."],
+  [/^(\/\/|\/\*|#)/, "JSON has no comments."],
+  [/^https?:/, "This is an address: paste what is found there."],
+  [/^</, "This looks like a page of the web: paste the JSON."],
+];
+
+const hintFor = (before, rest) =>
+  HINTS.find(([there, , earlier]) => there.test(rest) && (!earlier || earlier.test(before)))?.[1] ?? "";
+
 /** Say where JSON breaks: by line and column, with the line itself. */
 function broken(text) {
-  const before = text.slice(0, jsonFault(text)).split("\n");
+  const fault = jsonFault(text);
+  const before = text.slice(0, fault).split("\n");
+  const hint = hintFor(text.slice(0, fault), text.slice(fault));
   const line = text.split("\n")[before.length - 1] ?? "";
   const column = before.at(-1).length + 1;
   const from = Math.max(0, column - SHOWN / 2);
-  return {detail: `This is no JSON: line ${before.length}, column ${column}.`, line: line.slice(from, from + SHOWN), at: column - 1 - from};
+  return {detail: `This is no JSON: line ${before.length}, column ${column}. ${hint}`.trim(), line: line.slice(from, from + SHOWN), at: column - 1 - from};
 }
 
 /** Read a text: {boards, payload} or {fault}. */
@@ -24,6 +41,9 @@ function read(text) {
     payload = JSON.parse(text);
   } catch {
     return {fault: broken(text)};
+  }
+  if (isListOfBoards(payload)) {
+    return {fault: {detail: `This is a list of ${plural(payload.length, "board")}: paste one of them, without the list.`}};
   }
   const boards = boardsIn(payload);
   return boards.length ? {payload, boards} : {fault: {detail: "This JSON holds no board: expected dominoes and regions, a board of letters, sides, or tiles."}};

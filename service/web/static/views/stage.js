@@ -25,9 +25,9 @@ function Levels({session}) {
 }
 
 function Headline({session}) {
-  const {board, game, mode} = session;
+  const {board, game, mode, problem} = session;
   if (!board) {
-    const title = {day: "…", paste: "Paste a payload", draw: `Draw a board of ${titleOf(game)}`}[mode];
+    const title = {day: problem ? "Nothing to show" : "…", paste: "Paste a payload", draw: `Draw a board of ${titleOf(game)}`}[mode];
     return html`<div class="headline"><div><p class="kicker">${titleOf(game)}</p><h1>${title}</h1></div></div>`;
   }
   const {before, after} = neighbours(session);
@@ -97,7 +97,7 @@ export function Stage() {
           : picture
             ? html`<${Picture} source=${solved ? solutionPicture : picture} puzzle=${board?.puzzle}
                 solution=${solved ? solutions[at] : null} upto=${solved ? upto : null} />`
-            : html`<p class="quiet">${problem || board ? "There is no picture of this board." : "Drawing the board…"}</p>`}
+            : html`<p class="quiet">${board ? "There is no picture of this board." : problem ? "Choose a day, or another game." : "Drawing the board…"}</p>`}
       </div>
       ${!drawing && solutionCount(session) > 0 && html`
         <div class="under">
