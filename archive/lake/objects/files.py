@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import time
+import uuid
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,17 +14,26 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 from obstore.store import AzureStore, ObjectStore
 
-from nightgrid.archive.lake.objects.errors import os_errors
+from nightgrid.archive.lake.objects.errors import StoreRefusedError, os_errors
 
 FIRST_BYTES = 131_072
 """Bytes that opening a file reads: all of a small one, the footer of most Parquet files."""
+TRUSTED_S = 60.0
+"""How long a store that was seen to be one is believed when it lists nothing."""
+_NO_LISTING = "invalid list response"
+"""What obstore says of a listing that is not XML, or not of this kind."""
+_NO_STORE = (
+    "does not answer as an object store does; look at its address, and whether a proxy answers"
+)
 
 
 class ObjectFiles(pafs.FileSystemHandler):  # type: ignore[misc]
     """What a lake asks of a file system, over an object store; files are written elsewhere."""
 
-    def __init__(self, store: ObjectStore) -> None:
-        self._store = store
+    def __init__(self, store: ObjectStore, place: str) -> None:
+        """Take a client, and the lake's place for people."""
+        self._store, self._place = store, place
+        self._trusted_until = 0.0
         # Azure knows no ranges that count from the end.
         self._has_tails = not isinstance(store, AzureStore)
 
@@ -47,14 +59,42 @@ class ObjectFiles(pafs.FileSystemHandler):  # type: ignore[misc]
 
     def get_file_info_selector(self, selector: pafs.FileSelector) -> list[pafs.FileInfo]:
         """List the files under a folder, or what lies in the folder itself."""
-        if not selector.recursive:
+        names, objects = self._listing(selector.base_dir or None, deep=selector.recursive)
+        if not names and not objects:
+            self._see_that_it_is_a_store()
+        folders = [pafs.FileInfo(name, pafs.FileType.Directory) for name in names]
+        return [*folders, *(_file_info(**about) for about in objects)]
+
+    def _listing(self, folder: str | None, *, deep: bool) -> tuple[Sequence[str], Sequence[Any]]:
+        """List the folders in a folder, and what is known of each file."""
+        try:
             with os_errors():
-                here = obstore.list_with_delimiter(self._store, selector.base_dir or None)
-            folders = [pafs.FileInfo(p, pafs.FileType.Directory) for p in here["common_prefixes"]]
-            return [*folders, *(_file_info(**about) for about in here["objects"])]
-        with os_errors():
-            found = obstore.list(self._store, selector.base_dir or None, chunk_size=1000).collect()
-        return [_file_info(**about) for about in found]
+                if deep:
+                    return (), obstore.list(self._store, folder, chunk_size=1000).collect()
+                here = obstore.list_with_delimiter(self._store, folder)
+                return here["common_prefixes"], here["objects"]
+        except OSError as error:
+            if _NO_LISTING in str(error):
+                raise OSError(f"{self._place} {_NO_STORE} ({error})") from None
+            raise
+
+    def _see_that_it_is_a_store(self) -> None:
+        """Raise OSError where a file that cannot be there is answered otherwise than as missing.
+
+        A listing is read as empty whatever XML it is: a page of a proxy, too, that answers in the
+        place of the store.
+        """
+        if time.monotonic() < self._trusted_until:
+            return
+        try:
+            with os_errors():
+                obstore.head(self._store, f"no-such-file-{uuid.uuid4().hex}")
+        except (FileNotFoundError, StoreRefusedError):
+            self._trusted_until = time.monotonic() + TRUSTED_S
+            return
+        except OSError as error:
+            raise OSError(f"{self._place} {_NO_STORE} ({error})") from None
+        raise OSError(f"{self._place} {_NO_STORE} (it has every file)")
 
     def open_input_file(self, path: str) -> pa.NativeFile:
         """Open a file to be read anywhere in it: one request, if it is small."""

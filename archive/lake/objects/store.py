@@ -41,7 +41,7 @@ class Objects:
         self.url = url
         self._store = connect(url)
         self._slow: ObjectStore | None = None
-        self.filesystem = pafs.PyFileSystem(ObjectFiles(self._store))
+        self.filesystem = pafs.PyFileSystem(ObjectFiles(self._store, url))
 
     def commit(
         self,

@@ -40,6 +40,8 @@ class ObjectServer(LoopbackServer):
     troubles: list[str] = field(default_factory=list)
     """What happens to the next requests that write: an HTTP status instead of an answer, "lost"
     for one that is carried out and not answered, or "lost N" for one that is answered by N."""
+    page: bytes | None = None
+    """What a proxy answers to every request, in the place of the store."""
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -61,7 +63,9 @@ class ObjectServer(LoopbackServer):
             self.requests.append(Seen(request.command, request.path, headers, body))
             if request.command == "PUT" and self.troubles:
                 trouble = self.troubles.pop(0)
-            if trouble.isdigit():
+            if self.page is not None:
+                status, sent, told = 200, self.page, {"Content-Type": "text/html"}
+            elif trouble.isdigit():
                 status, sent, told = int(trouble), b"", {}
             elif names[0] != "bucket":
                 code = "ContainerNotFound" if self.service == "az" else "NoSuchBucket"

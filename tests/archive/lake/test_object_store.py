@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -72,6 +73,38 @@ def test_files_are_written_read_listed_and_deleted(server: ObjectServer) -> None
     with pytest.raises(MissingFileError, match="does not exist in the lake"):
         lake.read_bytes("runs/run=1/a b.json")
     assert sorted(server.objects) == ["lake/runs/run=10/x"]
+
+
+PAGE = b"<html><head><title>Sign in</title></head><body><p>Welcome</p></body></html>"
+
+
+@pytest.mark.parametrize("page", [PAGE, b"<p>x<br></p>", b"", b"{}"])
+def test_a_page_in_the_place_of_a_listing_is_an_error_that_names_the_store(
+    server: ObjectServer, page: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a proxy that answers 200 to everything, Then a lake is not taken for an empty one."""
+    lake = Lake.open(server.lake())
+    lake.write_bytes("results/a.parquet", b"rows")
+    server.page = page
+    place = re.escape(f"{server.service}://bucket/lake")
+    with pytest.raises(TransientError, match=rf"{place}.*{server.url}.*as an object store does"):
+        lake.list("results")
+    with pytest.raises(TransientError, match=place):
+        lake.folders("runs")
+    server.page = None
+    assert lake.list("results") == ["results/a.parquet"]
+    assert lake.list("other") == []
+    # What was seen of a store counts for a while, and no longer.
+    server.page = PAGE
+    monkeypatch.setattr(files, "TRUSTED_S", 0.0)
+    with pytest.raises(TransientError, match=place):
+        Lake.open(server.lake()).list("results")
+
+
+def test_what_a_store_is_is_asked_once_for_many_empty_listings(s3: ObjectServer) -> None:
+    lake = Lake.open(s3.lake())
+    assert [lake.list(name) for name in "abcd"] == [[]] * 4
+    assert [request.method for request in s3.requests].count("HEAD") == 1
 
 
 def test_a_new_file_is_sent_under_the_condition_of_its_service(server: ObjectServer) -> None:
@@ -213,7 +246,9 @@ def test_anonymous_requests_bear_no_signature(
             patch.delenv(name)
         Lake.open(server.lake("&anonymous=true")).list()
     Lake.open(server.lake()).list()
-    assert ["authorization" in request.headers for request in server.requests] == [False, True]
+    # A listing, and since it is empty a look whether this is a store.
+    signed = ["authorization" in request.headers for request in server.requests]
+    assert signed == [False, False, True, True]
 
 
 # -- who one is on S3 ------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nightgrid
+from tests.archive.lake.object_server import ObjectServer
 from tests.archive.views.conftest import JOBS, fill
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -36,6 +37,20 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> str:
 def lake(filled: str, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("NIGHTGRID_LAKE", filled)
     return filled
+
+
+def test_a_proxy_that_answers_for_a_store_is_no_empty_lake(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a page in the place of every answer, Then no number of rows is told."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    with ObjectServer("s3") as server:
+        server.page = b"<html><body><p>Sign in</p></body></html>"
+        code, out, err = invoke("query", SPREAD, "--lake", server.lake())
+        assert (code, out) == (1, "")
+        assert "s3://bucket/lake" in err
+        assert "does not answer as an object store does" in err
 
 
 @pytest.mark.usefixtures("lake")
