@@ -66,7 +66,8 @@ class Settings(BaseSettings):
     """Server to use; unset means the embedded one. redis://, rediss:// (TLS, whose certificate is
     verified; ?ssl_ca_certs=FILE names its authority) or unix://."""
     var_dir: Path | None = None
-    """Folder for the embedded server, logs and locks; default: var/<lake> beside the lake."""
+    """Folder for the embedded server, logs and locks; default: var/<lake> beside the lake, where a
+    link leads."""
     key_prefix: str = "nightgrid:"
     """Starts every key of ours in Redis; the id of the lake follows it."""
     log_format: LogFormat | None = None

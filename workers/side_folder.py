@@ -15,13 +15,15 @@ SOCKET_PATH_BYTES = 100
 def side_folder(lake: str) -> Path:
     """Name the side folder of a lake for which no other one is set; it is never part of the lake.
 
-    It is beside a local lake. A lake in an object store has one in the current folder, named by
-    its URL without options.
+    It is beside a local lake, where the folder really lies: two paths to one lake, of which one is
+    a link, share a server. A lake in an object store has one in the current folder, named by its
+    URL without options.
     """
     scheme, is_url, _ = lake.partition("://")
     if not is_url or scheme == "file":
         folder = Path(unquote(urlsplit(lake).path) if is_url else lake)
-        return folder.parent / "var" / folder.name
+        real = Path(os.path.realpath(folder))
+        return real.parent / "var" / real.name
     name = hashlib.sha256(lake.split("?", maxsplit=1)[0].encode()).hexdigest()[:12]
     return Path.cwd() / "var" / name
 

@@ -229,6 +229,19 @@ def test_lakes_have_side_folders_of_their_own(tmp_path):
     assert one != other
 
 
+def test_two_paths_to_one_lake_have_one_side_folder(tmp_path):
+    """Given a link to a lake, or to the folder that it lies in, Then both find one server."""
+    (tmp_path / "disk" / "lake").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "disk" / "lake")
+    (tmp_path / "other").symlink_to(tmp_path / "disk")
+    settings = Settings(lake=str(tmp_path / "disk" / "lake"))
+    assert settings.side_dir == tmp_path / "disk" / "var" / "lake"
+    for lake in (tmp_path / "link", tmp_path / "other" / "lake", tmp_path / "link" / ".." / "lake"):
+        linked = Settings(lake=str(lake))
+        assert (linked.side_dir, linked.server_url) == (settings.side_dir, settings.server_url)
+    assert Settings(lake=str(tmp_path / "link"), var_dir=tmp_path / "x").side_dir == tmp_path / "x"
+
+
 @pytest.mark.parametrize("name", ["a?b", "a#b", "ab:c", "a%20b", "a\nb", "ü ñ"])
 def test_a_lake_of_any_name_has_a_side_folder_of_that_name(tmp_path, name, monkeypatch):
     monkeypatch.chdir(tmp_path)
