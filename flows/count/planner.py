@@ -17,6 +17,7 @@ from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.logs import log_path, log_to
+from nightgrid.workers.runs.damaged_runs import ensure_plan
 from nightgrid.workers.runs.ended import ensure_results
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
 from nightgrid.workers.runs.notes import is_cancelled, remains_of
@@ -177,6 +178,7 @@ def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | No
     Results that are lost are made again first.
     """
     lake, run_id = settings.lake, run_name(asked_of(settings, corpus), corpus)
+    ensure_plan(lake, run_id)
     if not has_run(lake, run_id):
         return None
     ensure_results(lake, run_id)
@@ -188,6 +190,7 @@ def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | No
 def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
     asking = asked_of(settings, corpus)
     lake, run_id = asking.lake, run_name(asking, corpus)
+    ensure_plan(lake, run_id)
     known = has_run(lake, run_id)
     begin_run(asking, run_id, puzzle_count=corpus.row_count)
     finished = known and remains_of(lake, run_id).finished

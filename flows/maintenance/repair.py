@@ -12,12 +12,12 @@ from typing import Any
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
-from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.flows.maintenance.check import Finding, OnFile, check_lake_files, lost_results
 from nightgrid.flows.maintenance.files import Mend, kind_of
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import holding
+from nightgrid.workers.runs.damaged_runs import set_run_aside
 from nightgrid.workers.runs.ended import ended_runs, write_again
 from nightgrid.workers.runs.run_files import folder
 
@@ -100,14 +100,7 @@ def _mend(lake: Lake, findings: Iterable[Finding]) -> Iterator[Mended]:
 def _moved(lake: Lake, path: str, mend: Mend | None, names: dict[str, str]) -> str:
     """Move a damaged file away, and with it what says that it is whole."""
     if mend is Mend.RUN:
-        base = folder(names["run"])
-        for other in lake.list("runs/nightly"):
-            if read_hint(lake, other, lambda note: note["run_id"]) == names["run"]:
-                lake.delete(other)
-        # What says that there is such a run goes first.
-        for name in sorted(lake.list(base), key=lambda name: name.count("/")):
-            set_aside(lake, name)
-        return f"damaged/{base}"
+        return set_run_aside(lake, names["run"])
     if mend is Mend.CORPUS:
         base = f"corpora/{names['id']}"
         lake.delete(f"{base}/corpus.json")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but
-from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.marks import MARKS_FOLDER, Mark
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
@@ -14,6 +15,7 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.solvers.algebra import Ask, Game
 from nightgrid.solvers.question import Question, question_of
+from nightgrid.workers.runs.damaged_runs import NIGHTLY, ensure_plan
 from nightgrid.workers.runs.job_keys import finally_answered
 from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
 from nightgrid.workers.runs.plan.planner import plan_run
@@ -26,7 +28,7 @@ def open_run_path(game: str, ask: Ask) -> str:
     A night that finds new puzzles would plan another run and leave the work done for this one
     behind.
     """
-    return f"runs/nightly/{_name(game, ask)}.json"
+    return f"{NIGHTLY}/{_name(game, ask)}.json"
 
 
 def planned_mark_path(game: str, ask: Ask) -> str:
@@ -103,7 +105,10 @@ def _planned_before(night: NightSettings, question: Question, mark: Mark) -> Run
     told = mark.told()
     if told is None or not has_plan(night.lake, told["run_id"]):
         return None
-    run = open_run(night.lake, told["run_id"])
+    try:
+        run = open_run(night.lake, told["run_id"])
+    except DamagedFileError:
+        return None  # it is planned again, and written over
     there = (run.question, run.budget, run.job_count, run.answered_count, run.poison_count)
     return run if there == (question, night.workers.budget, 0, told["known"], 0) else None
 
@@ -111,10 +116,14 @@ def _planned_before(night: NightSettings, question: Question, mark: Mark) -> Run
 def _begun_run(night: NightSettings, question: Question) -> Run | None:
     """Find the run that a killed night has left, if it still answers what this night asks."""
     lake = night.lake
-    note = read_json(lake, open_run_path(question.game, question.ask))
-    if note is None or not has_plan(lake, note["run_id"]):
+    path = open_run_path(question.game, question.ask)
+    run_id = read_hint(lake, path, lambda note: str(note["run_id"]))
+    if run_id is None:
         return None
-    run = open_run(lake, note["run_id"])
+    ensure_plan(lake, run_id)
+    if not has_plan(lake, run_id):
+        return None
+    run = open_run(lake, run_id)
     if (run.question, run.budget) != (question, night.workers.budget):
         return None
     return run if read_done(lake, run.run_id) is None else None

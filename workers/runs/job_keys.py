@@ -24,7 +24,7 @@ from nightgrid.solvers.algebra import ID_HEX_DIGITS, Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.runs.run_files import folder
+from nightgrid.workers.runs.run_files import plan_path
 
 Keys = npt.NDArray[np.uint64]
 """Job ids as numbers, (jobs, 2): the high half, then the low half."""
@@ -311,7 +311,7 @@ def _listed_less(rows: pa.Table, least: int) -> pa.ChunkedArray:
 
 def _had_by_plan(lake: Lake, run_id: str, budget: Budget) -> bool:
     """Tell whether the plan of a run of an earlier version says so of it."""
-    had = read_hint(lake, f"{folder(run_id)}/plan.json", lambda plan: Budget(**plan["budget"]))
+    had = read_hint(lake, plan_path(run_id), lambda plan: Budget(**plan["budget"]))
     return had is not None and (
         had.nodes >= budget.nodes
         and had.table_bytes >= budget.table_bytes

@@ -20,12 +20,14 @@ from nightgrid.solvers.question import Question
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.run_files import (
     CHUNKS_MAX,
+    PLAN,
     ChunkKey,
     ChunkRef,
     asked_path,
     check_run_id,
     done_path,
     folder,
+    plan_path,
     segment_path,
 )
 
@@ -104,13 +106,13 @@ def open_run(lake: Lake, run_id: str) -> Run:
     """Read what a run asks and how far its manifest reaches.
 
     Raises PermanentError for a run that is not in the lake: one that was not begun, and
-    that was not planned to its end.
+    that was not planned to its end. Raises DamagedFileError where a file does not say it.
     """
     check_run_id(run_id)
     # In this order: whatever a plan speaks of was in the manifest before it.
-    plan = read_json(lake, f"{folder(run_id)}/plan.json")
+    plan = read_about(lake, plan_path(run_id))
     planned = plan is not None
-    plan = plan or read_json(lake, asked_path(run_id))
+    plan = plan or read_about(lake, asked_path(run_id))
     if plan is None:
         if not lake.exists("runs"):
             raise NotInLakeError(
@@ -143,9 +145,27 @@ def open_run(lake: Lake, run_id: str) -> Run:
     )
 
 
+def read_about(lake: Lake, path: str) -> dict[str, Any] | None:
+    """Read a file that says what a run asks, or None where there is no file.
+
+    Raises DamagedFileError where it does not say so.
+    """
+    about = read_json(lake, path)
+    if about is not None:
+        try:
+            Question.from_json(about)
+            Budget(**about["budget"])
+        except (PermanentError, KeyError, TypeError, ValueError) as error:
+            raise DamagedFileError(f"{path} does not say what its run asks") from error
+        numbers = ("job_count", "answered_count") if path.endswith(PLAN) else ()
+        if not all(isinstance(about.get(name), int) for name in numbers):
+            raise DamagedFileError(f"{path} does not say how many jobs its run has")
+    return about
+
+
 def has_plan(lake: Lake, run_id: str) -> bool:
     """Tell whether a run is planned to its end."""
-    return lake.exists(f"{folder(run_id)}/plan.json")
+    return lake.exists(plan_path(run_id))
 
 
 def has_run(lake: Lake, run_id: str) -> bool:
@@ -172,7 +192,7 @@ def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
     beside = f"{path.removesuffix('.parquet')}.json"
     about = read_json(lake, beside) if text is None else json.loads(text)
     if about is None:
-        raise PermanentError(f"{path} does not say why it exists")
+        raise DamagedFileError(f"{path} does not say why it exists")
     return Segment(
         number=number,
         kind=about["kind"],

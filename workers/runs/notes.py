@@ -8,6 +8,7 @@ from itertools import chain, count
 from typing import Any
 
 from nightgrid.archive.lake.conforming import reason_of_failure
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_hint, read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import result_path
@@ -201,8 +202,11 @@ def remains_of(lake: Lake, run_id: str) -> Remains:
 
 
 def is_finished(lake: Lake, run_id: str) -> bool:
-    """Tell whether a run is begun and nothing of it is left to work."""
-    return has_run(lake, run_id) and remains_of(lake, run_id).finished
+    """Tell whether a run is begun and nothing of it is left to work; a damaged one is not."""
+    try:
+        return has_run(lake, run_id) and remains_of(lake, run_id).finished
+    except DamagedFileError:
+        return False
 
 
 def next_name(lake: Lake, run_id: str, *, more: bool) -> str:

@@ -27,6 +27,7 @@ from nightgrid.solvers.errors import PermanentError
 
 CHUNKS_MAX = 100_000
 """Chunks of one segment: what five digits name."""
+PLAN = "plan.json"
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _NAME = re.compile(r"seg-(\d{5})-chunk-(\d{5})(?:-attempt-(\d+))?\.\w+$")
 
@@ -98,6 +99,11 @@ def folder(run_id: str) -> str:
 def asked_path(run_id: str) -> str:
     """Name the file that says what a run asks whose plan is not complete."""
     return f"{folder(run_id)}/asked.json"
+
+
+def plan_path(run_id: str) -> str:
+    """Name the file that says that a run is planned to its end, and what it asks."""
+    return f"{folder(run_id)}/{PLAN}"
 
 
 def segment_path(run_id: str, number: int) -> str:

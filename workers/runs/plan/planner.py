@@ -14,13 +14,14 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.json_files import read_hint, read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.solvers.algebra import Ask, Budget, Game, digest
 from nightgrid.workers.logs import get_logger
+from nightgrid.workers.runs.damaged_runs import ensure_plan
 from nightgrid.workers.runs.ended import repair_results
 from nightgrid.workers.runs.job_keys import Answers, name_jobs
 from nightgrid.workers.runs.manifest import (
@@ -35,7 +36,7 @@ from nightgrid.workers.runs.plan.open_jobs import Asking, OpenJobs, Split
 from nightgrid.workers.runs.plan.plan_pass import LargeJob, Piece, PlanPass
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import Retry
-from nightgrid.workers.runs.run_files import asked_path, folder, segment_path
+from nightgrid.workers.runs.run_files import asked_path, plan_path, segment_path
 from nightgrid.workers.tracing import span
 
 log = get_logger("nightgrid.planner")
@@ -107,6 +108,7 @@ def plan_run(
     if jobs.again_count:
         run_id = next_name(lake, run_id, more=True)
     if jobs.open_count:
+        ensure_plan(lake, run_id)
         with span("plan", run=run_id, game=game.name):
             begin_run(asking, run_id, puzzle_count=jobs.open_count)
             extend_run(asking, puzzles, run_id, answers, known_count)
@@ -118,7 +120,7 @@ def plan_run(
 
 def _listed_less(asking: Asking, run_id: str) -> bool:
     """Tell whether a run of this name was bounded to fewer bytes of solutions."""
-    about = read_json(asking.lake, asked_path(run_id)) or {}
+    about = read_hint(asking.lake, asked_path(run_id), dict) or {}
     had, wanted = about.get("solution_bytes"), _solution_bytes(asking)
     return wanted is not None and bool(about) and (had is None or had < wanted)
 
@@ -278,7 +280,7 @@ def _write_plan(
         "cost_s": round(plan.cost_s, 3),
     }
     about = _asked(asking, run_id, puzzle_count) | planned
-    write_json(asking.lake, f"{folder(run_id)}/plan.json", about)
+    write_json(asking.lake, plan_path(run_id), about)
     if plan.job_count:
         log.info(
             "run planned",
