@@ -30,11 +30,14 @@ from nightgrid.solvers.question import QUESTION_FIELDS, Question
 RANKED_STATUSES = [
     Status.SOLVED.value,
     Status.UNSOLVABLE.value,
-    Status.INVALID.value,
     Status.OVER_BUDGET.value,
+    Status.INVALID.value,
     Status.POISON.value,
 ]
-"""When a job ended several times (a larger budget, another machine), the first of these counts."""
+"""When a job ended several times (a larger budget, another machine), the first of these counts.
+
+A job that was worked breaks no rule: over budget counts where an earlier version called it invalid.
+"""
 _SPENT = sorted(BUDGET_COLUMNS, key=lambda name: name != "budget_seconds")
 
 

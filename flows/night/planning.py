@@ -13,13 +13,13 @@ from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.night.settings import NightGame, NightSettings
-from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.algebra import Ask, Game, Status
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.workers.runs.damaged_runs import NIGHTLY, ensure_plan
 from nightgrid.workers.runs.job_keys import finally_answered
 from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
 from nightgrid.workers.runs.plan.planner import plan_run
-from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.retry import Retry, statuses_of
 
 
 def open_run_path(game: str, ask: Ask) -> str:
@@ -72,11 +72,13 @@ def plan_ask(
         question.to_json(),
         folders=[RESULTS_FOLDER, puzzles_folder(game.name)],
     )
-    done = _planned_before(night, question, mark)
+    again = statuses_of(retry)
+    # What was invalid counted as answered then.
+    done = None if Status.INVALID in again else _planned_before(night, question, mark)
     if done is not None:
         return PlannedRun(done)
     # What has its answer is left out before anything is named, estimated or read as a whole.
-    answered = finally_answered(lake, question)
+    answered = finally_answered(lake, question, again)
     puzzles, known = read_puzzles_but(lake, game.name, answered)
     run_id = plan_run(
         lake,

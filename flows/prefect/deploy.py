@@ -148,7 +148,7 @@ def main() -> None:
         "--retry",
         choices=[retry.value for retry in Retry],
         help="work again, every night and within the same budget, puzzles that earlier runs have"
-        " given up",
+        " given up, or called invalid",
     )
     parser.add_argument("--cron", default=CRON, help=f"when, in UTC (default: {CRON!r})")
     options = parser.parse_args()

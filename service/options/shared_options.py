@@ -146,9 +146,9 @@ RetryOption = Annotated[
     Retry | None,
     typer.Option(
         "--retry",
-        metavar="poison|over_budget|all",
-        help="Work again, within the same budget, puzzles that earlier runs have given up: as "
-        "poison, over budget, or both.",
+        metavar="poison|over_budget|invalid|all",
+        help="Work again, within the same budget, puzzles that earlier runs have given up as "
+        "poison or over budget, or have called invalid, or all of these.",
     ),
 ]
 LakeOption = Annotated[

@@ -206,7 +206,7 @@ class Answers:
     poison: KeySet
     """Poison in such a run."""
     again: KeySet
-    """Those of the two above that are to be worked again all the same."""
+    """Those of the two above, and invalid ones, that are to be worked again all the same."""
 
     @classmethod
     def none(cls) -> Answers:
@@ -238,7 +238,7 @@ def read_answers(
 ) -> Answers:
     """Read which jobs need no work within a budget, from all results but those of run `but_of`.
 
-    Over budget or poison are no answers if they are among the statuses `again`.
+    Over budget, poison or invalid are no answers if they are among the statuses `again`.
 
     Over budget and poison count only if the run that said so had at least this budget of nodes,
     table bytes and seconds each, as its rows say; a run whose budget the lake does not know does
@@ -258,8 +258,12 @@ def read_answers(
             asked = pc.and_(asked, pc.is_in(found.column("puzzle_id"), value_set=about))
         rows = found.filter(pc.and_(asked, pc.not_equal(found.column("run_id"), but_of or "")))
         final = pc.is_in(rows.column("status"), value_set=FINAL)
-        answers.final.add(keys_of(rows.column("job_id").filter(final)))
         others = rows.filter(pc.invert(final))
+        if Status.INVALID in again:
+            refused = pc.equal(rows.column("status"), str(Status.INVALID))
+            answers.again.add(keys_of(rows.column("job_id").filter(refused)))
+            final = pc.and_not(final, refused)
+        answers.final.add(keys_of(rows.column("job_id").filter(final)))
         if listed_bytes is not None and Status.OVER_BUDGET not in again:
             others = others.filter(pc.invert(_listed_less(others, listed_bytes)))
         _give_up(answers, others.filter(_had(others, budget)), again)
@@ -272,12 +276,16 @@ def read_answers(
     return answers
 
 
-def finally_answered(lake: Lake, question: Question) -> pa.Array:
-    """Read the ids of the puzzles about which a question has an answer that no budget changes."""
+def finally_answered(lake: Lake, question: Question, again: Collection[str] = ()) -> pa.Array:
+    """Read the ids of the puzzles about which a question has an answer that no budget changes.
+
+    A status among those `again` is no answer.
+    """
     found = [pa.array([], pa.string())]
     asked = question.to_json()
+    answers = FINAL.filter(pc.invert(pc.is_in(FINAL, pa.array(sorted(again), pa.string()))))
     for rows in scan_results(lake, ("puzzle_id", "status", *asked)):
-        is_answer = pc.is_in(rows.column("status"), value_set=FINAL)
+        is_answer = pc.is_in(rows.column("status"), value_set=answers)
         for name, text in asked.items():
             is_answer = pc.and_(is_answer, pc.equal(rows.column(name), text))
         found += rows.filter(is_answer).column("puzzle_id").chunks

@@ -8,17 +8,18 @@ from nightgrid.solvers.algebra import Status
 
 
 class Retry(StrEnum):
-    """Which jobs without an answer are worked again."""
+    """Which jobs without a solution or a proof are worked again."""
 
     POISON = "poison"
     OVER_BUDGET = "over_budget"
+    INVALID = "invalid"
     ALL = "all"
 
     @property
     def statuses(self) -> frozenset[str]:
         """The statuses of these jobs."""
-        both = frozenset(map(str, (Status.POISON, Status.OVER_BUDGET)))
-        return both if self is Retry.ALL else frozenset({self.value})
+        every = frozenset(map(str, (Status.POISON, Status.OVER_BUDGET, Status.INVALID)))
+        return every if self is Retry.ALL else frozenset({self.value})
 
 
 NOTHING: frozenset[str] = frozenset()

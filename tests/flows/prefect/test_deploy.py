@@ -66,7 +66,7 @@ def test_what_cannot_be_scheduled_is_one_sentence(
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("word", [None, "poison", "over_budget", "all"])
+@pytest.mark.parametrize("word", [None, "poison", "over_budget", "invalid", "all"])
 def test_what_is_worked_again_is_asked_of_every_night(
     word: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -6,7 +6,8 @@ import pytest
 import toy_game as toy
 
 from nightgrid.archive.results.results import find_results
-from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.algebra import STATUS_CODES, Budget, Outcome, Status
+from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.runs.manifest import open_run
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 KINDS = {3: toy.RAISE, 4: toy.RAISE, 7: toy.LAYERED, 9: toy.UNSOLVABLE}
 BOARDS = toy.boards(12, KINDS)
+OVER = Outcome(status=Status.OVER_BUDGET, reason_code=ReasonCode.NODES)
 
 
 @pytest.fixture
@@ -107,6 +109,55 @@ def test_a_retry_that_was_killed_is_taken_up_by_the_same_command(
         drive(lake, run_id, Dies(lake, settings), settings=settings)
     again, statuses = work(Retry.POISON)
     assert (again.run_id, statuses) == (run_id, {"solved": 2})
+
+
+@pytest.fixture
+def end_with(monkeypatch, over_budget):
+    """Let boards that would raise end with a status."""
+    solve_batch = toy.ToyGame.solve_batch
+    mend(monkeypatch)
+
+    def end_with(status):
+        def ended(self, arrays, ask, budget):
+            found = solve_batch(self, arrays, ask, budget)
+            raising = arrays["domino_b.values"][arrays["domino_b.offsets"][:-1]] == toy.RAISE
+            found["status"][raising] = STATUS_CODES.index(status)
+            return found
+
+        monkeypatch.setattr(toy.ToyGame, "solve_batch", ended)
+
+    return end_with
+
+
+def test_what_was_called_invalid_is_worked_again_when_it_is_asked_for(work, lake, end_with):
+    end_with(Status.INVALID)
+    first, statuses = work()
+    assert statuses == {"solved": 8, "unsolvable": 1, "over_budget": 1, "invalid": 2}
+    end_with(Status.SOLVED)
+    larger = Budget(seconds=BUDGET.seconds + 1)
+    for retry, budget, worked in (
+        (None, BUDGET, {}),
+        (Retry.POISON, BUDGET, {}),
+        (None, larger, {"over_budget": 1}),
+        (Retry.INVALID, BUDGET, {"solved": 2}),
+        (Retry.INVALID, BUDGET, {}),
+    ):
+        assert work(retry, budget=budget)[1] == worked
+    ids = [row["job_id"] for row in result_rows(lake, first.run_id)]
+    assert "invalid" not in find_results(lake, ids).column("status").to_pylist()
+
+
+def test_what_was_called_invalid_and_is_over_budget_when_it_is_worked_counts_as_that(
+    work, lake, monkeypatch, end_with
+):
+    end_with(Status.INVALID)
+    first = work()[0]
+    end_with(Status.OVER_BUDGET)
+    monkeypatch.setattr(toy.ToyGame, "solve", lambda *_: OVER)
+    assert work(Retry.ALL)[1] == {"over_budget": 3}
+    ids = [row["job_id"] for row in result_rows(lake, first.run_id)]
+    found = find_results(lake, ids).column("status").to_pylist()
+    assert (found.count("over_budget"), found.count("invalid")) == (3, 0)
 
 
 def test_new_puzzles_and_what_is_retried_are_one_run(work, monkeypatch, over_budget):
