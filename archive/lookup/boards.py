@@ -202,7 +202,8 @@ def _ids(lake: Lake, game: str, folder: str, prefix: str) -> Iterator[tuple[str,
         # As bounds, which row groups can be left out by; "g" follows every hexadecimal digit.
         condition = (pc.field("puzzle_id") >= prefix) & (pc.field("puzzle_id") < f"{prefix}g")
     for fragment in lake.dataset(folder, archive_plug(game).puzzles()).get_fragments():
-        found = fragment.to_table(columns=["puzzle_id"], filter=condition).column("puzzle_id")
+        with lake.reading(folder):
+            found = fragment.to_table(columns=["puzzle_id"], filter=condition).column("puzzle_id")
         yield from ((getattr(fragment, "path", folder), name) for name in found.to_pylist())
 
 
@@ -237,11 +238,12 @@ def _rows(
         for fragment in lake.dataset(path, schema).get_fragments():
             # The rows of a lake without such a file are one fragment in memory.
             groups = getattr(fragment, "split_by_row_group", lambda _, whole=fragment: [whole])
-            tables += [
-                group.to_table(schema=schema, filter=condition)
-                for group in groups(condition)
-                if group.count_rows(filter=condition)
-            ]
+            with lake.reading(path):
+                tables += [
+                    group.to_table(schema=schema, filter=condition)
+                    for group in groups(condition)
+                    if group.count_rows(filter=condition)
+                ]
     return pa.concat_tables(tables)
 
 

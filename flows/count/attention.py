@@ -57,7 +57,9 @@ def _placed(lake: Lake, corpus: Corpus, items: tuple[Item, ...]) -> list[Item]:
     ids = pa.array([item.puzzle_id for item in items], pa.string())
     rows = lake.dataset(corpus.rows_path, CORPUS_ROWS)
     places: dict[str, dict[str, Any]] = {}
-    for row in rows.to_table(filter=pc.field("puzzle_id").isin(ids)).to_pylist():
+    with lake.reading(corpus.rows_path):
+        found = rows.to_table(filter=pc.field("puzzle_id").isin(ids)).to_pylist()
+    for row in found:
         places.setdefault(row["puzzle_id"], row)
     placed = [
         replace(item, name=_place(places[str(item.puzzle_id)], str(item.puzzle_id)))

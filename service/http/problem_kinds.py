@@ -232,6 +232,14 @@ KINDS: tuple[Kind, ...] = (
         (ANY,),
     ),
     Kind(
+        "damaged-lake",
+        500,
+        "A file of the lake cannot be read",
+        "a file of the lake is damaged, or may not be read; the log of the service names it, and "
+        "`nightgrid lake repair` mends what can be mended",
+        (ANY,),
+    ),
+    Kind(
         "not-ready",
         503,
         "The service is not ready",

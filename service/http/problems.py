@@ -16,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
 from nightgrid.service.http.field_faults import fault_of
 from nightgrid.solvers.errors import InvalidPuzzleError, NightgridError, PermanentError
 from nightgrid.workers.logs import get_logger
@@ -97,6 +98,15 @@ def problem_of(error: NightgridError, pointer: str = "") -> Problem:
             for each in (error, *error.others)
         ]
         return Problem(422, "invalid-puzzle", "The puzzle is invalid", str(error), errors=errors)
+    if isinstance(error, (DamagedFileError, LakeRefusesError)):
+        # Nothing that the client asks for can be wrong here, and where the lake lies is not told.
+        log.error("lake cannot be read", error=str(error))
+        return Problem(
+            500,
+            "damaged-lake",
+            "A file of the lake cannot be read",
+            "a file of the lake is damaged, or may not be read; the log of the service names it",
+        )
     if isinstance(error, PermanentError):
         errors = [FieldError(pointer=pointer, detail=str(error))] if pointer else []
         return Problem(422, "bad-value", "A value is wrong", str(error), errors=errors)

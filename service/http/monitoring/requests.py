@@ -13,6 +13,7 @@ import uuid
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.service.http.monitoring.metrics import Figures
 from nightgrid.service.http.monitoring.route_names import method_of, route_of
 from nightgrid.workers.logs import bound, get_logger
@@ -21,6 +22,8 @@ log = get_logger("nightgrid.http")
 
 ID_HEADER = "X-Request-ID"
 ID_CHARS = 16
+SKIPPED_HEADER = "Nightgrid-Skipped-Files"
+"""How many damaged files of the lake were skipped: the answer may lack what they held."""
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Requests that are logged only when the service failed at them."""
@@ -49,7 +52,10 @@ class Noted:
 
         async def send_noted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)[ID_HEADER] = request
+                headers = MutableHeaders(scope=message)
+                headers[ID_HEADER] = request
+                if left_out := _name_skipped():
+                    headers[SKIPPED_HEADER] = str(left_out)
                 self._note(scope, message["status"], time.perf_counter() - begun)
             await send(message)
 
@@ -70,6 +76,15 @@ class Noted:
             client=getattr(scope.get("state", {}).get("client"), "name", ""),
             seconds=round(seconds, 4),
         )
+
+
+def _name_skipped() -> int:
+    """Log the damaged and foreign files that were skipped since; return how many."""
+    files = skipped_files()
+    for path, why in files.items():
+        log.warning("file skipped", file=path, why=why)
+    forget(*files)
+    return len(files)
 
 
 def _id_of(headers: Headers) -> str:

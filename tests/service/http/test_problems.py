@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 from starlette.testclient import TestClient
 
+from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
 from nightgrid.service.http import problems
 from nightgrid.service.http.problems import PROBLEM_TYPE, Problem, pointer_of
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, TransientError
@@ -21,6 +22,8 @@ RAISED: dict[str, tuple[Exception, int, str]] = {
         "invalid-puzzle",
     ),
     "permanent": (PermanentError("--ask is 'x'; expected count"), 422, "bad-value"),
+    "damaged": (DamagedFileError(f"{SECRET} is damaged"), 500, "damaged-lake"),
+    "refused": (LakeRefusesError(f"{SECRET}: the lake refuses"), 500, "damaged-lake"),
     "transient": (TransientError(f"no answer from {SECRET}"), 503, "unavailable"),
     "unexpected": (ValueError(SECRET), 500, "internal"),
     "problem": (Problem(409, "replayed-key", "Replayed", "another body"), 409, "replayed-key"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -169,3 +170,28 @@ def test_a_page_survives_rows_that_come_between(sample: TestClient):
     assert not {row["job_id"] for row in first["results"]} & {
         row["job_id"] for row in rest["results"]
     }
+
+
+def test_an_answer_without_a_damaged_file_says_so(
+    sample_lake: Path, open_client: Callable[..., TestClient], tmp_path: Path
+) -> None:
+    """Given a damaged file of results, Then fewer rows are never told as if they were all."""
+    shutil.copytree(sample_lake, tmp_path / "lake")
+    client = open_client(tmp_path / "lake")
+    assert "nightgrid-skipped-files" not in client.get(URL).headers
+    for path in (tmp_path / "lake" / "results").iterdir():
+        path.write_bytes(b"")
+    answer = client.get(URL)
+    assert (answer.status_code, answer.json()["results"]) == (200, [])
+    assert answer.headers["nightgrid-skipped-files"] == "1"
+
+
+@pytest.mark.parametrize("path", ["/v1/puzzles/pips", "/v1/puzzles/pips/2026-01-01"])
+def test_what_cannot_be_told_without_a_damaged_file_is_no_fault_of_the_client(
+    sample_lake: Path, open_client: Callable[..., TestClient], tmp_path: Path, path: str
+) -> None:
+    shutil.copytree(sample_lake, tmp_path / "lake")
+    (tmp_path / "lake" / "editions" / "pips.parquet").write_bytes(b"")
+    answer = open_client(tmp_path / "lake").get(path)
+    assert (answer.status_code, answer.json()["type"]) == (500, "/problems/damaged-lake")
+    assert str(tmp_path) not in answer.text
