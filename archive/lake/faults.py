@@ -20,7 +20,15 @@ ASIDE = "damaged"
 """Folder of damaged files that were set aside, under the paths that they had."""
 
 _UNRECOVERABLE_ERRNOS = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EROFS, errno.ENAMETOOLONG}
+    {
+        errno.EACCES,
+        errno.EPERM,
+        errno.EISDIR,
+        errno.ENOTDIR,
+        errno.EROFS,
+        errno.ENAMETOOLONG,
+        errno.ELOOP,
+    }
 )
 _FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FULL = ("StorageFull", "QuotaExceeded", "InsufficientStorage", "HTTP 507")

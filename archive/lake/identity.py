@@ -115,9 +115,15 @@ def _main() -> None:
 
 def _read(url: str) -> bytes | None:
     if location.is_folder(url):
+        path = location.folder_of(url) / LAKE_FILE
         try:
-            return (location.folder_of(url) / LAKE_FILE).read_bytes()
+            return path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
+            if path.is_symlink():
+                raise PermanentError(
+                    f"{LAKE_FILE} of the lake {url} is a link to nothing; mount what it leads to, "
+                    "or delete it to give the lake another id"
+                ) from None
             return None
         except OSError as error:
             raise TransientError(f"{LAKE_FILE} of the lake {url}: {error}") from error

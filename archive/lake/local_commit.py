@@ -17,6 +17,7 @@ from urllib.request import url2pathname
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from nightgrid.archive.lake.local_listing import is_dead, leads_back, list_folder
 from nightgrid.solvers.errors import PermanentError
 
 STAGING = ".staging"
@@ -27,6 +28,15 @@ LOCK = "create.lock"
 """File among the half-written ones that a process locks while it looks for a name and takes it."""
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What hard links fail with where a file system has none."""
+
+
+class DeadLinkError(PermissionError):
+    """A name is taken by a link to nothing: what it leads to may come back, so it stays."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the link."""
+        text = "a link to nothing has this name; mount what it leads to, or delete it"
+        super().__init__(errno.EPERM, text, str(path))
 
 
 class LocalFolder:
@@ -55,6 +65,19 @@ class LocalFolder:
             return False
         place = link if new else rename
         return put(self._folder, STAGING, path, fill, place, durable=durable)
+
+    def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
+        """List what lies in a folder (nightgrid.archive.lake.local_listing)."""
+        return list_folder(self._folder, folder, deep=deep)
+
+    def is_dead_link(self, path: str) -> bool:
+        """Tell whether a path is a link to nothing."""
+        return is_dead(self._folder / path)
+
+    def is_circle(self, folder: str) -> bool:
+        """Tell whether a folder is a link that leads back into the lake."""
+        path = self._folder / folder
+        return path.is_symlink() and leads_back(self._folder, path)
 
     def sync_deleted(self, path: str) -> None:
         """Bring onto the disk that a file is gone."""
@@ -142,6 +165,8 @@ def link(staged: Path, target: Path) -> bool:
     try:
         target.hardlink_to(staged)
     except FileExistsError:
+        if is_dead(target):
+            raise DeadLinkError(target) from None
         return False
     except OSError as error:
         if error.errno not in _NO_LINKS:
@@ -158,6 +183,8 @@ def _rename_new(staged: Path, target: Path) -> bool:
     """
     with (staged.parent / LOCK).open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_dead(target):
+            raise DeadLinkError(target)
         return not target.exists() and rename(staged, target)
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
 from nightgrid.archive.lake.encoding import check_file, check_group, check_rows, filled
-from nightgrid.archive.lake.faults import DamagedFileError, storage_errors
+from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, storage_errors
 from nightgrid.archive.lake.location import check_path
 from nightgrid.archive.lake.stored_files import StoredFiles
 from nightgrid.solvers.errors import PermanentError
@@ -154,7 +154,7 @@ class Lake(StoredFiles):
         """Open one Parquet file; the checksums of its pages are compared as they are read."""
         check_path(path)
         with (
-            storage_errors(path),
+            self._reading(path),
             self._fs.open_input_file(path) as source,
             pq.ParquetFile(source, page_checksum_verification=True) as file,
         ):
@@ -208,6 +208,10 @@ class Lake(StoredFiles):
         try:
             with storage_errors(path):
                 yield
+        except MissingFileError:
+            for name in self._parquet_files(path):
+                self._check_link(name)
+            raise
         except DamagedFileError as error:
             raise DamagedFileError(f"{path} is damaged: {self._damage(path)}") from error
 

@@ -36,6 +36,15 @@ class Storage(Protocol):
         not `durable` may be lost in a power failure. Returns whether the file was written.
         """
 
+    def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
+        """List the files and folders in a folder, or with `deep` at any depth, in any order."""
+
+    def is_dead_link(self, path: str) -> bool:
+        """Tell whether a path is a link to nothing."""
+
+    def is_circle(self, folder: str) -> bool:
+        """Tell whether a folder is a link back into the lake, which no listing follows."""
+
     def sync_deleted(self, path: str) -> None:
         """Make sure that a file that was deleted stays so."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from nightgrid.archive.lake.faults import storage_errors
+from nightgrid.archive.lake.faults import LakeRefusesError, MissingFileError, storage_errors
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.location import check_path
 from nightgrid.archive.lake.storage_kinds import Storage, open_storage
@@ -81,7 +82,7 @@ class StoredFiles:
         Raises MissingFileError when it does not exist.
         """
         check_path(path)
-        with storage_errors(path), self._fs.open_input_file(path) as source:
+        with self._reading(path), self._fs.open_input_file(path) as source:
             return bytes(source.read())
 
     def list(self, prefix: str = "") -> builtins.list[str]:
@@ -106,15 +107,12 @@ class StoredFiles:
     def _infos(self, prefix: str, *, deep: bool) -> builtins.list[pafs.FileInfo]:
         if prefix:
             check_path(prefix)
-        selector = pafs.FileSelector(prefix, allow_not_found=True, recursive=deep)
         with storage_errors(prefix or self.url):
-            try:
-                found: builtins.list[pafs.FileInfo] = self._fs.get_file_info(selector)
-            except NotADirectoryError:
-                return []
-            except FileNotFoundError:  # made just between two looks of Arrow's
-                return self._infos(prefix, deep=deep)
-        return found
+            return self._storage.listing(prefix, deep=deep)
+
+    def is_circle(self, folder: str) -> bool:
+        """Tell whether a folder is a link back into the lake, which no listing follows."""
+        return self._storage.is_circle(folder)
 
     def exists(self, path: str) -> bool:
         """Tell whether a file or a folder exists."""
@@ -162,4 +160,24 @@ class StoredFiles:
     def _type(self, path: str) -> pafs.FileType:
         check_path(path)
         with storage_errors(path):
-            return self._fs.get_file_info(path).type
+            found = self._fs.get_file_info(path).type
+        if found == pafs.FileType.NotFound:
+            self._check_link(path)
+        return found
+
+    @contextmanager
+    def _reading(self, path: str) -> Iterator[None]:
+        """Turn errors of reading a file into ours; a link to nothing is no missing file."""
+        try:
+            with storage_errors(path):
+                yield
+        except MissingFileError:
+            self._check_link(path)
+            raise
+
+    def _check_link(self, path: str) -> None:
+        if self._storage.is_dead_link(path):
+            raise LakeRefusesError(
+                f"{path} is a link to nothing; expected a file: mount what it leads to, or delete "
+                "the link"
+            )

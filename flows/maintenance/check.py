@@ -26,7 +26,7 @@ from nightgrid.workers.runs.run_files import folder
 Fault = Literal["damaged", "foreign", "newer", "lost", "unreadable"]
 FOREIGN = "no process of this program reads it; delete it, or move it out of the lake"
 IN_THE_WAY = "move it out of the lake: no process can read or write a file of this name"
-UNREADABLE = "let this user read it; whether it is sound is not known, and repair changes nothing"
+UNREADABLE = "whether it is sound is not known, and repair changes nothing until it can be read"
 NEWER = "use the nightgrid that wrote it, or a later one"
 
 
@@ -72,6 +72,9 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
             yield found
     on_file(len(paths), len(paths))
     for path in lake.folders("", deep=True):
+        if lake.is_circle(path):
+            what = f"{path} is a link back into the lake, which no process follows"
+            yield Finding(path=path, fault="foreign", what=what, advice=FOREIGN)
         if kind_of(path) is not None:
             faults.add("unreadable")
             what = f"{path} is a folder; expected a file"

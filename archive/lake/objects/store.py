@@ -65,6 +65,20 @@ class Objects:
             obstore.put(store, path, body, use_multipart=many, chunk_size=PART_BYTES)
         return True
 
+    def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
+        """List what names begin with a folder's."""
+        selector = pafs.FileSelector(folder, allow_not_found=True, recursive=deep)
+        found: list[pafs.FileInfo] = self.filesystem.get_file_info(selector)
+        return found
+
+    def is_dead_link(self, path: str) -> bool:  # noqa: ARG002
+        """Find none: there are no links."""
+        return False
+
+    def is_circle(self, folder: str) -> bool:  # noqa: ARG002
+        """Find none: there are no links."""
+        return False
+
     def sync_deleted(self, path: str) -> None:
         """Do nothing: what is deleted there is gone."""
 

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -306,6 +307,56 @@ def test_a_folder_in_the_place_of_a_file_is_named_and_left_to_a_person(
     with pytest.raises(LakeRefusesError, match=f"^{path} is a folder; expected a file; a repair"):
         list(repair_lake(lake))
     assert lake.read_bytes(f"{path}/notes.md") == b"mine"
+
+
+@pytest.mark.parametrize("folder", ["results", "puzzles", "editions", "checked", "runs/run="])
+def test_a_link_to_nothing_is_named_and_left_until_what_it_leads_to_is_back(
+    lake: Lake, worked: tuple[Path, Path], tmp_path: Path, folder: str
+) -> None:
+    """Given a file on a disk that is not mounted, Then nothing of it is lost or made again."""
+    before = answers(lake)
+    path = next(name for name in lake.list("") if name.startswith(folder))
+    (Path(lake.url) / path).rename(tmp_path / "moved")
+    (Path(lake.url) / path).symlink_to(tmp_path / "away" / "moved")
+    assert [(found.path, found.fault) for found in findings(lake)] == [(path, "unreadable")]
+    with pytest.raises(LakeRefusesError, match=f"^{path} is a link to nothing"):
+        list(repair_lake(lake))
+    (tmp_path / "away").mkdir()
+    (tmp_path / "moved").rename(tmp_path / "away" / "moved")
+    assert findings(lake) == []
+    work_night(night_of(lake, worked[1]))
+    assert answers(lake) == before
+
+
+def test_a_link_back_into_the_lake_is_named_and_nothing_is_read_twice(lake: Lake) -> None:
+    for name in ("results/one", "results/other", "puzzles/game=pips/up"):
+        (Path(lake.url) / name).symlink_to("..")
+    assert {(found.path, found.fault) for found in findings(lake)} == {
+        ("results/one", "foreign"),
+        ("results/other", "foreign"),
+        ("puzzles/game=pips/up", "foreign"),
+    }
+
+
+def test_a_repair_says_what_it_could_not_mend(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given tables that are not made again, Then a repair does not call them mended at its end."""
+    lake.delete(lake.list("puzzles")[0])
+    monkeypatch.setattr(
+        "nightgrid.flows.maintenance.repair.normalise",
+        lambda *_, **__: SimpleNamespace(edition_count=0),
+    )
+    *_, last = repair_lake(lake)
+    assert not last.mended
+    assert "still is, after 3 rounds" in last.what
+
+
+def test_a_repair_says_what_becomes_of_answers_on_demand(lake: Lake) -> None:
+    path = next(name for name in lake.list("results") if "merged" in name)
+    harm(lake, path, "empty")
+    (told, *_) = repair_lake(lake)
+    assert told.what.endswith(
+        "answers to submitted jobs that stood in it are worked when they are asked again"
+    )
 
 
 def test_a_lake_of_a_later_version_is_named_and_not_repaired(lake: Lake) -> None:
