@@ -5,6 +5,7 @@ Every step leaves the lake as a lake: a repair that is killed anywhere is ended 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +19,13 @@ from nightgrid.flows.maintenance.files import Mend, kind_of
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import holding
 from nightgrid.workers.runs.damaged_runs import set_run_aside
-from nightgrid.workers.runs.ended import ended_runs, write_again
+from nightgrid.workers.runs.ended import ASKED_AGAIN, ended_runs, write_again
 from nightgrid.workers.runs.run_files import folder
 
 LEASE = "night"
 """A repair writes what nights write: only one of both is at work."""
+_OF_JOBS = re.compile(r"^(results|solutions)/(merged|ondemand)-")
+"""Files that may hold answers to submitted jobs, of which there are no chunk results."""
 ROUNDS_MAX = 3
 """Checks of one repair: what was made again may show what else is lost."""
 
@@ -71,6 +74,10 @@ def repair_lake(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Ite
             if not todo:
                 return
             yield from _mend(lake, todo)
+        for found in check_lake_files(lake, on_file):
+            if found.path not in told or found.mend not in (None, Mend.PERSON):
+                what = f"{found.what}; it still is, after {ROUNDS_MAX} rounds"
+                yield Mended(path=found.path, mended=False, what=what)
 
 
 def _mend(lake: Lake, findings: Iterable[Finding]) -> Iterator[Mended]:
@@ -87,7 +94,8 @@ def _mend(lake: Lake, findings: Iterable[Finding]) -> Iterator[Mended]:
         if found.fault == "lost":
             continue
         moved = _moved(lake, found.path, found.mend, names)
-        yield Mended(path=found.path, mended=True, what=f"{found.what}; moved to {moved}")
+        more = ASKED_AGAIN if found.mend is Mend.RESULTS and _OF_JOBS.search(found.path) else ""
+        yield Mended(path=found.path, mended=True, what=f"{found.what}; moved to {moved}{more}")
     for game in sorted(again):
         if lake.exists(raw_folder(game)):
             report = normalise(lake, game=game, rebuild=True)

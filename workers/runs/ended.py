@@ -30,6 +30,8 @@ from nightgrid.workers.runs.run_files import done_path
 
 _OURS = re.compile(r"/([0-9a-f]{32}|ondemand-[^/]+|merged-[^/]+)\.parquet$")
 """Names that this program gives to files of answers."""
+ASKED_AGAIN = "; answers to submitted jobs that stood in it are worked when they are asked again"
+"""What becomes of answers that no chunk result tells, told with a file that is set aside."""
 _RUN_ROWS = select(RESULTS, ["run_id", "job_id"])
 
 
@@ -91,7 +93,8 @@ def repair_results(lake: Lake) -> list[str]:
         except DamagedFileError as error:
             if not is_foreign(lake, path):
                 moved = set_aside(lake, path)
-                skip_file(path, f"{error}; moved to {moved}, and what its runs tell written again")
+                told = f"{error}; moved to {moved}, and what its runs tell written again"
+                skip_file(path, told + ASKED_AGAIN)
                 aside.append(path)
     if aside:
         paths = lake.list("")
