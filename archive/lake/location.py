@@ -90,8 +90,15 @@ def _of_folder(folder: Path, *, writes: bool) -> str:
         return "is a file" if there == folder else f"lies below {there}, which is a file"
     if not os.access(there, os.R_OK | os.X_OK | (os.W_OK if writes else 0)):
         whose = "" if there == folder else f" in {there}"
-        return f"cannot be read{' and written' if writes else ''}{whose} (permission denied)"
+        what = f"cannot be read{' and written' if writes else ''}{whose}"
+        return f"{what} ({_why_not(there)})"
     return ""
+
+
+def _why_not(folder: Path) -> str:
+    """Tell a mount from permissions: those of a folder may be right, and it is not written."""
+    is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY and os.access(folder, os.R_OK | os.X_OK)
+    return "it is mounted read-only here" if is_read_only else "permission denied"
 
 
 def check_path(path: str) -> str:

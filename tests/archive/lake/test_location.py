@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,6 +61,17 @@ def test_a_folder_without_permission_is_refused(
         check_location(str(tmp_path))
     with pytest.raises(PermanentError, match=f"written in {tmp_path} "):
         check_location(str(tmp_path / "lake"))
+
+
+def test_a_read_only_mount_is_no_matter_of_permissions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a unit that may write elsewhere alone, Then the sentence does not blame the owner."""
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, how: not how & os.W_OK and access(path, how))
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    with pytest.raises(PermanentError, match=r"and written \(it is mounted read-only here\)"):
+        check_location(str(tmp_path))
 
 
 def test_a_lake_that_is_only_read_need_not_be_written(
