@@ -48,7 +48,11 @@ def config_path() -> Path | None:
     named = os.environ.get(CONFIG_VARIABLE, "")
     if not named:
         here = Path(CONFIG_NAME).absolute()
-        return here if here.is_file() else None
+        try:
+            return here if here.is_file() else None
+        except PermissionError:
+            # Behind sudo, the current folder may be one that this user may not enter.
+            return None
     if named == NO_CONFIG:
         return None
     path = Path(named).expanduser().absolute()

@@ -253,7 +253,8 @@ def default_budget() -> Budget:
     for the library that reads settings.
     """
     is_set = any(name.upper().startswith(SETTINGS_PREFIX) for name in os.environ)
-    if is_set or Path(SETTINGS_FILE).exists():
+    # Not Path.exists, which raises where the current folder may not be entered.
+    if is_set or os.path.exists(SETTINGS_FILE):  # noqa: PTH110
         return read_settings().budget
     return Budget()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.settings import Settings, load_settings
+from nightgrid.workers.settings_sources import config_path
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +50,18 @@ def test_paths_of_a_file_are_relative_to_its_folder(
     assert settings.side_dir == folder / "etc" / "run"
     (folder / "etc" / "mine.toml").write_text('lake = "s3://bucket/lake"\n')
     assert load_settings().lake == "s3://bucket/lake"
+
+
+def test_a_folder_that_may_not_be_entered_has_no_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given `sudo -u` in a home folder, Then a file that may not be seen ends no command."""
+
+    def refuse(_: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert config_path() is None
 
 
 def test_child_processes_have_the_settings_of_their_parent_wherever_they_work(folder: Path) -> None:
