@@ -233,11 +233,12 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
 
 
 def _no_server(settings: Settings) -> str:
-    """Say that no server answers: one that is configured is expected to, and named."""
+    """Say that no server answers: the embedded one need not run, another one is expected to."""
     from nightgrid.workers.cluster import server
 
     if server.is_embedded(settings):
-        return "no server"
+        # Another side folder than that of the workers is the one mistake that looks like this.
+        return f"no server runs at {server.address(settings)}"
     return f"{server.title(settings)} does not answer"
 
 

@@ -119,7 +119,8 @@ def test_submit_without_a_server_is_one_line(
     make_folder("lake")
     code, out, _ = invoke("status")
     assert code == 0
-    assert out == "0 queued, 0 working, 0 as runs; no server\n"
+    assert out.startswith("0 queued, 0 working, 0 as runs; no server runs at /")
+    assert out.endswith("/server.sock\n"), "people see which side folder was looked at"
     monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://user:secret@127.0.0.1:9/0")
     code, out, _ = invoke("status")
     told = "the Redis server at 127.0.0.1:9 does not answer"
