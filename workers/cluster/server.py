@@ -94,6 +94,21 @@ def check_trust(settings: Settings, error: BaseException) -> None:
         raise PermanentError(f"{title(settings)} is not used: {why}") from error
 
 
+def refusal(settings: Settings) -> str | None:
+    """Say why a server that is there does not let us in; None where it does, or is away."""
+    with connect(settings) as client:
+        try:
+            client.ping()
+        except (redis.AuthenticationError, redis.exceptions.NoPermissionError) as error:
+            if urlsplit(settings.server_url).password is None:
+                return f"{title(settings)} wants a password, and NIGHTGRID_REDIS_URL has none"
+            why = str(error).rstrip(".")
+            return f"{title(settings)} refuses the login of NIGHTGRID_REDIS_URL: {why}"
+        except (redis.RedisError, OSError):
+            pass
+    return None
+
+
 def title(settings: Settings) -> str:
     """Write what the server is called in a sentence."""
     return f"the Redis server at {address(settings)}"

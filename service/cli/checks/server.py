@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings
 
 COMMAND_TIMEOUT_S = 10.0
+_AGAINST_REFUSAL = (
+    "redis://USER:PASSWORD@HOST:PORT/0, without USER where there are none; of PASSWORD, @ is "
+    "written %40, / %2F and a space %20"
+)
 
 
 def check_server(settings: Settings) -> Iterator[Finding]:
@@ -43,6 +47,10 @@ def check_server(settings: Settings) -> Iterator[Finding]:
         for worker, reason in sorted(refusing.items()):
             advice = "mend what it names, or stop this worker"
             yield Finding("workers", "failure", f"{worker} cannot work: {reason}", advice)
+        return
+    refused = server.refusal(settings)
+    if refused is not None:
+        yield Finding("server", "failure", refused, _AGAINST_REFUSAL)
         return
     if not server.is_embedded(settings):
         advice = "start it, or change or unset NIGHTGRID_REDIS_URL (unset: embedded server)"

@@ -239,7 +239,7 @@ def _no_server(settings: Settings) -> str:
     if server.is_embedded(settings):
         # Another side folder than that of the workers is the one mistake that looks like this.
         return f"no server runs at {server.address(settings)}"
-    return f"{server.title(settings)} does not answer"
+    return server.refusal(settings) or f"{server.title(settings)} does not answer"
 
 
 def _queue_text(

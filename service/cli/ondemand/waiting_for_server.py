@@ -6,7 +6,7 @@ import time
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.terminal.console import note
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.broker.lake_keys import current_id
 from nightgrid.workers.cluster import server
 from nightgrid.workers.settings import Settings
@@ -21,10 +21,13 @@ NOTED_AFTER_S = 2.0
 def wait_for_server(lake: Lake, settings: Settings) -> None:
     """Wait until the server answers, and say where a new lake begins.
 
-    Raises TransientError after SERVER_PATIENCE_S.
+    Raises TransientError after SERVER_PATIENCE_S, PermanentError for one that refuses us.
     """
     began, is_said = time.monotonic(), False
     while not server.is_up(settings):
+        refused = server.refusal(settings)
+        if refused is not None:
+            raise PermanentError(refused)
         waited = time.monotonic() - began
         if waited >= SERVER_PATIENCE_S:
             raise TransientError(

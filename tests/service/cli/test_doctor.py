@@ -16,6 +16,7 @@ from nightgrid.service.cli.checks.installed import check_versions
 from nightgrid.service.cli.checks.lake import check_jobs, check_lake
 from nightgrid.service.cli.checks.server import check_persistence, check_server
 from nightgrid.service.options.shared_options import read_settings
+from nightgrid.workers.cluster import server
 from nightgrid.workers.ondemand.record_files import record_path, set_aside
 from nightgrid.workers.settings import load_settings
 
@@ -42,6 +43,15 @@ def test_server_that_does_not_answer_is_a_failure_with_advice(tmp_path: Path) ->
     assert finding.verdict == "failure"
     assert "NIGHTGRID_REDIS_URL" in finding.advice
     assert "secret" not in finding.found + finding.advice
+
+
+def test_a_server_that_refuses_the_login_is_not_to_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server, "refusal", lambda _: "the Redis server at here refuses the login")
+    (finding,) = check_server(read_settings(redis_url="redis://:secret@127.0.0.1:1/0"))
+    assert (finding.verdict, finding.found[-17:]) == ("failure", "refuses the login")
+    assert "PASSWORD" in finding.advice
 
 
 @pytest.mark.parametrize(

@@ -179,6 +179,31 @@ def test_a_configured_server_that_stays_away_is_named_without_its_password(tmp_p
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.cluster
+def test_a_server_that_refuses_the_login_is_told_from_one_that_is_away(tmp_path):
+    path = quick_settings(tmp_path).socket_path
+    path.parent.mkdir(parents=True)
+    urls = {word: f"unix://{word}{path}" for word in ("", ":wrong@", ":secret@")}
+    asked = {word: quick_settings(tmp_path, redis_url=url) for word, url in urls.items()}
+    command = [server.server_binary(), *("--port", "0", "--unixsocket", str(path))]
+    assert server.refusal(asked[":wrong@"]) is None, "it is away"
+    with subprocess.Popen(
+        [*command, "--requirepass", "secret", "--save", ""], stdout=subprocess.DEVNULL
+    ) as process:
+        try:
+            wait_for(lambda: server.is_up(asked[":secret@"]))
+            told = {word: server.refusal(settings) for word, settings in asked.items()}
+        finally:
+            process.terminate()
+    named = f"the Redis server at {path}"
+    assert told == {
+        "": f"{named} wants a password, and NIGHTGRID_REDIS_URL has none",
+        ":wrong@": f"{named} refuses the login of NIGHTGRID_REDIS_URL: "
+        "invalid username-password pair or user is disabled",
+        ":secret@": None,
+    }
+
+
 def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path):
     settings = quick_settings(tmp_path / ("x" * 120))
     assert len(os.fsencode(settings.socket_path)) <= SOCKET_PATH_BYTES

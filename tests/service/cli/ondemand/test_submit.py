@@ -108,6 +108,16 @@ def test_submit_waits_a_moment_for_a_server_that_starts(
     assert list(looks) == []
 
 
+def test_a_server_that_refuses_the_login_is_not_waited_for(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting_for_server.server, "refusal", lambda _: "it refuses the login")
+    assert invoke("submit", write(PAIR)) == (3, "", "nightgrid: it refuses the login\n")
+    monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://:secret@127.0.0.1:9/0")
+    make_folder("lake")
+    assert invoke("status")[1] == "0 queued, 0 working, 0 as runs; it refuses the login\n"
+
+
 def test_submit_without_a_server_is_one_line(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
