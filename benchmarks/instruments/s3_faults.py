@@ -27,6 +27,7 @@ from benchmarks.chaos.cluster import QUICK, cluster
 from benchmarks.chaos.runs import Aftermath, Scene
 from benchmarks.instruments.processes import wait_for
 from benchmarks.instruments.s3_server import s3_process
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.settings import Settings
 
 KINDS = ("slow", "throttled", "cut", "late")
@@ -167,10 +168,14 @@ def bad_store(upstream: str, seed: int = 1) -> Iterator[Proxy]:
         proxy.server_close()
 
 
-def while_bad(proxy: Proxy, kind: str) -> Callable[[Scene], None]:
-    """Make a fault of bad answers, with a worker and the driver killed meanwhile."""
+def while_bad(proxy: Proxy, kind: str, sound: str) -> Callable[[Scene], None]:
+    """Make a fault of bad answers, with a worker and the driver killed meanwhile.
+
+    The trial itself looks at the lake by its `sound` address, not through the proxy.
+    """
 
     def strike(scene: Scene) -> None:
+        scene.lake = Lake.open(sound)
         proxy.kind = kind
         try:
             # A blow that hits no work proves nothing.
@@ -195,9 +200,11 @@ def trial_of(kind: str) -> Callable[[Path, pa.Table, pa.Table, int], Aftermath]:
         some = boards.slice(0, BOARDS)
         expected = runs.undisturbed(Settings(**{"lake": str(folder / "alone"), **QUICK}), some)
         with s3_process() as upstream, bad_store(upstream, seed) as proxy:
-            lake = f"s3://bucket/lake?endpoint_override={proxy.url}"
+            lake, sound = (
+                f"s3://bucket/lake?endpoint_override={url}" for url in (proxy.url, upstream)
+            )
             with cluster(folder, environment=PAUSE, lake=lake) as made:
-                fault = while_bad(proxy, kind)
+                fault = while_bad(proxy, kind, sound)
                 return runs.run(made, some, fault, seed=seed, expected=expected, attempts_max=6)
 
     return trial
