@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 Found = Mapping[str, Any]
 
 _FIXED = {
     "missing": "is missing",
-    "extra_forbidden": "is unknown here",
     "bool_type": "expected true or false",
     "bool_parsing": "expected true or false",
     "int_type": "expected a whole number",
@@ -40,6 +40,9 @@ _BOUNDED: dict[str, Callable[[Found], str]] = {
     "string_pattern_mismatch": lambda told: f"expected a text like {told['pattern']}",
     "value_error": lambda told: str(told["error"]),
 }
+_UNKNOWN = "is unknown here"
+KNOWN = "known"
+"""In the context of an unknown field, where it is there: the names of fields that there are."""
 HEX_ID = "^[0-9a-f]{32}$"
 """The pattern of ids, which has words of its own."""
 
@@ -49,6 +52,9 @@ def fault_of(error: Found) -> str:
     kind, told = error["type"], error.get("ctx", {})
     if kind == "string_pattern_mismatch" and told["pattern"] == HEX_ID:
         return "expected 32 hexadecimal digits"
+    if kind == "extra_forbidden":
+        meant = get_close_matches(str(error["loc"][-1]), told.get(KNOWN, ()), 1)
+        return _UNKNOWN + (f"; did you mean {meant[0]}?" if meant else "")
     if kind in _BOUNDED:
         return _BOUNDED[kind](told)
     return _FIXED.get(kind) or str(error["msg"])

@@ -7,14 +7,15 @@ import time
 from dataclasses import dataclass
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from nightgrid.archive.games import claimed_game
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.asking.asked import Asked, asked_of
+from nightgrid.service.http.field_faults import KNOWN
 from nightgrid.service.http.guard.posted import posted_board, wrong
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves.models import SolveBody
+from nightgrid.service.http.solves.models import BudgetBody, SolveBody
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.registry import GAMES, game_plug
 
@@ -75,8 +76,21 @@ def read_body(raw: bytes) -> SolveBody:
     try:
         return SolveBody.model_validate_json(raw)
     except ValidationError as error:
-        found = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
+        found = [
+            {
+                **each,
+                "loc": ("body", *each["loc"]),
+                "ctx": {KNOWN: _names_in(each["loc"][:-1]), **each.get("ctx", {})},
+            }
+            for each in error.errors()
+        ]
         raise RequestValidationError(found) from error
+
+
+def _names_in(place: tuple[int | str, ...]) -> list[str]:
+    """List the fields of an object of a body."""
+    models: dict[tuple[int | str, ...], type[BaseModel]] = {(): SolveBody, ("budget",): BudgetBody}
+    return list(models[place].model_fields) if place in models else []
 
 
 def _budget(settings: ServiceSettings, body: SolveBody) -> Budget | None:

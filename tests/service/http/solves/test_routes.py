@@ -149,3 +149,18 @@ def test_another_client_that_wants_it_longer_extends_a_deadline(
     time.sleep(0.02)
     work()
     assert client.get(at).json()["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"deadline": 5}, "/deadline: is unknown here; did you mean deadline_s?"),
+        ({"budget": {"second": 5}}, "/budget/second: is unknown here; did you mean seconds?"),
+        ({"colour": "red"}, "/colour: is unknown here"),
+    ],
+)
+def test_a_field_that_is_nearly_known_is_named(
+    client: TestClient, board: dict[str, Any], more: dict[str, Any], told: str
+) -> None:
+    answer = client.post("/v1/solves", json=board | more)
+    assert (answer.status_code, answer.json()["detail"]) == (422, told)
