@@ -104,6 +104,38 @@ def test_a_service_that_was_started_anew_takes_back_nothing_that_was_told(opened
 
 
 @BESIDE
+def test_a_solve_that_has_begun_keeps_the_focus_and_folds_the_rules(opened: Opened) -> None:
+    page = opened("/?board=strands/2026-01-01/daily")
+    expect(page.locator(".count")).to_be_visible()
+    page.locator(".rules summary").click()
+    expect(page.locator(".rules")).not_to_contain_text("--")
+    page.route("**/v1/solves", lambda _: None)
+    button = page.get_by_role("button", name="Solve", exact=True)
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".result")).to_contain_text("Asking")
+    expect(page.get_by_label("spangram")).not_to_be_visible()
+    expect(button).to_be_focused()
+    expect(button).to_have_attribute("aria-disabled", "true")
+
+
+@BESIDE
+def test_what_is_left_is_told_once_a_part_has_ended(opened: Opened) -> None:
+    page = opened("/?board=pips/2026-01-05/hard")
+    job = begun(page)
+    running = page.locator(".running")
+    expect(running).to_contain_text("3 of 8")
+    expected = {"expected_s": 0.001, "left_s": 0.001}
+    first = job.running | {"progress": job.progress(0, 1, 0) | expected, "id": "0" * 32}
+    job.tell(("state", first))
+    expect(running).not_to_contain_text("3 of 8")
+    for name in ("left", "expected", "states"):
+        expect(running).not_to_contain_text(name)
+    job.tell(("progress", job.progress(1, 2, 9) | {"left_s": 90.0}))
+    expect(running).to_contain_text("1 min 30 s")
+
+
+@BESIDE
 def test_a_stream_that_falls_silent_is_asked_for_again(opened: Opened) -> None:
     page = opened("/?draw=tiles")
     took = page.evaluate(SILENT)

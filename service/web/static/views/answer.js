@@ -53,7 +53,9 @@ function Running({solve, away}) {
   const total = progress?.chunks_total ?? 0;
   const share = total && done ? done / total : null;
   const asked = Date.parse(solve.created_at ?? "");
-  const left = progress?.left_s;
+  // Before a part has ended, what is left is what was expected, however long it has been.
+  const left = done ? progress?.left_s : 0;
+  const overdue = (Date.now() - asked) / 1000 > progress?.expected_s;
   return html`
     <div class="running">
       <p class="verdict">${away ? "The service does not answer" : state === "queued" ? (place ? `Waiting, ${grouped(place)} before it` : "Waiting") : "Solving"}</p>
@@ -62,10 +64,10 @@ function Running({solve, away}) {
       <dl class="facts">
         ${asked > 0 && !away && html`<div><dt>so far</dt><dd><${Since} time=${asked} /></dd></div>`}
         ${total > 1 && html`<div><dt>parts done</dt><dd>${grouped(done)} of ${grouped(total)}</dd></div>`}
-        ${progress?.states && html`<div><dt>states</dt><dd>${grouped(progress.states)}</dd></div>`}
+        ${Number(progress?.states) > 0 && html`<div><dt>states</dt><dd>${grouped(progress.states)}</dd></div>`}
         ${left > 0
           ? html`<div><dt>left</dt><dd>about ${duration(left)}</dd></div>`
-          : progress?.expected_s > 0 && html`<div><dt>expected</dt><dd>${duration(progress.expected_s)}</dd></div>`}
+          : progress?.expected_s > 0 && !overdue && html`<div><dt>expected</dt><dd>${duration(progress.expected_s)}</dd></div>`}
       </dl>
       <button class="button plain" type="button" disabled=${away} onClick=${cancel}>Cancel</button>
     </div>`;

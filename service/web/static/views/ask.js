@@ -18,6 +18,8 @@ const ASK = /^([a-z]+)(?:\((\d+)\))?$/;
 const kindOf = (ask) => ASK.exec(ask)?.[1] ?? ask;
 const limitOf = (ask) => ASK.exec(ask)?.[2] ?? null;
 const withLimit = (kind, limit) => (kind in LIMITS ? `${kind}(${limit ?? LIMITS[kind]})` : kind);
+/** The help of a rule is that of an option of the command line: here there are names alone. */
+const withoutOptions = (help) => help.replace(/ \(--[a-z-]+\)/g, "").replace(/--([a-z])/g, "$1");
 const named = (name) => name.replaceAll("_", " ");
 
 function Kinds({asks, ask}) {
@@ -53,7 +55,7 @@ function Rule({rule, value, change}) {
           </select>`
         : html`<input id=${id} value=${present} placeholder=${usually} aria-describedby=${`${id}-help`}
             inputmode=${type?.startsWith("int") ? "numeric" : undefined} onInput=${told} />`}
-      <p id=${`${id}-help`}>${rule.help}</p>
+      <p id=${`${id}-help`}>${withoutOptions(rule.help)}</p>
     </div>`;
 }
 
@@ -73,6 +75,9 @@ export function AskForm() {
   const ready = board || (mode !== "day" && session.draft && draftOf(session).ready);
   const send = (event) => {
     event.preventDefault();
+    if (running) return;
+    // What comes of it stands below the rules, which may be longer than a screen.
+    event.currentTarget.querySelector(".rules").open = false;
     if (board) submit();
     else solveDraft();
   };
@@ -86,7 +91,7 @@ export function AskForm() {
               onInput=${(event) => set({ask: withLimit(kind, Math.max(1, Number(event.target.value) || 1))})} />
           </label>`}
       </div>
-      <button class="button solve" type="submit" disabled=${!ready || running}>Solve</button>
+      <button class="button solve" type="submit" disabled=${!ready && !running} aria-disabled=${Boolean(running)}>Solve</button>
       <details class="rules">
         <summary>Rules and limits${switched ? html` <span class="badge">${switched}</span>` : ""}</summary>
         ${(plug.rules ?? []).map((rule) => html`
