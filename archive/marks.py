@@ -17,7 +17,7 @@ from typing import Any
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.json_files import program_version, read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.canonical import canonical_json
 
 MADE_OF = "made_of"
 MARKS_FOLDER = "checked"

@@ -20,7 +20,7 @@ from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nightgrid.solvers.algebra import Game
+    from nightgrid.solvers.game_contract import Game
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

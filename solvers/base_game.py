@@ -1,4 +1,4 @@
-"""What all games do alike behind the contract of nightgrid.solvers.algebra.Game.
+"""What all games do alike behind the contract nightgrid.solvers.game_contract.Game.
 
 A game derives from `BaseGame` and says what differs: how a puzzle and a solution are written, how
 a board is divided, counted and searched, and in which order the solutions of its parts stand.
@@ -28,9 +28,9 @@ from nightgrid.solvers.algebra import (
     failure_of,
 )
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import RangedSearch
 from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.ranged_search import RangedSearch
 from nightgrid.solvers.reasons import Reason, ReasonCode, reason_index
 
 if TYPE_CHECKING:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from nightgrid.solvers.algebra import Budget, Statistics
 from nightgrid.solvers.reasons import ReasonCode
 
 if TYPE_CHECKING:
-    # Help, asks and plugs import the algebra, and no NumPy, which takes longer than they.
+    # Help, asks and plugs import this contract, and no NumPy, which takes longer than they.
     import numpy as np
     import numpy.typing as npt
-
-    from nightgrid.solvers.algebra import Budget, Statistics
 
 
 class LayeredCount(Protocol):

@@ -12,9 +12,10 @@ from importlib.util import find_spec
 from pkgutil import iter_modules, resolve_name
 from typing import Any, Generic, TypeVar
 
-from nightgrid.solvers.algebra import Ask, AskKind, Game
+from nightgrid.solvers.algebra import Ask, AskKind
 from nightgrid.solvers.base_game import Dictionaries
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.rule_line import RuleLine
 

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nightgrid.solvers.algebra import Ask, Budget, Game, canonical_json, digest
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.canonical import canonical_json, digest
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

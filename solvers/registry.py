@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.base_game import Dictionaries
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.plug import GamePlug, Plugs
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import NightgridError, TransientError
 
 RENEW_EVERY_S = 5.0

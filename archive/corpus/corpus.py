@@ -34,7 +34,7 @@ from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
-from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.registry import DEFAULT_GAME, game_plug

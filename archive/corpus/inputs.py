@@ -18,7 +18,7 @@ from nightgrid.archive.games import archive_plug, game_found_in, has_plug
 from nightgrid.archive.games.generator_spec import EXAMPLE, is_generator_spec, read_generator_spec
 from nightgrid.archive.lake.tables import CORPUS_INPUTS
 from nightgrid.archive.parquet_sizes import OversizeError, check_row_group
-from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 

@@ -29,8 +29,8 @@ from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.payloads.envelopes import fault_of
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
-from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.game_contract import Game
 
 BATCH_ROWS = 2_048
 """Rows held as Python objects at once."""

@@ -27,8 +27,8 @@ from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
-from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import game_plug
 
 TELL_EVERY_S = 0.2

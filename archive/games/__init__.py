@@ -11,8 +11,8 @@ from typing import Any
 from nightgrid.archive.games.plug import ArchivePlug, PayloadReader, RankingPlug
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.payloads.strict_json import read_members
-from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.plug import Plugs
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 

@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nightgrid.archive.payloads.published import Fault, Published
-from nightgrid.solvers.algebra import Arrays, Budget, Game, Status
+from nightgrid.solvers.algebra import Arrays, Budget, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.plug import beside
 
 if TYPE_CHECKING:

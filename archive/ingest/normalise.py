@@ -27,8 +27,9 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
-from nightgrid.solvers.algebra import Game, canonical_json
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import DEFAULT_GAME
 from nightgrid.solvers.registry import game as game_named
 

@@ -19,7 +19,8 @@ from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.conforming import conform, select
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, set_aside
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import Game, digest
+from nightgrid.solvers.canonical import digest
+from nightgrid.solvers.game_contract import Game
 
 SEGMENT_ROWS = 131_072
 """Rows of one file of the puzzles table, at most."""

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.canonical import canonical_json
 
 Found = TypeVar("Found")
 CHECK = "check"

@@ -32,7 +32,7 @@ from nightgrid.archive.lookup.reference import (
 )
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.words.binding import open_game
-from nightgrid.solvers.algebra import ID_HEX_DIGITS
+from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 

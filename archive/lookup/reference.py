@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 
 from nightgrid.archive.payloads.envelopes import iso_date
-from nightgrid.solvers.algebra import ID_HEX_DIGITS
+from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug
 

@@ -13,7 +13,8 @@ from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.results import once_a_job, scan_results
-from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import question_of
 
 COUNT = Ask(kind="count")

@@ -18,7 +18,7 @@ from nightgrid.archive.results.files import (
     put_rows_of_many,
     rows_of_jobs,
 )
-from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.canonical import canonical_json
 
 
 class AskedPuzzle(NamedTuple):

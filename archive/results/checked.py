@@ -19,7 +19,7 @@ from nightgrid.archive.lake.json_files import program_version
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CHECKED
 from nightgrid.archive.marks import MARKS_FOLDER
-from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.game_contract import Game
 
 KEY_DIGITS = 32
 

@@ -24,8 +24,9 @@ from nightgrid.archive.results.checked import Check, Checked
 from nightgrid.archive.results.gold_mark import GoldMark
 from nightgrid.archive.results.results import solutions_of
 from nightgrid.archive.results.runtimes import runtimes
-from nightgrid.solvers.algebra import Arrays, Ask, Game, Status
+from nightgrid.solvers.algebra import Arrays, Ask, Status
 from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import question_of
 
 COUNTS_PATH = "gold/counts_by_date.parquet"

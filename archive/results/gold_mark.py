@@ -14,7 +14,8 @@ from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.marks import MARKS_FOLDER, Mark
 from nightgrid.archive.results.files import RESULTS_FOLDER, SOLUTIONS_FOLDER
-from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.game_contract import Game
 
 GOLD_FOLDER = "gold"
 

@@ -18,7 +18,8 @@ from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.games.plug import ALONE_SUFFIX, Ranked, Ranker
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANKINGS
-from nightgrid.solvers.algebra import Budget, Status, digest
+from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import ReasonCode
 

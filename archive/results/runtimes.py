@@ -14,7 +14,8 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, RUNTIMES
 from nightgrid.archive.results.answers import Answers
 from nightgrid.archive.results.results import once_a_job
-from nightgrid.solvers.algebra import Ask, Game, Status
+from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.solvers.game_contract import Game
 
 UNPUBLISHED = "unpublished"
 """Level under which puzzles are filed that stand in no edition."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.base_game import Dictionaries
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import game as game_named

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import nightgrid.solvers.lexicon
 from nightgrid.archive.words import lexicon_cache
-from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.compile import (
     compile_lexicon,

@@ -29,7 +29,8 @@ from benchmarks.instruments.report import Section, add_write, command_line, fini
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.parts import parts_of
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.solvers.algebra import Ask, Budget, canonical_json
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.strands.puzzle import Puzzle as StrandsPuzzle
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.ondemand.jobs.results import result

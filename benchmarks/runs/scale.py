@@ -33,7 +33,8 @@ from benchmarks.runs.scale_figures import Figures, tell
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import Ask, Budget, digest
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.redis_keys import connect

@@ -37,7 +37,8 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.start import run_night
-from nightgrid.solvers.algebra import Budget, canonical_json
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.settings import Settings

@@ -13,7 +13,8 @@ from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.night.settings import NightGame, NightSettings
-from nightgrid.solvers.algebra import Ask, Game, Status
+from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.workers.runs.damaged_runs import NIGHTLY, ensure_plan
 from nightgrid.workers.runs.job_keys import finally_answered

@@ -12,7 +12,7 @@ from nightgrid.solvers.registry import check_ask, game_plug
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.solvers.algebra import Game
+    from nightgrid.solvers.game_contract import Game
     from nightgrid.workers.settings import Settings
 
 

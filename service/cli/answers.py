@@ -16,7 +16,8 @@ from nightgrid.service.terminal.console import (
     say_drawing,
     sentence_of,
 )
-from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Game, Outcome, Status
+from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Outcome, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.sentences import plural
 

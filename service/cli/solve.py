@@ -57,7 +57,8 @@ from nightgrid.service.terminal.console import (
     say_drawing,
 )
 from nightgrid.service.terminal.progress import spangram_bar, warm_games
-from nightgrid.solvers.algebra import MAX_BUDGET, MAX_BUDGET_S, Ask, Budget, Game, Outcome, Status
+from nightgrid.solvers.algebra import MAX_BUDGET, MAX_BUDGET_S, Ask, Budget, Outcome, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import check_ask, game_plug
 
 if TYPE_CHECKING:

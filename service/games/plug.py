@@ -16,7 +16,8 @@ from nightgrid.solvers.registry import game_plug
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
     from nightgrid.service.drawing import View
-    from nightgrid.solvers.algebra import Budget, Game, Status
+    from nightgrid.solvers.algebra import Budget, Status
+    from nightgrid.solvers.game_contract import Game
 
 SAMPLES = Path(__file__).parents[1] / "sample"
 """The bundled archives, a folder a game: what `nightgrid generate` writes unless told otherwise."""

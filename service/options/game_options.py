@@ -18,7 +18,7 @@ from nightgrid.solvers.errors import RuleError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
 
 if TYPE_CHECKING:
-    from nightgrid.solvers.algebra import Game
+    from nightgrid.solvers.game_contract import Game
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

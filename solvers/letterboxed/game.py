@@ -1,4 +1,4 @@
-"""Letter Boxed behind the contract of nightgrid.solvers.algebra: ask, split, solve, merge."""
+"""Letter Boxed behind the contract nightgrid.solvers.game_contract: ask, split, solve, merge."""
 
 from __future__ import annotations
 

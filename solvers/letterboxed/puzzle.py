@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from nightgrid.solvers.algebra import canonical_json, digest
+from nightgrid.solvers.canonical import canonical_json, digest
 from nightgrid.solvers.errors import Faults, InvalidPuzzleError, check_object, place_of
 from nightgrid.solvers.lexicon.spelling import upper
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from nightgrid.solvers.errors import InvalidPuzzleError
-from nightgrid.solvers.pips.puzzle import Cell, Domino, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell, Domino, Region, RegionType
 from nightgrid.solvers.pips.solution import Placement
 
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from nightgrid.solvers.algebra import Arrays
 from nightgrid.solvers.columns import list_column, list_of
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
-from nightgrid.solvers.pips.puzzle import REGION_TYPES, TARGETED, Puzzle, Region
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import REGION_TYPES, TARGETED, Region
 
 CELL_LISTS = ("cell_row", "cell_col", "cell_region")
 REGION_LISTS = ("region_type", "region_target")

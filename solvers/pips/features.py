@@ -8,7 +8,7 @@ import numpy.typing as npt
 from nightgrid.solvers.algebra import Arrays
 from nightgrid.solvers.kernel.compiling import Int, kernel
 from nightgrid.solvers.pips.columns import Columns, kernel_columns
-from nightgrid.solvers.pips.puzzle import REGION_TYPES, RegionType
+from nightgrid.solvers.pips.regions import REGION_TYPES, RegionType
 
 FEATURES = ("size", "distinct_dominoes", "regions", "free_cells", "largest_region")
 """Size is the number of dominoes; free cells have a region without a rule. A change of `cost_s`

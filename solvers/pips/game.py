@@ -1,4 +1,4 @@
-"""Pips behind the contract of nightgrid.solvers.algebra: ask, split, solve, merge."""
+"""Pips behind the contract nightgrid.solvers.game_contract: ask, split, solve, merge."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from nightgrid.solvers.pips.parts import (
     divide_in_order,
     part_arrays,
 )
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell
 from nightgrid.solvers.pips.solution import (
     Solution,
     SolutionTexts,

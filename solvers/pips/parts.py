@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell
 from nightgrid.solvers.pips.solution import Solution
 
 I64 = npt.NDArray[np.int64]

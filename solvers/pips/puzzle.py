@@ -2,55 +2,26 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nightgrid.solvers.algebra import canonical_json, digest
+from nightgrid.solvers.canonical import canonical_json, digest
 from nightgrid.solvers.errors import Faults, InvalidPuzzleError, place_of
-from nightgrid.solvers.sentences import plural
-
-Cell = tuple[int, int]
-"""(row, column), 0-based."""
-Domino = tuple[int, int]
-"""Pips of the two halves, the smaller first."""
-
-MAX_CELLS = 1 << 16
-MAX_COORDINATE = 9_999
-MAX_PIP = 10**9
-MAX_TARGET = MAX_PIP * MAX_CELLS
-
-
-class RegionType(enum.StrEnum):
-    """What a region demands of the pips on its cells."""
-
-    EMPTY = "empty"
-    """Nothing."""
-    SUM = "sum"
-    """Their sum equals the target."""
-    LESS = "less"
-    """Their sum is strictly below the target."""
-    GREATER = "greater"
-    """Their sum is strictly above the target."""
-    EQUALS = "equals"
-    """They are all the same."""
-    UNEQUAL = "unequal"
-    """No two are the same."""
-
-
-REGION_TYPES: tuple[RegionType, ...] = tuple(RegionType)
-"""Index = the code of a region type in columns and kernels."""
-TARGETED = frozenset({RegionType.SUM, RegionType.LESS, RegionType.GREATER})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Region:
-    """Cells that share one constraint. `target` is None unless the type is sum, less or greater."""
-
-    cells: tuple[Cell, ...]
-    type: RegionType
-    target: int | None = None
+from nightgrid.solvers.pips.regions import (
+    MAX_CELLS,
+    MAX_COORDINATE,
+    MAX_PIP,
+    MAX_TARGET,
+    REGION_TYPES,
+    Cell,
+    Domino,
+    ReadRegion,
+    Region,
+    RegionType,
+    check_dominoes,
+    check_regions,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +39,9 @@ class Puzzle:
 
     def __post_init__(self) -> None:
         faults = Faults()
-        _check_regions(self.regions, "", faults)
+        check_regions(self.regions, "", faults)
         faults.check()
-        _check_dominoes(self.dominoes, sum(len(region.cells) for region in self.regions))
+        check_dominoes(self.dominoes, sum(len(region.cells) for region in self.regions))
         regions = (
             Region(cells=tuple(sorted(r.cells)), type=r.type, target=r.target) for r in self.regions
         )
@@ -107,20 +78,20 @@ class Puzzle:
         obj = _object(value, place)
         faults = Faults()
         dominoes: list[Domino | None] = []
-        regions: list[_Read | None] = []
+        regions: list[ReadRegion | None] = []
         with faults:
             dominoes = faults.each(_items(obj, "dominoes", place, MAX_CELLS // 2), _domino)
         with faults:
             of_regions = _items(obj, "regions", place, MAX_CELLS)
             regions = faults.each(of_regions, lambda item, at: _read_region(item, at, faults))
-        _check_regions(regions, place, faults)
+        check_regions(regions, place, faults)
         faults.check()
         # What is wrong with the whole is told once its parts are right.
         sound = [region.sound() for region in regions if region is not None]
         if obj.get("cells") is not None:
             _check_cover(obj, sound, place)
         pairs = [domino for domino in dominoes if domino is not None]
-        _check_dominoes(pairs, sum(len(region.cells) for region in sound), place)
+        check_dominoes(pairs, sum(len(region.cells) for region in sound), place)
         return cls(regions=tuple(sound), dominoes=tuple(pairs))
 
 
@@ -195,23 +166,6 @@ def _pair(value: object, place: str, what: str, most: int) -> tuple[int, int]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Read:
-    """A region as far as it can be read: None stands for what is wrong with it."""
-
-    cells: Sequence[Cell | None]
-    type: RegionType | None
-    target: int | None
-    is_targeted: bool
-    """Whether type and target were read, and can be held against each other."""
-
-    def sound(self) -> Region:
-        """Make the region, of which nothing is wrong."""
-        assert self.type is not None
-        cells = tuple(cell for cell in self.cells if cell is not None)
-        return Region(cells=cells, type=self.type, target=self.target)
-
-
 def _domino(value: object, place: str) -> Domino:
     return _pair(value, place, "domino", MAX_PIP)
 
@@ -220,7 +174,7 @@ def _cell(value: object, place: str) -> Cell:
     return _pair(value, place, "cell", MAX_COORDINATE)
 
 
-def _read_region(value: object, place: str, faults: Faults) -> _Read:
+def _read_region(value: object, place: str, faults: Faults) -> ReadRegion:
     obj = _object(value, place)
     cells: Sequence[Cell | None] = (None,)
     kind = target = None
@@ -238,85 +192,7 @@ def _read_region(value: object, place: str, faults: Faults) -> _Read:
         with faults:
             target = _integer(obj["target"], place_of(place, "target"), "target", MAX_TARGET)
             is_targeted = kind is not None
-    return _Read(cells=cells, type=kind, target=target, is_targeted=is_targeted)
-
-
-def _check_regions(regions: Sequence[Region | _Read | None], place: str, faults: Faults) -> None:
-    """Gather what is wrong with regions and between them; what is None was told before."""
-    if not regions and not faults.found:
-        at = place_of(place, "regions")
-        faults.add(InvalidPuzzleError("empty-list", at, "expected at least one region"))
-    seen: dict[Cell, int] = {}
-    for i, region in enumerate(regions):
-        if region is None:
-            continue
-        at = place_of(place, f"regions[{i}]")
-        if not region.cells:
-            message = "expected at least one cell, got none"
-            faults.add(InvalidPuzzleError("empty-list", f"{at}.indices", message))
-        for j, cell in enumerate(region.cells):
-            if cell is None:
-                continue
-            wrong = _wrong_cell(cell, i, f"{at}.indices[{j}]", seen)
-            if wrong is not None:
-                faults.add(wrong)
-            seen.setdefault(cell, i)
-        if len(seen) > MAX_CELLS:
-            message = f"expected at most {MAX_CELLS} cells on the board"
-            faults.add(InvalidPuzzleError("too-many-items", at, message))
-            return
-        if isinstance(region, Region) or region.is_targeted:
-            wrong = _wrong_target(region, f"{at}.target")
-            if wrong is not None:
-                faults.add(wrong)
-
-
-def _wrong_cell(
-    cell: Cell, region: int, place: str, seen: Mapping[Cell, int]
-) -> InvalidPuzzleError | None:
-    """Say what is wrong with a cell of a region; `seen` has the region of each cell before it."""
-    if min(cell) < 0 or max(cell) > MAX_COORDINATE:
-        return InvalidPuzzleError(
-            "coordinate-out-of-range",
-            place,
-            f"expected coordinates from 0 to {MAX_COORDINATE}, got {list(cell)}",
-        )
-    if cell not in seen:
-        return None
-    if seen[cell] == region:
-        return InvalidPuzzleError(
-            "duplicate-cell",
-            place,
-            f"cell {list(cell)} stands twice in this region; expected once",
-        )
-    return InvalidPuzzleError(
-        "region-overlap",
-        place,
-        f"cell {list(cell)} already lies in regions[{seen[cell]}]; expected each cell in exactly "
-        "one region",
-    )
-
-
-def _wrong_target(region: Region | _Read, place: str) -> InvalidPuzzleError | None:
-    """Say what is wrong with the target of a region, for its type."""
-    targeted = region.type in TARGETED
-    if targeted and region.target is None:
-        return InvalidPuzzleError(
-            "missing-target", place, f"expected a target for type {region.type}"
-        )
-    if not targeted and region.target is not None:
-        return InvalidPuzzleError(
-            "unexpected-target",
-            place,
-            f"expected no target for type {region.type}, got {region.target}",
-        )
-    if region.target is not None and not 0 <= region.target <= MAX_TARGET:
-        return InvalidPuzzleError(
-            "target-out-of-range",
-            place,
-            f"expected a target from 0 to {MAX_TARGET}, got {region.target}",
-        )
-    return None
+    return ReadRegion(cells=cells, type=kind, target=target, is_targeted=is_targeted)
 
 
 def _check_cover(obj: Mapping[str, Any], regions: Sequence[Region], place: str) -> None:
@@ -341,29 +217,3 @@ def _check_cover(obj: Mapping[str, Any], regions: Sequence[Region], place: str) 
                     place_of(place, f"regions[{i}].indices[{j}]"),
                     f"cell {list(cell)} is not among the board's cells",
                 )
-
-
-def _check_dominoes(dominoes: Sequence[Domino], cell_count: int, place: str = "") -> None:
-    at = place_of(place, "dominoes")
-    for i, domino in enumerate(dominoes):
-        for half, pip in enumerate(domino):
-            if not 0 <= pip <= MAX_PIP:
-                raise InvalidPuzzleError(
-                    "negative-pip" if pip < 0 else "pip-too-large",
-                    f"{at}[{i}][{half}]",
-                    f"expected pips from 0 to {MAX_PIP}, got {pip}",
-                )
-    if cell_count % 2:
-        raise InvalidPuzzleError(
-            "odd-cells",
-            place_of(place, "regions"),
-            f"the board has {plural(cell_count, 'cell')}; expected an even number, two for each "
-            "domino",
-        )
-    if 2 * len(dominoes) != cell_count:
-        raise InvalidPuzzleError(
-            "domino-count",
-            at,
-            f"the board has {plural(cell_count, 'cell')} and {plural(len(dominoes), 'domino')}; "
-            f"expected {plural(cell_count // 2, 'domino')}",
-        )

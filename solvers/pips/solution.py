@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from nightgrid.solvers.pips.puzzle import Cell
+from nightgrid.solvers.pips.regions import Cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)

@@ -26,7 +26,8 @@ from nightgrid.solvers.pips.layers.scratch import (
 from nightgrid.solvers.pips.layers.search import Found, Walk
 from nightgrid.solvers.pips.layers.space import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
 from nightgrid.solvers.pips.parts import Part, part_arrays
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell
 from nightgrid.solvers.pips.solution import Placement, Solution
 
 ROWS_PER_CALL = 1024
@@ -54,7 +55,7 @@ class PipsStream(SolutionStream[Solution]):
     def statistics(self) -> Statistics:
         """What the stream has cost so far."""
         if self._general is not None:
-            return self._general.purse.statistics()
+            return self._general.meter.statistics()
         return Statistics(
             states=int(self._run[searches.STATES]),
             nodes=int(self._run[searches.NODES]),

@@ -14,7 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell, Region, RegionType
 from nightgrid.solvers.pips.solution import Solution
 from nightgrid.solvers.reductions.problems.formula import Assignment, check_assignment, exactly_one
 from nightgrid.solvers.reductions.problems.planar import PlanarFormula

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import game
 
 I = TypeVar("I")  # noqa: E741 - an instance of the problem that is reduced

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell, Region, RegionType
 from nightgrid.solvers.pips.solution import Solution
 from nightgrid.solvers.reductions.problems.choices import SubsetSum, check_subset
 from nightgrid.solvers.reductions.reduced import Reduced

@@ -1,4 +1,4 @@
-"""Strands behind the contract of nightgrid.solvers.algebra: ask, split, solve, merge."""
+"""Strands behind the contract nightgrid.solvers.game_contract: ask, split, solve, merge."""
 
 from __future__ import annotations
 

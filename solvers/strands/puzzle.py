@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from nightgrid.solvers.algebra import canonical_json, digest
+from nightgrid.solvers.canonical import canonical_json, digest
 from nightgrid.solvers.errors import (
     Faults,
     InvalidPuzzleError,

@@ -1,4 +1,4 @@
-"""Tiles behind the contract of nightgrid.solvers.algebra: ask, split, solve, merge."""
+"""Tiles behind the contract nightgrid.solvers.game_contract: ask, split, solve, merge."""
 
 from __future__ import annotations
 

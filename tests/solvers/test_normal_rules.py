@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.solvers.algebra import Ask, Game, Outcome
+from nightgrid.solvers.algebra import Ask, Outcome
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.letterboxed.puzzle import Puzzle as ChainBoard
 from nightgrid.solvers.letterboxed.rules import Rules as ChainRules
 from nightgrid.solvers.lexicon.compile import compile_lexicon

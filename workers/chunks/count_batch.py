@@ -11,14 +11,8 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.arrow_to_numpy import slice_arrays
 from nightgrid.archive.lake.tables import COUNT, PARTS
-from nightgrid.solvers.algebra import (
-    COST_COLUMNS,
-    STATUS_CODES,
-    Ask,
-    Budget,
-    Game,
-    Status,
-)
+from nightgrid.solvers.algebra import COST_COLUMNS, STATUS_CODES, Ask, Budget, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.workers.chunks.result_rows import HEAD, NOTHING
 
 _HAS_COUNT = np.array(

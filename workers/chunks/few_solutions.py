@@ -6,8 +6,9 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome
+from nightgrid.solvers.algebra import Ask, Budget, Outcome
 from nightgrid.solvers.base_game import over_budget
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, listed_row
 from nightgrid.workers.chunks.solution_texts import Texts, take

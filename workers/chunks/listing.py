@@ -13,17 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import (
-    COST_COLUMNS,
-    Ask,
-    Budget,
-    Game,
-    Outcome,
-    Statistics,
-    Status,
-    canonical_json,
-)
+from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Budget, Outcome, Statistics, Status
 from nightgrid.solvers.base_game import over_budget
+from nightgrid.solvers.canonical import canonical_json
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.few_solutions import inline_row
 from nightgrid.workers.chunks.result_rows import Row, listed_row, result_row

@@ -7,7 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Game, Outcome
+from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Outcome
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode
 
 Row = dict[str, Any]

@@ -10,8 +10,9 @@ import pyarrow as pa
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import SOLUTIONS
 from nightgrid.archive.results.solution_files import file_path, files_folder
-from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Status
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError, RefusalError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.manifest import Run
 from nightgrid.workers.settings import Settings

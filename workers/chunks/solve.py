@@ -17,8 +17,8 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import UNASKED
 from nightgrid.archive.words.binding import game_of
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
-from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import NightgridError, PermanentError, RefusalError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.solved_rows import list_solutions, solve_rows
 from nightgrid.workers.chunks.stage_part import carry, kept_tables

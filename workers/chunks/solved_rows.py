@@ -16,8 +16,10 @@ from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
-from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Status, canonical_json
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, RefusalError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.count_batch import count_batch
 from nightgrid.workers.chunks.few_solutions import Few

@@ -16,15 +16,10 @@ import pyarrow as pa
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
-from nightgrid.solvers.algebra import (
-    COST_COLUMNS,
-    Budget,
-    Game,
-    Outcome,
-    Status,
-    canonical_json,
-)
+from nightgrid.solvers.algebra import COST_COLUMNS, Budget, Outcome, Status
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row

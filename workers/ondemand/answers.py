@@ -21,7 +21,8 @@ from nightgrid.archive.results.files import (
     solution_path,
 )
 from nightgrid.archive.results.parts import Part, put_parts
-from nightgrid.solvers.algebra import Game, Outcome
+from nightgrid.solvers.algebra import Outcome
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.runs.finish import solution_rows

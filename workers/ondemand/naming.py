@@ -12,7 +12,7 @@ from nightgrid.archive.lookup.reference import (
     read_reference,
 )
 from nightgrid.archive.results.results import find_results_of_puzzles
-from nightgrid.solvers.algebra import ID_HEX_DIGITS
+from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.record import is_job_id, puzzle_id_of

@@ -11,7 +11,7 @@ from typing import Any
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import LakeDictionaries
-from nightgrid.solvers.algebra import ID_HEX_DIGITS
+from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason

@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import BadRecordError, Record, latest

@@ -15,9 +15,9 @@ from typing import Any, Literal
 import redis
 
 from nightgrid.archive.results.parts import Part
-from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Statistics, Status
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics, Status
 from nightgrid.solvers.base_game import as_stopped, over_budget
-from nightgrid.solvers.ranged_search import RangedSearch
+from nightgrid.solvers.game_contract import Game, RangedSearch
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.workers.broker.malformed import MALFORMED
 from nightgrid.workers.broker.shares import Share

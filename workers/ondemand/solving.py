@@ -11,8 +11,9 @@ from typing import Any
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.parts import Part
 from nightgrid.archive.words.binding import game_of, open_game
-from nightgrid.solvers.algebra import Budget, Game, Outcome, Statistics, Status
+from nightgrid.solvers.algebra import Budget, Outcome, Statistics, Status
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.stop import Stop

@@ -15,7 +15,8 @@ from celery import Celery
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.rankings import Wanted, known_rankings
-from nightgrid.solvers.algebra import Budget, digest
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.app import RANK_BOARDS, client_app
 from nightgrid.workers.broker.queues import BATCH, send, traffic

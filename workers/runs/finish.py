@@ -20,9 +20,10 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.results.parts import put_parts
 from nightgrid.archive.words.binding import game_of
-from nightgrid.solvers.algebra import COST_COLUMNS, Game, Outcome, Statistics, Status
+from nightgrid.solvers.algebra import COST_COLUMNS, Outcome, Statistics, Status
 from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.divisions import parts_of_jobs

@@ -17,7 +17,7 @@ from contextlib import suppress
 
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 
 INTERESTS = "runs/wishes"

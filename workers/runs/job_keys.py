@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import scan_results
-from nightgrid.solvers.algebra import ID_HEX_DIGITS, Budget, Status
+from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import ReasonCode

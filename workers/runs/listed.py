@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nightgrid.solvers.algebra import COST_COLUMNS, Outcome, Statistics, Status, canonical_json
+from nightgrid.solvers.algebra import COST_COLUMNS, Outcome, Statistics, Status
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 
 

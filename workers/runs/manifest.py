@@ -14,7 +14,8 @@ from nightgrid.archive.lake.faults import DamagedFileError, NotInLakeError
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
-from nightgrid.solvers.algebra import Budget, canonical_json
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.question import Question
 from nightgrid.workers.runs.retry import Retry

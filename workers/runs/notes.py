@@ -13,7 +13,7 @@ from nightgrid.archive.lake.json_files import read_hint, read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import result_path
 from nightgrid.archive.results.solution_files import files_folder
-from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.listed_files import drop_files
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done

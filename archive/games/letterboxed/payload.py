@@ -26,7 +26,7 @@ from nightgrid.archive.payloads.envelopes import (
 )
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import Member, shown
-from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, json_kind
 from nightgrid.solvers.letterboxed.check import check_chain
 from nightgrid.solvers.letterboxed.puzzle import Puzzle

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.archive.games.plug import ArchivePlug, Remark
-from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -22,7 +22,8 @@ from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.pips.check import check_solution
-from nightgrid.solvers.pips.puzzle import MAX_COORDINATE, Cell, Puzzle
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import MAX_COORDINATE, Cell
 from nightgrid.solvers.pips.solution import Placement, Solution
 from nightgrid.solvers.sentences import plural
 

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Any
 
 from nightgrid.archive.games.plug import ArchivePlug
-from nightgrid.solvers.algebra import Game
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 
 _MEMBERS = ("easy", "medium", "hard", "regions", "dominoes")
 

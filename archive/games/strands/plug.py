@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nightgrid.archive.games.plug import ArchivePlug
-from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.game_contract import Game
 
 
 class StrandsArchivePlug(ArchivePlug):

@@ -1,4 +1,4 @@
-"""`solve --greedy` and `--disjoint`: what article 003 finds on a board, and what it wishes for.
+"""`solve --greedy` and `--disjoint`: what article 003 finds on a board, and what it asks for.
 
 The first follows the article's greedy search, for comparison with the exact ones; the second
 chooses as many chains as possible of which no two share a word.

@@ -24,7 +24,8 @@ from nightgrid.solvers.errors import InvalidPuzzleError
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
     from nightgrid.service.games.letterboxed.chain_sets import Search
-    from nightgrid.solvers.algebra import Budget, Game
+    from nightgrid.solvers.algebra import Budget
+    from nightgrid.solvers.game_contract import Game
     from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 
 _SHAPE = ("sides", "letters", "vowels")

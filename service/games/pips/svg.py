@@ -14,7 +14,8 @@ from nightgrid.service.drawing.colours import GROUND, INK, LINE, PAPER
 from nightgrid.service.drawing.svg import Picture
 from nightgrid.service.games.pips.view import mark, region_tints
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle, RegionType
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell, RegionType
 from nightgrid.solvers.pips.solution import Solution
 
 

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from nightgrid.service.drawing import Drawing, View, plain
 from nightgrid.service.drawing.canvas import Canvas, Place
 from nightgrid.service.drawing.colours import PLAIN, TINTS, on, told_apart
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell, Region, RegionType
 from nightgrid.solvers.pips.solution import Placement, Solution
 from nightgrid.solvers.sentences import plural
 

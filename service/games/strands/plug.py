@@ -22,7 +22,8 @@ from nightgrid.service.games.plug import (
 from nightgrid.solvers.errors import InvalidPuzzleError
 
 if TYPE_CHECKING:
-    from nightgrid.solvers.algebra import Budget, Game
+    from nightgrid.solvers.algebra import Budget
+    from nightgrid.solvers.game_contract import Game
     from nightgrid.solvers.strands.game import StrandsGame
 
 CENTI = 100

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 
 KEYS = "keys"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nightgrid.service.http.problems import FieldError, Problem
-from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.game_contract import Game
 
 if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings

@@ -24,8 +24,9 @@ from nightgrid.service.games.plug import OptionError
 from nightgrid.service.http.guard.limits import Limits
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of
 from nightgrid.service.options.game_options import OPTIONS, GameRules
-from nightgrid.solvers.algebra import Ask, Game
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 

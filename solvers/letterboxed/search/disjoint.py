@@ -1,4 +1,4 @@
-"""A largest set of chains no two of which share a word: what article 003 wishes for at its end.
+"""A largest set of chains no two of which share a word: what article 003 asks for at its end.
 
 Chains of one or two different words are edges of a graph of words, and the set is a largest
 matching: exact, in polynomial time. With longer chains it is set packing, which is hard: a search

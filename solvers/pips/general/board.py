@@ -1,16 +1,14 @@
-"""A board of any size as the general search sees it, and the budget that the search spends."""
+"""A board of any size as the general search sees it."""
 
 from __future__ import annotations
 
 import heapq
-import time
 from collections import Counter
 from functools import cached_property
 
-from nightgrid.solvers.algebra import MAX_COUNT, Budget, Statistics
-from nightgrid.solvers.kernel.codes import OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle, RegionType
-from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.algebra import MAX_COUNT
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell, RegionType
 
 FREE = -1
 """Region of a cell whose region can never fail."""
@@ -181,60 +179,3 @@ class GeneralBoard:
         if high <= target:
             return None
         return SETTLED if low > target else total
-
-
-STATE_BYTES = 400
-"""A state of the general search, with its key, its count and its share of the table."""
-CLOCK_STRIDE = 1024
-
-
-class Purse:
-    """A budget that is spent."""
-
-    def __init__(self, budget: Budget) -> None:
-        self.states = self.nodes = self.peak = 0
-        self._started_ns = time.perf_counter_ns()
-        self._nodes_max = budget.nodes
-        self._states_max = budget.table_bytes // STATE_BYTES
-        self._budget, self._deadline_ns = budget, budget.deadline_ns()
-
-    def node(self) -> None:
-        """Pay for a transition."""
-        self.nodes += 1
-        if self.nodes > self._nodes_max:
-            raise BudgetSpentError(OUT_OF_NODES)
-        if self.nodes % CLOCK_STRIDE == 1:
-            self.check_clock()
-
-    def pay(self, states: int) -> None:
-        """Pay for so many states at once, made from as many transitions."""
-        self.nodes += states
-        self.states += states
-        self.peak = max(self.peak, states)
-        if self.nodes > self._nodes_max:
-            raise BudgetSpentError(OUT_OF_NODES)
-        if states > self._states_max:
-            raise BudgetSpentError(OUT_OF_BYTES)
-        self.check_clock()
-
-    def check_clock(self) -> None:
-        """Raise BudgetSpentError when the budget's seconds are over, or the solve is to stop."""
-        if self._budget.is_over(self._deadline_ns):
-            raise BudgetSpentError(OUT_OF_SECONDS)
-
-    def kept(self, states: int) -> None:
-        """Pay for another state; `states` is how many are kept now."""
-        self.states += 1
-        self.peak = max(self.peak, states)
-        if states > self._states_max:
-            raise BudgetSpentError(OUT_OF_BYTES)
-
-    def statistics(self) -> Statistics:
-        """Say what was spent."""
-        return Statistics(
-            states=self.states,
-            nodes=self.nodes,
-            kernel_ns=time.perf_counter_ns() - self._started_ns,
-            table_bytes=self.peak * STATE_BYTES,
-            engine="general",
-        )

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I64
-from nightgrid.solvers.pips.general.board import FREE, FULL, GeneralBoard, Purse
-from nightgrid.solvers.pips.puzzle import RegionType
+from nightgrid.solvers.pips.general.board import FREE, FULL, GeneralBoard
+from nightgrid.solvers.pips.general.meter import Meter
+from nightgrid.solvers.pips.regions import RegionType
 
 KINDS_MAX = 4
 """Kinds of tiles, those without constraint left out, up to which dominoes are laid one by one."""
@@ -51,8 +52,8 @@ def kinds_of(board: GeneralBoard, cells: range | list[int]) -> Counter[tuple[int
 class DominoSearch:
     """A board of one tiling, domino by domino."""
 
-    def __init__(self, board: GeneralBoard, purse: Purse, *, exists: bool) -> None:
-        self.board, self.purse, self.exists = board, purse, exists
+    def __init__(self, board: GeneralBoard, meter: Meter, *, exists: bool) -> None:
+        self.board, self.meter, self.exists = board, meter, exists
         # Large ones first: what is left then can make up for less and less.
         self.sequence = sorted(range(len(board.types)), key=lambda t: (-board.types[t][1], t))
         self._known: dict[object, int] = {}
@@ -80,7 +81,7 @@ class DominoSearch:
         if alone and self.board.kind[kinds[0][1]] is RegionType.SUM and sum(left) <= DOMINOES_MAX:
             g = kinds[0][1]
             dominoes = [(*self.board.types[t], left[t]) for t in types]
-            return min(count_sums(dominoes, self.board.target[g] - progress[g], self.purse), FULL)
+            return min(count_sums(dominoes, self.board.target[g] - progress[g], self.meter), FULL)
         sums = all(kind is RegionType.SUM for kind in self.board.kind)
         if sums and len(types) >= HALVES_MIN:
             return self._join(kinds, slots, types, left, progress)
@@ -97,7 +98,7 @@ class DominoSearch:
         target = self.board.target
         total = 0
         for (free, sums), ways in one.items():
-            self.purse.node()
+            self.meter.add_node()
             used = tuple(n - m for n, m in zip(slots, free, strict=True))
             # Both halves begin with what lies already, or bounds on the sums would be wrong.
             rest = tuple(t - s + p for t, s, p in zip(target, sums, progress, strict=True))
@@ -124,11 +125,11 @@ class DominoSearch:
             after: Layer = {}
             for (slots, progress), ways in layer.items():
                 for key, more in self._lay(kinds, slots, progress, t, left[t]):
-                    self.purse.node()
+                    self.meter.add_node()
                     if whole and not self._can_end(key[1], most):
                         continue
                     if key not in after:
-                        self.purse.kept(len(layer) + len(after))
+                        self.meter.add_state(len(layer) + len(after))
                     now = after.get(key, 0) + ways * more
                     # Halves are divided when they are joined, and stay exact until then.
                     after[key] = min(now, FULL) if whole else now
@@ -192,7 +193,7 @@ class DominoSearch:
         return tuple(now)
 
 
-def count_sums(dominoes: list[tuple[int, int, int]], target: int, purse: Purse) -> int:
+def count_sums(dominoes: list[tuple[int, int, int]], target: int, meter: Meter) -> int:
     """Count the arrangements of (pips, pips, copies) on as many tiles whose halves sum to target.
 
     Every tile has one half in the one region that sums, the other in no region. Each domino lies
@@ -207,8 +208,8 @@ def count_sums(dominoes: list[tuple[int, int, int]], target: int, purse: Purse) 
         return 0
     # Relative to the smaller halves: every domino adds its difference or nothing.
     steps = sorted(((b - a, n) for a, b, n in dominoes if a < b), reverse=True)
-    one, one_ways = _sums(steps[::2], rest, purse)
-    other, other_ways = _sums(steps[1::2], rest, purse)
+    one, one_ways = _sums(steps[::2], rest, meter)
+    other, other_ways = _sums(steps[1::2], rest, meter)
     at = np.minimum(np.searchsorted(other, rest - one), len(other) - 1)
     hit = other[at] == rest - one
     choices = int((one_ways[hit].astype(object) * other_ways[at[hit]].astype(object)).sum())
@@ -219,12 +220,12 @@ def count_sums(dominoes: list[tuple[int, int, int]], target: int, purse: Purse) 
     return choices * ways
 
 
-def _sums(steps: list[tuple[int, int]], most: int, purse: Purse) -> tuple[I64, I64]:
+def _sums(steps: list[tuple[int, int]], most: int, meter: Meter) -> tuple[I64, I64]:
     """List the sums of choices up to `most`, ascending, and how many choices have each."""
     sums, ways = np.zeros(1, np.int64), np.ones(1, np.int64)
     for step, copies in steps:
         taken = np.arange(copies + 1)
-        purse.pay(len(sums) * len(taken))
+        meter.add_states(len(sums) * len(taken))
         weight = np.array([math.comb(copies, k) for k in taken.tolist()], np.int64)
         now = (sums[:, None] + step * taken).ravel()
         weights = (ways[:, None] * weight).ravel()

@@ -10,10 +10,12 @@ from typing import Any
 from nightgrid.solvers.algebra import MAX_COUNT, Budget, Outcome, Status
 from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.pips.general import dominoes as general_dominoes
-from nightgrid.solvers.pips.general.board import FREE, FULL, GeneralBoard, Open, Purse
+from nightgrid.solvers.pips.general.board import FREE, FULL, GeneralBoard, Open
 from nightgrid.solvers.pips.general.dominoes import DominoSearch, kinds_of
+from nightgrid.solvers.pips.general.meter import Meter
 from nightgrid.solvers.pips.parts import Part, part_arrays
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell
 from nightgrid.solvers.pips.solution import Placement, Solution
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 
@@ -31,10 +33,10 @@ class TileSearch:
     """
 
     def __init__(
-        self, board: GeneralBoard, tile: dict[int, int], fixed: dict[int, int], purse: Purse,
+        self, board: GeneralBoard, tile: dict[int, int], fixed: dict[int, int], meter: Meter,
         *, exists: bool,
     ) -> None:  # fmt: skip
-        self.board, self.purse, self.exists = board, purse, exists
+        self.board, self.meter, self.exists = board, meter, exists
         self.fixed = fixed
         order = board.order
         self.position = [0] * len(order)
@@ -133,7 +135,7 @@ class TileSearch:
 
     def value(self, state: State) -> int:
         """Count the solutions below a state, or with `exists` tell whether there are any."""
-        known, purse = self._known, self.purse
+        known, meter = self._known, self.meter
         settled = self._settled(state)
         if settled is not None:
             return settled
@@ -142,7 +144,7 @@ class TileSearch:
             frame = stack[-1]
             child = next(frame[1], None)
             if child is not None:
-                purse.node()
+                meter.add_node()
                 settled = self._settled(child[1])
                 if settled is None:
                     stack.append([child[1], self.steps(child[1], explicit=False), 0])
@@ -151,7 +153,7 @@ class TileSearch:
                 if not (self.exists and frame[2]):
                     continue
             known[frame[0]] = frame[2]
-            purse.kept(len(known))
+            meter.add_state(len(known))
             stack.pop()
             if not stack:
                 return int(frame[2])
@@ -192,17 +194,17 @@ class GeneralSearch:
     """A board or a part of it."""
 
     def __init__(self, puzzle: Puzzle, part: Part | None, budget: Budget, *, exists: bool) -> None:
-        self.purse = Purse(budget)
+        self.meter = Meter(budget)
         self.board = board = GeneralBoard(puzzle)
         tiles, halves = part_arrays(puzzle, part)
         tile: dict[int, int] = {}
         for a, b in tiles.tolist():
             tile[a], tile[b] = b, a
         fixed = dict(halves.tolist())
-        self.tiles = TileSearch(board, tile, fixed, self.purse, exists=exists)
+        self.tiles = TileSearch(board, tile, fixed, self.meter, exists=exists)
         self._dominoes: DominoSearch | None = None
         if general_dominoes.suits(board) and all(board.partner[a] == b for a, b in tile.items()):
-            self._dominoes = DominoSearch(board, self.purse, exists=exists)
+            self._dominoes = DominoSearch(board, self.meter, exists=exists)
 
     def value(self, state: State) -> int:
         """Count the solutions below a state, up to one more than a result can hold."""
@@ -270,7 +272,7 @@ class GeneralSearch:
                 if levels:
                     placed.pop()
                 continue
-            self.purse.node()
+            self.meter.add_node()
             step, state = child
             assert step is not None
             if not self.value(state):
@@ -299,8 +301,8 @@ def count_generally(puzzle: Puzzle, part: Part | None, budget: Budget) -> Outcom
     try:
         count = search.value(search.tiles.root)
     except BudgetSpentError as error:
-        return over_budget(Reason(code=error.reason_code), search.purse.statistics())
-    statistics = search.purse.statistics()
+        return over_budget(Reason(code=error.reason_code), search.meter.statistics())
+    statistics = search.meter.statistics()
     if count > MAX_COUNT:
         return over_budget(Reason(code=ReasonCode.COUNT_TOO_LARGE), statistics)
     return Outcome(

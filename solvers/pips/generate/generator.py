@@ -20,7 +20,8 @@ from typing import Any
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.mix import Draws, Mix, Random, draws_of
 from nightgrid.solvers.pips.generate.planting import divide, plant
-from nightgrid.solvers.pips.puzzle import Cell, Domino, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell, Domino, Region, RegionType
 from nightgrid.solvers.pips.solution import Placement, Solution
 
 Tile = tuple[Cell, Cell]

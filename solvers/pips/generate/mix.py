@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Generic, Literal, TypeVar
 
 from nightgrid.solvers.errors import PermanentError, RuleError
-from nightgrid.solvers.pips.puzzle import MAX_CELLS, RegionType
+from nightgrid.solvers.pips.regions import MAX_CELLS, RegionType
 from nightgrid.solvers.sentences import plural
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from nightgrid.solvers.pips.generate.mix import Draws, Mix, Random, fewest_pips
-from nightgrid.solvers.pips.puzzle import Domino, RegionType
+from nightgrid.solvers.pips.regions import Domino, RegionType
 
 Group = tuple[RegionType, list[int]]
 """A region in the making: its kind and its cells, by number; cells 2 i and 2 i + 1 are tile i."""

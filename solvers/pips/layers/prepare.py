@@ -18,7 +18,7 @@ from nightgrid.solvers.pips.layers.order import choose_order
 from nightgrid.solvers.pips.layers.space import Children, Space, Table, Work
 from nightgrid.solvers.pips.layers.tilings import build_tilings
 from nightgrid.solvers.pips.parts import PartArrays
-from nightgrid.solvers.pips.puzzle import MAX_COORDINATE, MAX_PIP, MAX_TARGET
+from nightgrid.solvers.pips.regions import MAX_COORDINATE, MAX_PIP, MAX_TARGET
 
 
 @search_kernel

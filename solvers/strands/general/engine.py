@@ -16,7 +16,8 @@ from nightgrid.solvers.strands.general.forced import Step, Trail
 from nightgrid.solvers.strands.general.group_search import NOTHING, GroupSearch, Shared, Value
 from nightgrid.solvers.strands.general.groups import Group, groups_of
 from nightgrid.solvers.strands.general.plan import blocks_to_cross
-from nightgrid.solvers.strands.general.search import ALTERNATIVES_MAX, ANY
+from nightgrid.solvers.strands.general.search import ANY
+from nightgrid.solvers.strands.general.state_keys import ALTERNATIVES_MAX
 from nightgrid.solvers.strands.general.table import USED_WORDS
 from nightgrid.solvers.strands.general.wide_pieces import WideFound, bits_of
 from nightgrid.solvers.strands.pieces.pieces import least_of

@@ -12,9 +12,10 @@ from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES
 from nightgrid.solvers.kernel.compiling import I32, I64, kernel
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.general import search as searches
+from nightgrid.solvers.strands.general import state_keys
 from nightgrid.solvers.strands.general.groups import Group, Laid, lay_out
 from nightgrid.solvers.strands.general.plan import BLOCK_WORDS, WORDS, Keys, Plan, plan_of
-from nightgrid.solvers.strands.general.search import Scratch
+from nightgrid.solvers.strands.general.state_keys import ALTERNATIVES_MAX, BANS_MAX, Scratch
 from nightgrid.solvers.strands.general.table import LOWEST, new_records
 from nightgrid.solvers.strands.general.wide_pieces import WideFound, bits_of
 from nightgrid.solvers.strands.pieces.pieces import least_of
@@ -256,10 +257,10 @@ class GroupSearch:
         taken = np.flatnonzero(bits)
         free = np.flatnonzero(padded == 0)
         frame = scratch.frames[0]
-        frame[searches.F_FIRST] = free[0] if len(free) else len(padded)
-        frame[searches.F_N], frame[searches.F_FLAG] = n, flag
-        frame[searches.F_LAST] = taken[-1] if len(taken) else 0
-        frame[searches.F_LEFT] = size - len(taken)
+        frame[state_keys.F_FIRST] = free[0] if len(free) else len(padded)
+        frame[state_keys.F_N], frame[state_keys.F_FLAG] = n, flag
+        frame[state_keys.F_LAST] = taken[-1] if len(taken) else 0
+        frame[state_keys.F_LEFT] = size - len(taken)
         words = int(plan.geometry[BLOCK_WORDS])
         sets = {
             sum(1 << keys.blocks[b] for b in bits_of(mask) if b in keys.blocks) for mask in closed
@@ -268,10 +269,10 @@ class GroupSearch:
         for i, mask in enumerate(least):
             row = np.frombuffer(mask.to_bytes(8 * words, "little"), np.uint64)
             scratch.closed[i * words : (i + 1) * words] = row
-        frame[searches.F_CLOSED], frame[searches.F_SETS] = 0, len(least)
+        frame[state_keys.F_CLOSED], frame[state_keys.F_SETS] = 0, len(least)
         own = sorted(keys.words[word] for word in bans if word in keys.words)
         scratch.bans[: len(own)] = own
-        frame[searches.F_BANS], frame[searches.F_BANNED] = 0, len(own)
+        frame[state_keys.F_BANS], frame[state_keys.F_BANNED] = 0, len(own)
         hi, lo, best = searches.general_cover(plan, scratch, self.shared.records)
         self.shared.check()
         return count_of(int(hi), int(lo)), int(best)
@@ -283,10 +284,8 @@ class GroupSearch:
             shared = self.shared.stacks
             self.scratch = Scratch(
                 covered=np.zeros(words, np.uint64),
-                frames=np.zeros((size + 2, searches.FRAME_FIELDS), np.int64),
+                frames=np.zeros((size + 2, state_keys.FRAME_FIELDS), np.int64),
                 closed=shared[0], bans=shared[1],
-                key=np.zeros(
-                    2 + words + searches.ALTERNATIVES_MAX * blocks + searches.BANS_MAX, np.uint64
-                ),
+                key=np.zeros(2 + words + ALTERNATIVES_MAX * blocks + BANS_MAX, np.uint64),
             )  # fmt: skip
         return self.scratch

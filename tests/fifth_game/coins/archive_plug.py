@@ -7,7 +7,7 @@ from typing import Any
 
 from nightgrid.archive.games.generator_spec import Board, Generated, Make, read_number
 from nightgrid.archive.games.plug import ArchivePlug
-from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.game_contract import Game
 
 from .puzzle import Puzzle, check_choice
 from .rules import Rules

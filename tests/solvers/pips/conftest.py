@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nightgrid.solvers.algebra import Game
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import game
 
 Level = tuple[str, str]

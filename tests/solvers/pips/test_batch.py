@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.solvers.algebra import STATUS_CODES, Ask, Budget, Game, Status, count_of
+from nightgrid.solvers.algebra import STATUS_CODES, Ask, Budget, Status, count_of
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import LOOSE
 from nightgrid.solvers.pips.puzzle import Puzzle

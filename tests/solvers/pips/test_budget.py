@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.solvers.algebra import Ask, Budget, Game, Status
+from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import LOOSE
 from nightgrid.solvers.pips.puzzle import Puzzle

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.kernels import tiling_trees
-from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Game, Status
+from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import EASY, HARD, MEDIUM, Mix
 from tests.drawn import drawn

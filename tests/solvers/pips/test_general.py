@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.solvers.algebra import Ask, Budget, Game, Status
+from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.pips.check import check_solution
 from nightgrid.solvers.pips.general import dominoes as general_dominoes
 from nightgrid.solvers.pips.general.board import GeneralBoard

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.generator import (
     SEEDS_PER_STREAM,
@@ -30,7 +30,8 @@ from nightgrid.solvers.pips.generate.mix import (
     fewest_pips,
     too_few_pips,
 )
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell, Region, RegionType
 from nightgrid.solvers.pips.solution import Solution
 from tests.drawn import drawn
 

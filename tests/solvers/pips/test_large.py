@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from nightgrid.solvers.algebra import Ask, Budget, Game, Status
+from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.pips.check import check_solution
 from tests.oracles.brute_force import Cell
 from tests.solvers.pips.boards import (

@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.instruments.boards import loose_board
-from nightgrid.solvers.algebra import Ask, Budget, Game, Status
+from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.pips.general.search import is_first_choice
 from nightgrid.solvers.pips.puzzle import Puzzle

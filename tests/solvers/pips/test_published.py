@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from nightgrid.solvers.algebra import STATUS_CODES, Ask, Budget, Game, Status, count_of
+from nightgrid.solvers.algebra import STATUS_CODES, Ask, Budget, Status, count_of
+from nightgrid.solvers.game_contract import Game
 from tests.oracles import cp_sat
 from tests.oracles.brute_force import enumerate_solutions
 from tests.solvers.pips.boards import (

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightgrid.solvers.errors import InvalidPuzzleError
-from nightgrid.solvers.pips.puzzle import (
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import (
     MAX_CELLS,
     MAX_COORDINATE,
     MAX_PIP,
     MAX_TARGET,
-    Puzzle,
     Region,
     RegionType,
 )

@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.solvers.algebra import Ask, Game, Status
+from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.pips.check import check_solution
 from tests.drawn import drawn
 from tests.oracles.brute_force import enumerate_solutions

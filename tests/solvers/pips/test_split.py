@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.solvers.algebra import Ask, Budget, Game, Outcome, Status
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.pips.puzzle import Puzzle
 from tests.drawn import drawn
 from tests.solvers.pips.boards import Payload, payloads, puzzle_of, rectangle, unconstrained

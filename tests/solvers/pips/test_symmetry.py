@@ -10,8 +10,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from nightgrid.solvers.algebra import Ask, Game
-from nightgrid.solvers.pips.puzzle import MAX_PIP
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.pips.regions import MAX_PIP
 from tests.drawn import drawn
 from tests.oracles.brute_force import Cell
 from tests.solvers.pips.boards import Payload, payloads, puzzle_of

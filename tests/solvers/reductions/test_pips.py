@@ -11,7 +11,8 @@ import pytest
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.pips.check import check_solution
-from nightgrid.solvers.pips.puzzle import MAX_PIP, Cell, Puzzle, RegionType
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import MAX_PIP, Cell, RegionType
 from nightgrid.solvers.reductions import one_in_three_to_pips, subset_sum_to_pips
 from nightgrid.solvers.reductions.problems.choices import SubsetSum, random_subset_sum
 from nightgrid.solvers.reductions.problems.formula import assignments, exactly_one

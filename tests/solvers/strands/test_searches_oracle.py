@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
-from nightgrid.solvers.algebra import Ask, Budget, Game, Status
+from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.registry import game
 from nightgrid.solvers.strands import game as strands_game

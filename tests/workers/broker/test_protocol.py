@@ -9,7 +9,8 @@ import pytest
 import toy_game as toy
 
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
-from nightgrid.solvers.algebra import Budget, canonical_json
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode

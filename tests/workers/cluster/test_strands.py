@@ -11,7 +11,8 @@ from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS, RESULTS, SOLUTIONS
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.solvers.algebra import Ask, Budget, canonical_json
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.strands.generate import generate
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive

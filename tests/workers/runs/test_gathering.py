@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.canonical import digest
 from nightgrid.workers.runs import gathering as buckets
 from nightgrid.workers.runs.gathering import Buckets
 

@@ -9,7 +9,8 @@ import nightgrid.solvers.registry
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, RESULTS, SOLUTIONS
-from nightgrid.solvers.algebra import Ask, Budget, canonical_json
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.generate.generator import generate, generate_many
 from nightgrid.solvers.pips.generate.mix import LOOSE, PRESETS

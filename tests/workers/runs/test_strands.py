@@ -14,7 +14,8 @@ from nightgrid.archive.words import binding as games
 from nightgrid.archive.words import lexicons
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.archive.words.lexicons import lake_path
-from nightgrid.solvers.algebra import Ask, Budget, canonical_json
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.question import question_of
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive

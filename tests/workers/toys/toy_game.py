@@ -25,8 +25,8 @@ from nightgrid.solvers.algebra import (
     SolutionStream,
     Statistics,
     Status,
-    digest,
 )
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 

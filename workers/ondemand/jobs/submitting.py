@@ -19,8 +19,10 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.words.binding import bind_game, keep_game, lexicon_for
 from nightgrid.archive.words.dictionaries import keep_dictionary
-from nightgrid.solvers.algebra import Ask, Budget, Game, canonical_json
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.question import QUESTION_FIELDS, question_of
 from nightgrid.solvers.registry import DEFAULT_GAME, check_ask

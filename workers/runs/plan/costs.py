@@ -21,7 +21,8 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
-from nightgrid.solvers.algebra import Arrays, Ask, Game, Status
+from nightgrid.solvers.algebra import Arrays, Ask, Status
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.workers.runs.job_keys import Keys, ids_of
 from nightgrid.workers.runs.manifest import Run

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import Ask, Budget, Game
+from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.workers.runs.job_keys import Answers, Keys, KeySet, name_jobs, read_answers
 from nightgrid.workers.runs.retry import Retry, statuses_of

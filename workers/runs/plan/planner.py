@@ -19,7 +19,9 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import keep_game
-from nightgrid.solvers.algebra import Ask, Budget, Game, digest
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.canonical import digest
+from nightgrid.solvers.game_contract import Game
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.damaged_runs import ensure_plan
 from nightgrid.workers.runs.ended import repair_results

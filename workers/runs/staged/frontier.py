@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import frontier_schema
-from nightgrid.solvers.algebra import canonical_json
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.manifest import Segment
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, chunk_keys, folder

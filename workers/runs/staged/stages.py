@@ -14,7 +14,9 @@ from dataclasses import asdict, dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
-from nightgrid.solvers.algebra import Budget, Game, canonical_json
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.canonical import canonical_json
+from nightgrid.solvers.game_contract import Game
 
 CARRY_ROWS = 200_000
 """States of a layer up to which one part carries a count on by itself: a fraction of a second."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, F32, SentenceModel
-from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.lexicon.compile import digest_of
 

@@ -14,7 +14,7 @@ import numpy as np
 
 import nightgrid.solvers.lexicon
 from nightgrid.archive.words import lexicon_cache
-from nightgrid.solvers.algebra import digest
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.lexicon.compile import digest_of
 from nightgrid.solvers.strands.ranking import vocabulary as vocabularies

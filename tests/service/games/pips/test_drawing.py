@@ -23,7 +23,8 @@ from nightgrid.service.games.pips.view import (
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import EASY, HARD, LOOSE, MEDIUM, Mix
-from nightgrid.solvers.pips.puzzle import Cell, Puzzle, Region, RegionType
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.regions import Cell, Region, RegionType
 from nightgrid.solvers.pips.solution import Placement, Solution
 
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import Budget, canonical_json
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.manifest import Segment
 from nightgrid.workers.runs.run_files import ChunkRef

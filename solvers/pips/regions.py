@@ -1,0 +1,175 @@
+"""The regions and dominoes of a Pips board: types, limits, and the rules that both must keep."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nightgrid.solvers.errors import Faults, InvalidPuzzleError, place_of
+from nightgrid.solvers.sentences import plural
+
+Cell = tuple[int, int]
+"""(row, column), 0-based."""
+Domino = tuple[int, int]
+"""Pips of the two halves, the smaller first."""
+
+MAX_CELLS = 1 << 16
+MAX_COORDINATE = 9_999
+MAX_PIP = 10**9
+MAX_TARGET = MAX_PIP * MAX_CELLS
+
+
+class RegionType(enum.StrEnum):
+    """What a region demands of the pips on its cells."""
+
+    EMPTY = "empty"
+    """Nothing."""
+    SUM = "sum"
+    """Their sum equals the target."""
+    LESS = "less"
+    """Their sum is strictly below the target."""
+    GREATER = "greater"
+    """Their sum is strictly above the target."""
+    EQUALS = "equals"
+    """They are all the same."""
+    UNEQUAL = "unequal"
+    """No two are the same."""
+
+
+REGION_TYPES: tuple[RegionType, ...] = tuple(RegionType)
+"""Index = the code of a region type in columns and kernels."""
+TARGETED = frozenset({RegionType.SUM, RegionType.LESS, RegionType.GREATER})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Region:
+    """Cells that share one constraint. `target` is None unless the type is sum, less or greater."""
+
+    cells: tuple[Cell, ...]
+    type: RegionType
+    target: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRegion:
+    """A region as far as it can be read: None stands for what is wrong with it."""
+
+    cells: Sequence[Cell | None]
+    type: RegionType | None
+    target: int | None
+    is_targeted: bool
+    """Whether type and target were read, and can be held against each other."""
+
+    def sound(self) -> Region:
+        """Make the region, of which nothing is wrong."""
+        assert self.type is not None
+        cells = tuple(cell for cell in self.cells if cell is not None)
+        return Region(cells=cells, type=self.type, target=self.target)
+
+
+def check_regions(
+    regions: Sequence[Region | ReadRegion | None], place: str, faults: Faults
+) -> None:
+    """Gather what is wrong with regions and between them; what is None was told before."""
+    if not regions and not faults.found:
+        at = place_of(place, "regions")
+        faults.add(InvalidPuzzleError("empty-list", at, "expected at least one region"))
+    seen: dict[Cell, int] = {}
+    for i, region in enumerate(regions):
+        if region is None:
+            continue
+        at = place_of(place, f"regions[{i}]")
+        if not region.cells:
+            message = "expected at least one cell, got none"
+            faults.add(InvalidPuzzleError("empty-list", f"{at}.indices", message))
+        for j, cell in enumerate(region.cells):
+            if cell is None:
+                continue
+            wrong = _wrong_cell(cell, i, f"{at}.indices[{j}]", seen)
+            if wrong is not None:
+                faults.add(wrong)
+            seen.setdefault(cell, i)
+        if len(seen) > MAX_CELLS:
+            message = f"expected at most {MAX_CELLS} cells on the board"
+            faults.add(InvalidPuzzleError("too-many-items", at, message))
+            return
+        if isinstance(region, Region) or region.is_targeted:
+            wrong = _wrong_target(region, f"{at}.target")
+            if wrong is not None:
+                faults.add(wrong)
+
+
+def _wrong_cell(
+    cell: Cell, region: int, place: str, seen: Mapping[Cell, int]
+) -> InvalidPuzzleError | None:
+    """Say what is wrong with a cell of a region; `seen` has the region of each cell before it."""
+    if min(cell) < 0 or max(cell) > MAX_COORDINATE:
+        return InvalidPuzzleError(
+            "coordinate-out-of-range",
+            place,
+            f"expected coordinates from 0 to {MAX_COORDINATE}, got {list(cell)}",
+        )
+    if cell not in seen:
+        return None
+    if seen[cell] == region:
+        return InvalidPuzzleError(
+            "duplicate-cell",
+            place,
+            f"cell {list(cell)} stands twice in this region; expected once",
+        )
+    return InvalidPuzzleError(
+        "region-overlap",
+        place,
+        f"cell {list(cell)} already lies in regions[{seen[cell]}]; expected each cell in exactly "
+        "one region",
+    )
+
+
+def _wrong_target(region: Region | ReadRegion, place: str) -> InvalidPuzzleError | None:
+    """Say what is wrong with the target of a region, for its type."""
+    targeted = region.type in TARGETED
+    if targeted and region.target is None:
+        return InvalidPuzzleError(
+            "missing-target", place, f"expected a target for type {region.type}"
+        )
+    if not targeted and region.target is not None:
+        return InvalidPuzzleError(
+            "unexpected-target",
+            place,
+            f"expected no target for type {region.type}, got {region.target}",
+        )
+    if region.target is not None and not 0 <= region.target <= MAX_TARGET:
+        return InvalidPuzzleError(
+            "target-out-of-range",
+            place,
+            f"expected a target from 0 to {MAX_TARGET}, got {region.target}",
+        )
+    return None
+
+
+def check_dominoes(dominoes: Sequence[Domino], cell_count: int, place: str = "") -> None:
+    """Raise InvalidPuzzleError for a pip out of range, or dominoes that do not fill the cells."""
+    at = place_of(place, "dominoes")
+    for i, domino in enumerate(dominoes):
+        for half, pip in enumerate(domino):
+            if not 0 <= pip <= MAX_PIP:
+                raise InvalidPuzzleError(
+                    "negative-pip" if pip < 0 else "pip-too-large",
+                    f"{at}[{i}][{half}]",
+                    f"expected pips from 0 to {MAX_PIP}, got {pip}",
+                )
+    if cell_count % 2:
+        raise InvalidPuzzleError(
+            "odd-cells",
+            place_of(place, "regions"),
+            f"the board has {plural(cell_count, 'cell')}; expected an even number, two for each "
+            "domino",
+        )
+    if 2 * len(dominoes) != cell_count:
+        raise InvalidPuzzleError(
+            "domino-count",
+            at,
+            f"the board has {plural(cell_count, 'cell')} and {plural(len(dominoes), 'domino')}; "
+            f"expected {plural(cell_count // 2, 'domino')}",
+        )
