@@ -6,7 +6,7 @@ import functools
 import time
 from typing import TYPE_CHECKING
 
-from nightgrid.service.asking.asked import ask_about, submit
+from nightgrid.service.asking import ask_about, submit
 from nightgrid.service.cli.answers import each_puzzle, head_json
 from nightgrid.service.cli.ondemand.job_sources import LakeJobs
 from nightgrid.service.cli.ondemand.submission import Submission, puzzle_name

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from nightgrid.archive.games import claimed_game
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.asking.asked import Asked, asked_of
+from nightgrid.service.asking import Asked, asked_of
 from nightgrid.service.http.field_faults import KNOWN
 from nightgrid.service.http.guard.posted import posted_board, wrong
 from nightgrid.service.http.settings import ServiceSettings

@@ -91,7 +91,7 @@ def test_auto_needs_a_solution_and_json_needs_auto(invoke: Invoke, write: Write)
 def test_auto_hears_the_answers_of_the_payload(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
-    from nightgrid.service.cli.playing import strands as play
+    from nightgrid.service.cli import play
 
     truth = {"HOTDOGOG": "spangram", "CATS": "theme word", "SCAT": "theme word"}
     monkeypatch.setattr(play, "_truth", lambda _published: truth)
@@ -118,7 +118,7 @@ def test_a_hint_of_the_game_is_heard(invoke: Invoke, write: Write, monkeypatch: 
 def test_guesses_have_roles_and_cells_and_several_boards_a_table(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
-    from nightgrid.service.cli.playing import strands as play
+    from nightgrid.service.cli import play
 
     truth = {"HOTDOGOG": "spangram", "CATS": "theme word", "SCAT": "theme word"}
     monkeypatch.setattr(play, "_truth", lambda _published: truth)

@@ -1,1 +1,0 @@
-"""Commands with which boards are played."""
