@@ -55,7 +55,7 @@ class Lease:
 
     @property
     def path(self) -> str:
-        """The file that says who holds it."""
+        """The file that names its holder."""
         return f"{folder(self.name)}/{self.number:08d}.json"
 
     def renew(self) -> None:

@@ -1,4 +1,4 @@
-"""Tables of a game that came to harm: they are set aside, and made again from the raw payloads."""
+"""Set damaged tables of a game aside: they are made again from the raw payloads."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the payloads of every game have in common, and who reads them."""
+"""What the payloads of every game have in common, and what reads them."""

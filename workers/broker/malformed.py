@@ -1,4 +1,4 @@
-"""What lies in Redis and was written by no program of ours: skipped, counted, and logged at times.
+"""Values in Redis that no program of ours has written: skipped, counted, and logged at times.
 
 Any client of a server can write into our lists and keys. Nothing of it is worked, and nothing of it
 ends a process; the lake is the truth, and what a lost message asked for is sent again.

@@ -1,4 +1,4 @@
-"""Notes of a run in the lake: who began a chunk, what failed, whether the run is cancelled."""
+"""Notes of a run in the lake: begun chunks, failures, whether the run is cancelled."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def write_start(lake: Lake, ref: ChunkRef, worker: str, started_at: float) -> No
 
 
 def read_start(lake: Lake, ref: ChunkRef) -> Start | None:
-    """Read who works on this attempt of a chunk, or None if no worker began."""
+    """Read which worker works on this attempt of a chunk, or None if no worker began."""
 
     def start(value: dict[str, Any]) -> Start:
         worker, started_at = str(value["worker"]), float(value["started_at"])

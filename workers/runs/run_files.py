@@ -1,4 +1,4 @@
-"""How the files of a run are named, and who writes which.
+"""How the files of a run are named, and which process writes each.
 
 runs/run=<id>/asked.json                         planner   what is asked; written first
               plan.json                          planner   what is asked; written last, so a

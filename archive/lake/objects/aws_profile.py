@@ -43,7 +43,7 @@ class KeysInFile:
 
 
 def find_identity(environment: Mapping[str, str]) -> tuple[Any, str | None]:
-    """Find who gives credentials (None: obstore itself) and the region that is set.
+    """Find what gives credentials (None: obstore itself) and the region that is set.
 
     Keys in the environment come first, then the profile (AWS_PROFILE or default) in the AWS
     files. One that signs in elsewhere needs boto3. Without a profile obstore asks for a role.

@@ -192,7 +192,7 @@ def _depth_of(data: bytes, most: int) -> int:
 
 
 def replaying(data: bytes, receive: Receive) -> Receive:
-    """Give a body that was read to who reads it next, and then what comes after it."""
+    """Hand a body that was read to the next reader, and then what comes after it."""
     is_given = False
 
     async def receive_again() -> Message:

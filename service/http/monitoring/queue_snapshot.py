@@ -1,4 +1,4 @@
-"""A snapshot of the queue: open jobs by game and state, who lives, what the batch workers have."""
+"""A snapshot of the queue: open jobs by game and state, living workers, the load of batches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WAITING, RUNNING, RUN = "queued", "running", "run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSnapshot:
-    """What there is to do, and who does it."""
+    """What there is to do, and which workers do it."""
 
     jobs: Counter[tuple[str, str]]
     """Open jobs by game and state."""

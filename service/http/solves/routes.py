@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from nightgrid.service.asking.asked import submit as submit_asked
+from nightgrid.service.asking import submit as submit_asked
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.layer import Recall
 from nightgrid.service.http.monitoring.requests import REPEATED
@@ -208,7 +208,7 @@ def interest_of(request: Request) -> str:
 
 
 def left_by_one(value: dict[str, Any], left: int) -> Response:
-    """Answer one who leaves a job that so many others want."""
+    """Answer a client that leaves a job which so many others want."""
     if left:
         reason = f"left; {left} other {'client wants' if left == 1 else 'clients want'} it"
         return JSONResponse({**value, "reason": reason})

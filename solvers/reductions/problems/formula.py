@@ -1,4 +1,4 @@
-"""Positive formulas with three variables a clause, and who satisfies them."""
+"""Positive formulas with three variables a clause, and which assignments satisfy them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A board under what was heard of it: only the pieces that agree are searched and ranked."""
+"""A board given the answers so far: only the pieces that agree are searched and ranked."""
 
 from __future__ import annotations
 
