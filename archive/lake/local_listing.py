@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pyarrow.fs as pafs
 
+TABLE = ".parquet"
+"""How the names of tables end, and of no folder that a lake makes."""
+
 
 def list_folder(root: Path, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
     """List what lies in a folder of a root, or with `deep` at any depth, in any order.
 
     A link is what it leads to. One that leads to nothing counts as a file, so that its readers say
     what it is; one that leads to a folder with or within the root is listed and not followed, since
-    that would never end. What is no file and no folder is left out. There is nothing in a folder
-    that is not there.
+    that would never end. A folder in the place of a table is a file as well. What is no file and no
+    folder is left out. There is nothing in a folder that is not there.
     """
     found = []
     todo = [folder]
@@ -31,6 +34,8 @@ def list_folder(root: Path, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
                 continue
             if stat.S_ISDIR(about.st_mode):
                 found.append(pafs.FileInfo(path, pafs.FileType.Directory))
+                if path.endswith(TABLE):
+                    found.append(pafs.FileInfo(path, pafs.FileType.File, size=0, mtime_ns=0))
                 if deep and not (entry.is_symlink() and leads_back(root, entry.path)):
                     todo.append(path)
             elif stat.S_ISREG(about.st_mode):

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
 from nightgrid.archive.lake.encoding import check_file, check_group, check_rows, filled
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, storage_errors
+from nightgrid.archive.lake.local_listing import TABLE
 from nightgrid.archive.lake.location import check_path
 from nightgrid.archive.lake.stored_files import StoredFiles
 from nightgrid.solvers.errors import PermanentError
@@ -224,6 +225,8 @@ class Lake(StoredFiles):
         return "a column of a file cannot be read, or is of another type"
 
     def _parquet_files(self, path: str) -> builtins.list[str]:
-        if self._type(path) == pafs.FileType.File:
+        # A folder in the place of a table is read as one, and says what it is.
+        kind = self._type(path)
+        if kind == pafs.FileType.File or (kind == pafs.FileType.Directory and path.endswith(TABLE)):
             return [path]
         return [name for name in self.list(path) if name.endswith(".parquet")]

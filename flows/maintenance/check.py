@@ -64,14 +64,16 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
     """
     paths = lake.list("")
     faults: set[Fault] = set()
+    folders = lake.folders("", deep=True)
+    in_the_way = set(paths).intersection(folders)
     for number, path in enumerate(paths):
         on_file(number, len(paths))
-        found = check_file(lake, path)
+        found = None if path in in_the_way else check_file(lake, path)
         if found is not None:
             faults.add(found.fault)
             yield found
     on_file(len(paths), len(paths))
-    for path in lake.folders("", deep=True):
+    for path in folders:
         if lake.is_circle(path):
             what = f"{path} is a link back into the lake, which no process follows"
             yield Finding(path=path, fault="foreign", what=what, advice=FOREIGN)

@@ -10,11 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import IdReference
 from nightgrid.archive.results.asked import find_asked
 from nightgrid.archive.results.parts import Part, parts_of
+from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.binding import open_game
 from nightgrid.service.http.solves.names import Names
 from nightgrid.solvers.algebra import Ask
@@ -167,7 +169,8 @@ class Views:
                 "picture": f"{at}/picture.svg",
             },
         }
-        if row is not None and row["status"] in _FINAL:
+        # A puzzle that could not be read may be there the next time.
+        if row is not None and row["status"] in _FINAL and subject.puzzle is not None:
             self._final.put(job_id, value)
         return value
 
@@ -211,15 +214,20 @@ class Views:
             puzzle_id = game.puzzle_id(game.puzzle_from_json(with_words(lake, puzzle)))
         else:
             puzzle_id = message["puzzle_id"]
-            with suppress(PermanentError):
+            try:
                 puzzle = game.puzzle_to_json(self.puzzle(puzzle_id, question))
+            except (DamagedFileError, LakeRefusesError) as error:
+                skip_file(f"the puzzle {puzzle_id}", error)
+            except PermanentError:
+                pass  # the lake has none
         subject = Subject(
             question=question,
             puzzle_id=puzzle_id,
             puzzle=puzzle,
             references=self.names.of(puzzle_id),
         )
-        self._subjects.put(job_id, subject)
+        if puzzle is not None:
+            self._subjects.put(job_id, subject)
         return subject
 
     def _times_of(self, found: JobStatus) -> tuple[float | None, float | None]:

@@ -105,3 +105,15 @@ def test_an_id_behind_a_link_to_nothing_is_not_made_anew(lake: Lake, tmp_path: P
     for look in (read_lake_id, make_lake_id):
         with pytest.raises(PermanentError, match=r"lake\.json of the lake .* is a link to nothing"):
             look(lake.url)
+
+
+def test_a_folder_in_the_place_of_a_table_is_named_by_its_readers(lake: Lake) -> None:
+    """Given a folder that is named like a table, Then no rows are taken for none."""
+    path = "results/b.parquet"
+    (root(lake) / path).mkdir()
+    lake.write_bytes(f"{path}/notes.txt", b"mine")
+    assert path in lake.list("results")
+    assert path in lake.folders("results")
+    for read in ("results", path):
+        with pytest.raises(LakeRefusesError, match=f"^{path}: the lake refuses: .*irectory"):
+            lake.read_table(read, ROWS.schema)

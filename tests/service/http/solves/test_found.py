@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 from starlette.testclient import TestClient
 
+from benchmarks.chaos.harm import HARMS_IN_PLACE
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.app import create_app
+from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.found import NDJSON
+from nightgrid.workers.settings import Settings
 
 
 @pytest.fixture
@@ -63,3 +69,25 @@ def test_pictures_show_the_board_and_each_solution(client: TestClient, at: str) 
         assert picture.headers["content-type"].startswith("image/svg+xml")
         assert ET.fromstring(picture.text).tag.endswith("svg")
     assert client.get(f"{at}/picture.svg?solution=2").status_code == 404
+
+
+@pytest.mark.parametrize("harm", ["no bytes", "a link to nothing"])
+def test_a_board_that_cannot_be_read_is_told_and_is_there_when_it_can(
+    client: TestClient, at: str, lake: Lake, settings: Settings, harm: str
+) -> None:
+    """Given an answer whose board is in a damaged file, Then that is told, and not remembered."""
+    (path,) = lake.list("asked")
+    file = Path(lake.url) / path
+    sound = file.read_bytes()
+    HARMS_IN_PLACE[harm](file, Path(lake.url).parent)
+    with TestClient(
+        create_app(ServiceSettings(workers=settings)), base_url="http://localhost"
+    ) as other:
+        answer = other.get(at)
+        assert (answer.status_code, answer.json()["puzzle"]) == (200, None)
+        assert answer.headers["nightgrid-skipped-files"] == "1"
+        file.unlink()
+        file.write_bytes(sound)
+        answer = other.get(at)
+        assert answer.json()["puzzle"] == client.get(at).json()["puzzle"] is not None
+        assert "nightgrid-skipped-files" not in answer.headers
