@@ -109,6 +109,7 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.chaos --write
 	$(BIN)/python -m benchmarks.chaos.ondemand --write
 	$(BIN)/python -m benchmarks.chaos.lakes --write
+	$(BIN)/python -m benchmarks.chaos.lakes.every_kind --write
 	$(BIN)/python -m benchmarks.runs.fair_queues --seconds 240 --write
 	$(BIN)/python -m benchmarks.chaos.bugs --write
 	$(BIN)/python -m benchmarks.runs.soak --write
@@ -125,6 +126,7 @@ chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats
 	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
 	$(BIN)/python -m benchmarks.chaos.ondemand
 	$(BIN)/python -m benchmarks.chaos.lakes
+	$(BIN)/python -m benchmarks.chaos.lakes.every_kind
 	$(BIN)/python -m benchmarks.runs.create_race --rounds 1000
 	$(BIN)/python -m benchmarks.runs.fair_queues
 	$(BIN)/python -m benchmarks.runs.listing

@@ -122,7 +122,7 @@ def started(folder: Path, *modules: str, **environ: str) -> Iterator[Path]:
 
 def serve(path: str, *modules: str) -> None:
     """Load what commands need, then run each command in a fork, until the process is ended."""
-    _load(modules)
+    load(modules)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen()
@@ -142,7 +142,8 @@ def serve(path: str, *modules: str) -> None:
         connection.close()
 
 
-def _load(more: tuple[str, ...]) -> None:
+def load(more: tuple[str, ...]) -> None:
+    """Load all that commands need, and `more`, in this process: its forks have it."""
     import nightgrid
     from nightgrid.archive.lake.without_pandas import keep_pandas_out
     from nightgrid.solvers.registry import GAMES, game

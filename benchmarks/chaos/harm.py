@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import random
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -55,3 +58,63 @@ def change_count(lake: Lake, path: str) -> None:
     sink = io.BytesIO()
     pq.write_table(table.set_column(at, field, pa.array(counts, field.type)), sink)
     lake.write_bytes(path, sink.getvalue())
+
+
+def _blank(path: Path, _: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _noise(path: Path, _: Path) -> None:
+    path.write_bytes(random.Random(17).randbytes(100))
+
+
+def _gone(path: Path, _: Path) -> None:
+    path.unlink()
+
+
+def _moved(path: Path, elsewhere: Path) -> None:
+    """Move the file out of the lake, and leave a link to it."""
+    shutil.move(path, elsewhere / path.name)
+    path.symlink_to(elsewhere / path.name)
+
+
+def _other(path: Path, elsewhere: Path) -> None:
+    """Leave a link to a text of another program."""
+    (elsewhere / "notes.txt").write_text("mine\n")
+    path.unlink()
+    path.symlink_to(elsewhere / "notes.txt")
+
+
+def _dangling(path: Path, elsewhere: Path) -> None:
+    path.unlink()
+    path.symlink_to(elsewhere / "nothing")
+
+
+def _circle(path: Path, _: Path) -> None:
+    """Leave a link to the folder that it lies in."""
+    path.unlink()
+    path.symlink_to(path.parent)
+
+
+def _folder(path: Path, _: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _full_folder(path: Path, _: Path) -> None:
+    _folder(path, path)
+    (path / "notes.txt").write_text("mine\n")
+
+
+HARMS_IN_PLACE: dict[str, Callable[[Path, Path], None]] = {
+    "no bytes": _blank,
+    "100 random bytes": _noise,
+    "deleted": _gone,
+    "a link to where it was moved": _moved,
+    "a link to another file": _other,
+    "a link to nothing": _dangling,
+    "a link to its folder": _circle,
+    "an empty folder": _folder,
+    "a folder with a file": _full_folder,
+}
+"""What is done to a file of a folder; the second folder lies outside of the lake."""
