@@ -12,7 +12,7 @@ from typing import Any
 import redis
 
 from nightgrid.archive.outages import closing_outage, over, tell
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
 from nightgrid.workers.broker.redis_keys import connect, living
 from nightgrid.workers.cluster import server
@@ -134,9 +134,12 @@ def _missing(settings: Settings, client: redis.Redis, wanted: Sequence[str]) -> 
 def _bear_with(settings: Settings, heard_at: float, error: redis.RedisError) -> None:
     """Raise if a configured server, which nothing here can start, has been silent for too long.
 
-    One that is not to be trusted is not waited for.
+    One that is not to be trusted, or that refuses us, is not waited for: PermanentError.
     """
     server.check_trust(settings, error)
+    refused = server.refusal_of(settings, error)
+    if refused is not None:
+        raise PermanentError(refused) from error
     patience_s = settings.broker_patience_seconds
     left_s = patience_s - (time.monotonic() - heard_at)
     if left_s < 0:

@@ -99,14 +99,19 @@ def refusal(settings: Settings) -> str | None:
     with connect(settings) as client:
         try:
             client.ping()
-        except (redis.AuthenticationError, redis.exceptions.NoPermissionError) as error:
-            if urlsplit(settings.server_url).password is None:
-                return f"{title(settings)} wants a password, and NIGHTGRID_REDIS_URL has none"
-            why = str(error).rstrip(".")
-            return f"{title(settings)} refuses the login of NIGHTGRID_REDIS_URL: {why}"
-        except (redis.RedisError, OSError):
-            pass
+        except (redis.RedisError, OSError) as error:
+            return refusal_of(settings, error)
     return None
+
+
+def refusal_of(settings: Settings, error: BaseException) -> str | None:
+    """Say why the server did not let us in; None where a call failed for another reason."""
+    if not isinstance(error, redis.AuthenticationError | redis.exceptions.NoPermissionError):
+        return None
+    if urlsplit(settings.server_url).password is None:
+        return f"{title(settings)} wants a password, and NIGHTGRID_REDIS_URL has none"
+    why = str(error).rstrip(".")
+    return f"{title(settings)} refuses the login of NIGHTGRID_REDIS_URL: {why}"
 
 
 def title(settings: Settings) -> str:

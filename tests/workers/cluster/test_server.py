@@ -193,6 +193,11 @@ def test_a_server_that_refuses_the_login_is_told_from_one_that_is_away(tmp_path)
         try:
             wait_for(lambda: server.is_up(asked[":secret@"]))
             told = {word: server.refusal(settings) for word, settings in asked.items()}
+            with (
+                pytest.raises(PermanentError, match="refuses the login"),
+                local_cluster(asked[":wrong@"], roles=("batch",)),
+            ):
+                pass
         finally:
             process.terminate()
     named = f"the Redis server at {path}"
