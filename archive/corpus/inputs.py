@@ -168,12 +168,12 @@ def _payloads(spec: str, base: Path, paths: list[Path], game: str | None) -> Inp
 
 def _game_of_tables(paths: list[Path]) -> str:
     """Tell the game of tables by the first that can be read, or raise what is wrong with it."""
-    why: DamagedFileError | None = None
+    why: DamagedInputError | None = None
     for path in paths:
         try:
             with open_parquet(path) as file:
                 return _game_of_columns(path, file.schema_arrow, None)
-        except DamagedFileError as error:
+        except DamagedInputError as error:
             why = why or error
     assert why is not None
     raise why
@@ -191,7 +191,7 @@ def _parquet(spec: str, base: Path, paths: list[Path], game: str | None) -> Inpu
                 groups = [*range(file.metadata.num_row_groups)]
                 if len(paths) == len(groups) == 1:
                     check_sizes(path, file, 0, columns_to_read(told, file.schema_arrow))
-        except DamagedFileError:
+        except DamagedInputError:
             if len(paths) == 1:
                 raise
         about = {
@@ -236,14 +236,14 @@ def _game_of_columns(path: Path, schema: pa.Schema, game: str | None) -> str:
     raise PermanentError(f"{path.name} lacks {missing}; expected a table of puzzles of {game}")
 
 
-class DamagedFileError(PermanentError):
+class DamagedInputError(PermanentError):
     """A file that is no Parquet, or is not any more. Those beside it are not at fault."""
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
     """Open a Parquet file.
 
-    Raises DamagedFileError when it is none, PermanentError when the system does not let us.
+    Raises DamagedInputError when it is none, PermanentError when the system does not let us.
     """
     try:
         file = pq.ParquetFile(path)
@@ -260,12 +260,12 @@ def _texts(file: pq.ParquetFile) -> list[str]:
 
 
 def check_sizes(path: Path, file: pq.ParquetFile, group: int, columns: Collection[str]) -> None:
-    """Raise DamagedFileError for a row group that would take more memory than it may."""
+    """Raise DamagedInputError for a row group that would take more memory than it may."""
     try:
         with path.open("rb") as stream:
             check_row_group(stream, file.metadata, group, columns)
     except OversizeError as error:
-        raise DamagedFileError(f"{path.name}: {error}") from error
+        raise DamagedInputError(f"{path.name}: {error}") from error
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -274,7 +274,7 @@ def unreadable(path: Path, error: Exception) -> PermanentError:
     """Say why a Parquet file could not be read; Arrow's own OSError have no errno."""
     if isinstance(error, OSError) and error.errno:
         return PermanentError(f"{path.name} cannot be read: {error.strerror}")
-    return DamagedFileError(f"{path.name} cannot be read as Parquet: {error}")
+    return DamagedInputError(f"{path.name} cannot be read as Parquet: {error}")
 
 
 def file_sha256(path: Path) -> str:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from nightgrid.archive.corpus.inputs import (
     DERIVED,
-    DamagedFileError,
+    DamagedInputError,
     check_same,
     check_sizes,
     columns_to_read,
@@ -61,7 +61,7 @@ def read_parquet(
         try:
             with open_parquet(path) as file:
                 if group is None:
-                    raise DamagedFileError(f"{path.name} could not be read as Parquet")
+                    raise DamagedInputError(f"{path.name} could not be read as Parquet")
                 meta = file.metadata
                 at = sum(meta.row_group(i).num_rows for i in range(group))
                 end = at + meta.row_group(group).num_rows
@@ -73,7 +73,7 @@ def read_parquet(
                     for item in items:
                         yield CorpusRow(source=about["source"], source_row=at, item=item)
                         at += 1
-        except DamagedFileError as error:
+        except DamagedInputError as error:
             # A file that was changed meanwhile is not called damaged.
             check_same(path, about)
             what, place = str(error), ""
