@@ -26,6 +26,7 @@ ALLOWED = {
     "archive/lake/conforming.py": "earlier versions of the lake have nothing but sentences",
     "archive/lake/faults.py:storage_errors": "storages name some of their errors in the text alone",
     "archive/lake/objects/errors.py:os_errors": "obstore has HTTP's answers in the text alone",
+    "archive/lake/objects/files.py:_listing": "obstore says what is no listing in the text alone",
     "archive/views/sql.py:_told": "of streams DuckDB gives Arrow its errors as texts",
     "flows/maintenance/repair.py": "a finding's fault is one of a few words beside its sentence",
     "workers/broker/transport.py:_brpop_read": "Redis names its errors in the text alone",
