@@ -58,7 +58,7 @@ COMMANDS = (
         "show 2026-01-05.json --level easy --solution",
     ),
     Command(
-        "play",
+        "play_strands",
         "play",
         "Play Strands boards, word by word.",
         "play 2026-01-05.json --auto",

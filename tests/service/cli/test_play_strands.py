@@ -91,10 +91,10 @@ def test_auto_needs_a_solution_and_json_needs_auto(invoke: Invoke, write: Write)
 def test_auto_hears_the_answers_of_the_payload(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
-    from nightgrid.service.cli import play
+    from nightgrid.service.cli import play_strands
 
     truth = {"HOTDOGOG": "spangram", "CATS": "theme word", "SCAT": "theme word"}
-    monkeypatch.setattr(play, "_truth", lambda _published: truth)
+    monkeypatch.setattr(play_strands, "_truth", lambda _published: truth)
     code, out, _ = invoke("play", write(BOARD), "--auto", "--json")
     assert code == 0
     played = json.loads(out)
@@ -118,10 +118,10 @@ def test_a_hint_of_the_game_is_heard(invoke: Invoke, write: Write, monkeypatch: 
 def test_guesses_have_roles_and_cells_and_several_boards_a_table(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
-    from nightgrid.service.cli import play
+    from nightgrid.service.cli import play_strands
 
     truth = {"HOTDOGOG": "spangram", "CATS": "theme word", "SCAT": "theme word"}
-    monkeypatch.setattr(play, "_truth", lambda _published: truth)
+    monkeypatch.setattr(play_strands, "_truth", lambda _published: truth)
     file = write(BOARD)
     code, out, _ = invoke("play", file, file, "--auto", "--json")
     assert code == 0
