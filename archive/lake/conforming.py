@@ -89,6 +89,8 @@ def shaped(table: pa.Table, schema: pa.Schema, path: str) -> pa.Table:
 
     Raises DamagedFileError where that cannot be.
     """
+    if len(set(table.column_names)) != table.num_columns:
+        raise DamagedFileError(f"{path}: two of its columns have one name")
     try:
         return conform(upgraded(table, schema.names), schema, fill_missing=True)
     except PermanentError as error:
@@ -108,7 +110,7 @@ def upgraded(table: pa.Table, wanted: Sequence[str]) -> pa.Table:
     if not _is_old(table.column_names):
         return table
     for name in wanted:
-        if name in DERIVED:
+        if name in DERIVED and name not in table.column_names:
             table = table.append_column(name, _derived(table, name))
     return table.select([name for name in table.column_names if name in wanted])
 

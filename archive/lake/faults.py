@@ -35,15 +35,6 @@ _FULL = ("StorageFull", "QuotaExceeded", "InsufficientStorage", "HTTP 507")
 """What object stores say where there is no room: MinIO, Google Cloud Storage, WebDAV's status."""
 _UNRECOVERABLE = "is a directory"
 """What the message of an OSError without an errno says when trying again cannot help."""
-DAMAGE = (
-    "corrupt",
-    "CRC checksum",
-    "deserialize",
-    "Unexpected end of stream",
-    "Invalid page header",
-    "Unknown encoding",
-)
-"""What Parquet's reader says of a page that is not what its header or its checksum says."""
 
 
 class MissingFileError(PermanentError):
@@ -105,8 +96,14 @@ def room_on(folder: Path, what: str) -> Iterator[None]:
 
 
 @contextmanager
-def storage_errors(path: str, *, writing: bool = False, place: str = "") -> Iterator[None]:
-    """Turn the storage's errors into ours; `place` is where the lake lies that is written."""
+def storage_errors(
+    path: str, *, writing: bool = False, reading: bool = False, place: str = ""
+) -> Iterator[None]:
+    """Turn the storage's errors into ours; `place` is where the lake lies that is written.
+
+    While what a file holds is read, an error that is no system's and no store's is Parquet's
+    reader's: it has no number, and as many texts as there are ways in which a file can be damaged.
+    """
     try:
         yield
     except NoRoomError:
@@ -118,12 +115,12 @@ def storage_errors(path: str, *, writing: bool = False, place: str = "") -> Iter
         text = str(error)
         if writing and _is_full(error, text):
             raise NoRoomError(f"{path} cannot be written: {_no_room(place)}") from error
-        if error.errno is None and any(mark in text for mark in DAMAGE):
-            raise DamagedFileError(f"{path} is damaged: {_first(text)}") from error
         if error.errno in _UNRECOVERABLE_ERRNOS or _UNRECOVERABLE in text:
             raise LakeRefusesError(f"{path}: the lake refuses: {text}") from error
+        if reading and error.errno is None and type(error) is OSError:
+            raise DamagedFileError(f"{path} is damaged: {_first(text)}") from error
         raise TransientError(f"{path}: the lake failed: {text}") from error
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         if writing:
             raise PermanentError(f"{path} does not fit its schema: {error}") from error
         raise DamagedFileError(f"{path} is damaged: {_first(str(error))}") from error

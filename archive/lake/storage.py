@@ -207,7 +207,7 @@ class Lake(StoredFiles):
     def reading(self, path: str) -> Iterator[None]:
         """Turn what fails while a dataset of these files is read into errors that name the file."""
         try:
-            with storage_errors(path):
+            with storage_errors(path, reading=True):
                 yield
         except MissingFileError:
             for name in self._parquet_files(path):

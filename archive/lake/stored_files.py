@@ -169,7 +169,7 @@ class StoredFiles:
     def _reading(self, path: str) -> Iterator[None]:
         """Turn errors of reading a file into ours; a link to nothing is no missing file."""
         try:
-            with storage_errors(path):
+            with storage_errors(path, reading=True):
                 yield
         except MissingFileError:
             self._check_link(path)

@@ -40,9 +40,18 @@ class StoreRefusedError(PermissionError):
         self.errno = errno.EACCES
 
 
+class StoreFailedError(OSError):
+    """An object store does not answer, or not as it should: the same may succeed later."""
+
+    def __init__(self, text: str) -> None:
+        """Take a sentence; by the number it is no error of what reads a file."""
+        super().__init__(text)
+        self.errno = errno.EIO
+
+
 @contextmanager
 def os_errors() -> Iterator[None]:
-    """Turn what obstore raises into FileNotFoundError, StoreRefusedError or OSError.
+    """Turn what obstore raises into FileNotFoundError or an error of the store.
 
     Raises PermanentError in a process that was forked after a store was used: the threads that
     send requests do not live there, and the request would wait for ever.
@@ -62,13 +71,13 @@ def os_errors() -> Iterator[None]:
     except GenericError as error:
         text = str(error)
         if any(host in text for host in _NO_IDENTITY):
-            raise OSError(_NO_CREDENTIALS) from None
+            raise StoreFailedError(_NO_CREDENTIALS) from None
         status = _STATUS.search(text)
         refused = status is not None and (
             300 <= int(status[1]) < 500 and int(status[1]) not in _TRY_AGAIN
         )
         # An address elsewhere is answered by a redirect, which carries no status here.
-        kind = StoreRefusedError if refused or "configured region" in text else OSError
+        kind = StoreRefusedError if refused or "configured region" in text else StoreFailedError
         raise kind(sentence(text)) from None
     except BaseError as error:
         raise StoreRefusedError(sentence(str(error))) from None

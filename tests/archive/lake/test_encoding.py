@@ -37,6 +37,8 @@ def rows_of(schema, count=4):
             values = [ITEMS[field.type.value_type][:i] for i in range(count)]
         elif pa.types.is_string(field.type):
             values = [f"text {i}" for i in range(count)]
+        elif pa.types.is_boolean(field.type):
+            values = [i % 2 == 0 for i in range(count)]
         else:
             values = list(range(count))
         columns.append(pa.array(values, field.type))
