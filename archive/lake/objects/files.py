@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 from obstore.store import AzureStore, ObjectStore
 
-from nightgrid.archive.lake.objects.errors import StoreRefusedError, os_errors
+from nightgrid.archive.lake.objects.errors import StoreFailedError, StoreRefusedError, os_errors
 
 FIRST_BYTES = 131_072
 """Bytes that opening a file reads: all of a small one, the footer of most Parquet files."""
@@ -75,11 +75,11 @@ class ObjectFiles(pafs.FileSystemHandler):  # type: ignore[misc]
                 return here["common_prefixes"], here["objects"]
         except OSError as error:
             if _NO_LISTING in str(error):
-                raise OSError(f"{self._place} {_NO_STORE} ({error})") from None
+                raise StoreFailedError(f"{self._place} {_NO_STORE} ({error})") from None
             raise
 
     def _see_that_it_is_a_store(self) -> None:
-        """Raise OSError where a file that cannot be there is answered otherwise than as missing.
+        """Raise StoreFailedError where a file that cannot be there is not answered as missing.
 
         A listing is read as empty whatever XML it is: a page of a proxy, too, that answers in the
         place of the store.
@@ -93,8 +93,8 @@ class ObjectFiles(pafs.FileSystemHandler):  # type: ignore[misc]
             self._trusted_until = time.monotonic() + TRUSTED_S
             return
         except OSError as error:
-            raise OSError(f"{self._place} {_NO_STORE} ({error})") from None
-        raise OSError(f"{self._place} {_NO_STORE} (it has every file)")
+            raise StoreFailedError(f"{self._place} {_NO_STORE} ({error})") from None
+        raise StoreFailedError(f"{self._place} {_NO_STORE} (it has every file)")
 
     def open_input_file(self, path: str) -> pa.NativeFile:
         """Open a file to be read anywhere in it: one request, if it is small."""
