@@ -19,7 +19,7 @@ from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.logs import log_path, log_to
 from nightgrid.workers.runs.damaged_runs import ensure_plan
 from nightgrid.workers.runs.ended import ensure_results
-from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
+from nightgrid.workers.runs.manifest import count_segments, has_plan, open_run
 from nightgrid.workers.runs.notes import is_cancelled, remains_of
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 
@@ -178,8 +178,7 @@ def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | No
     Results that are lost are made again first.
     """
     lake, run_id = settings.lake, run_name(asked_of(settings, corpus), corpus)
-    ensure_plan(lake, run_id)
-    if not has_run(lake, run_id):
+    if ensure_plan(lake, run_id) is None:
         return None
     ensure_results(lake, run_id)
     if not remains_of(lake, run_id).finished:
@@ -190,8 +189,7 @@ def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | No
 def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
     asking = asked_of(settings, corpus)
     lake, run_id = asking.lake, run_name(asking, corpus)
-    ensure_plan(lake, run_id)
-    known = has_run(lake, run_id)
+    known = ensure_plan(lake, run_id) is not None
     begin_run(asking, run_id, puzzle_count=corpus.row_count)
     finished = known and remains_of(lake, run_id).finished
     return PlannedCount(run_id=run_id, resumed=known, finished=finished)

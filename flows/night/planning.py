@@ -123,10 +123,9 @@ def _begun_run(night: NightSettings, question: Question) -> Run | None:
     run_id = read_hint(lake, path, lambda note: str(note["run_id"]))
     if run_id is None:
         return None
-    ensure_plan(lake, run_id)
-    if not has_plan(lake, run_id):
+    run = ensure_plan(lake, run_id)
+    if run is None or not has_plan(lake, run_id):
         return None
-    run = open_run(lake, run_id)
     if (run.question, run.budget) != (question, night.workers.budget):
         return None
     return run if read_done(lake, run.run_id) is None else None

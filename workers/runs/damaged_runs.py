@@ -7,6 +7,7 @@ from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.workers.runs.manifest import (
+    Run,
     has_run,
     open_run,
     read_about,
@@ -19,19 +20,17 @@ NIGHTLY = "runs/nightly"
 """Folder of the notes of which run a night has begun."""
 
 
-def ensure_plan(lake: Lake, run_id: str) -> None:
+def ensure_plan(lake: Lake, run_id: str) -> Run | None:
     """Set damaged files aside that say what a run is, and name them, before it is planned on.
 
     Where what is asked can still be read, and all segments, the planner goes on with them; else
     the whole run is set aside, and the same jobs are planned anew. Results are left as they are.
+    Returns the run as it is then; None where there is none.
     """
     try:
-        if has_run(lake, run_id):
-            open_run(lake, run_id)
+        return open_run(lake, run_id) if has_run(lake, run_id) else None
     except DamagedFileError as error:
         why = error
-    else:
-        return
     paths = (plan_path(run_id), asked_path(run_id))
     bad = [path for path in paths if _is_damaged(lake, path)]
     if bad and len(bad) < sum(map(lake.exists, paths)) and _has_segments(lake, run_id):
@@ -41,6 +40,7 @@ def ensure_plan(lake: Lake, run_id: str) -> None:
     else:
         moved = set_run_aside(lake, run_id)
     skip_file(bad[0] if bad else folder(run_id), f"{why}; moved to {moved}, and planned anew")
+    return open_run(lake, run_id) if has_run(lake, run_id) else None
 
 
 def set_run_aside(lake: Lake, run_id: str) -> str:
