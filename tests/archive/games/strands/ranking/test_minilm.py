@@ -10,7 +10,14 @@ import pytest
 
 from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.ranking import minilm, ranker
-from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, HEADS, LAYERS, SentenceModel
+from nightgrid.archive.games.strands.ranking.minilm import (
+    DIMENSIONS,
+    GELU_ROWS,
+    HEADS,
+    LAYERS,
+    SentenceModel,
+    gelu,
+)
 from nightgrid.archive.games.strands.ranking.weights import NAME
 from nightgrid.solvers.errors import PermanentError
 from tests.archive.games.strands.ranking.tiny_model import PIECES, write_model
@@ -74,6 +81,13 @@ def test_a_text_is_embedded_as_the_definition_says(made: tuple[Path, dict[str, n
     expected = by_definition(ids, tensors)
     (found,) = SentenceModel(folder).embed(["Hot dogs"])
     assert np.abs(found - expected).max() < 1e-5
+
+
+@pytest.mark.parametrize("rows", [1, GELU_ROWS, 2 * GELU_ROWS + 5])
+def test_the_activation_is_that_of_the_definition_in_every_row(rows: int):
+    values = np.linspace(-9, 9, rows * 7, dtype=np.float32).reshape(rows, 7)
+    expected = [[x * (1 + math.erf(x / math.sqrt(2))) / 2 for x in row] for row in values.tolist()]
+    assert np.abs(gelu(values.copy()) - expected).max() < 2e-6
 
 
 def test_a_text_has_one_vector_whatever_it_is_embedded_with(
