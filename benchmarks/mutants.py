@@ -76,7 +76,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "workers/settings_sources.py": ("workers/test_settings.py",),
     "workers/driver/chunk_table.py": ("workers/driver/test_chunk_table.py",),
     "workers/driver/progress.py": ("workers/driver/test_progress.py",),
-    "workers/runs/notes.py": ("workers/runs/test_notes.py",),
+    "workers/runs/attempts.py": ("workers/runs/test_status.py",),
+    "workers/runs/status.py": ("workers/runs/test_status.py",),
     "workers/runs/gathering.py": (
         "workers/runs/test_gathering.py",
         "workers/runs/plan/test_open_plans.py",

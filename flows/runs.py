@@ -13,7 +13,7 @@ from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError, PermanentError
-from nightgrid.workers.runs.notes import remains_of
+from nightgrid.workers.runs.status import read_run_status
 from nightgrid.workers.settings import Settings, load_settings
 
 ExecutorKind = Literal["celery", "inline"]
@@ -164,7 +164,7 @@ class StoppedError(NightgridError):
 
 def stopped(settings: RunSettings, run_id: str, *, cancelled: bool = False) -> StoppedError:
     """Say what is done of a run that stopped, what is left, and how to go on."""
-    left = remains_of(settings.lake, run_id)
+    left = read_run_status(settings.lake, run_id)
     more = "" if left.planned else ", and more to be planned"
     done = "1 chunk is done" if left.chunks_done == 1 else f"{left.chunks_done:,} chunks are done"
     how = f"{done}, {left.chunks_left:,} {'is' if left.chunks_left == 1 else 'are'} left{more}"

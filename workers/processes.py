@@ -71,26 +71,26 @@ def spawn(
     *,
     log_path: Path | None,
     env: Mapping[str, str] | None = None,
-    leash: bool = False,
+    stdin_pipe: bool = False,
     share: float | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a command in a process group of its own, its output appended to a file.
 
     Without a file it writes where this process does, to standard output.
-    It dies with the thread that called this (Linux). With `leash`, its standard input is a pipe
-    that it can watch: the pipe closes when this process ends, however it ends. With `share` it
-    gives way to other processes (`lower_priority`).
+    It dies with the thread that called this (Linux). With `stdin_pipe`, its standard input is
+    a pipe that it can watch: the pipe closes when this process ends, however it ends. With `share`
+    it gives way to other processes (`lower_priority`).
     """
     with _opened(log_path) as log:
         return subprocess.Popen(
             list(command),
-            stdin=subprocess.PIPE if leash else subprocess.DEVNULL,
+            stdin=subprocess.PIPE if stdin_pipe else subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
             env=None if env is None else dict(env),
             start_new_session=True,
             # The supervisor's only thread forks here, so that nothing can deadlock.
-            preexec_fn=None if leash else partial(_begin_child, os.getpid(), share),  # noqa: PLW1509
+            preexec_fn=None if stdin_pipe else partial(_begin_child, os.getpid(), share),  # noqa: PLW1509
         )
 
 

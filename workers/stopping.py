@@ -9,7 +9,7 @@ from typing import Protocol
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.stop import Stop
-from nightgrid.workers.runs.notes import is_cancelled
+from nightgrid.workers.runs.status import is_cancelled
 
 Look = Callable[[], ReasonCode | None]
 """Looks in the lake why a piece of work is not wanted any more; None: it is wanted."""

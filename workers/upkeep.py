@@ -17,8 +17,8 @@ from nightgrid.archive.results.files import merge_answers
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.manifest import read_done
-from nightgrid.workers.runs.notes import delete_given_up, given_up_at
 from nightgrid.workers.runs.run_files import done_path
+from nightgrid.workers.runs.status import delete_discarded, discarded_at
 
 log = get_logger("nightgrid.upkeep")
 
@@ -62,7 +62,7 @@ def prune_runs(lake: Lake, kept_days: float, now: dt.datetime | None = None) -> 
         del ended[run_id]
     if ended != told:
         write_json(lake, KEPT_PATH, ended, durable=False)
-    return len(old) + _prune_given_up(lake, there.difference(ended, old), before)
+    return len(old) + _prune_discarded(lake, there.difference(ended, old), before)
 
 
 def ended_before(lake: Lake, before: dt.datetime) -> list[str]:
@@ -86,11 +86,11 @@ def _old(ended: dict[str, str], before: dt.datetime) -> list[str]:
     return sorted(run for run, when in ended.items() if dt.datetime.fromisoformat(when) < before)
 
 
-def _prune_given_up(lake: Lake, run_ids: Collection[str], before: dt.datetime) -> int:
+def _prune_discarded(lake: Lake, run_ids: Collection[str], before: dt.datetime) -> int:
     old = []
     for run_id in sorted(run_ids):
         with suppress(DamagedFileError, ValueError):
-            when = given_up_at(lake, run_id)
+            when = discarded_at(lake, run_id)
             if when is not None and dt.datetime.fromisoformat(when) < before:
                 old.append(run_id)
     if not old:
@@ -98,7 +98,7 @@ def _prune_given_up(lake: Lake, run_ids: Collection[str], before: dt.datetime) -
     wanted = {read_hint(lake, path, lambda told: told["run_id"]) for path in lake.list(_RECORDS)}
     old = [run_id for run_id in old if run_id not in wanted]
     for run_id in old:
-        delete_given_up(lake, run_id)
+        delete_discarded(lake, run_id)
     return len(old)
 
 

@@ -199,9 +199,9 @@ class Cluster:
         if "NIGHTGRID_CHAOS_SKEW_S" in environment:
             env["PYTHONPATH"] = os.pathsep.join([str(CLOCK), env["PYTHONPATH"]])
         program = [sys.executable, "-m", "nightgrid.workers.cluster.supervisor"]
-        command = [*inside, *program, "--leash", "--roles", role]
+        command = [*inside, *program, "--stop-at-eof", "--roles", role]
         log_path = settings.side_dir / "logs" / "supervisor.log"
-        process = spawn(command, log_path=log_path, env=env, leash=True)
+        process = spawn(command, log_path=log_path, env=env, stdin_pipe=True)
         return Host(settings=settings, process=process)
 
     def close(self) -> None:

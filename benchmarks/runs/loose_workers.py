@@ -32,8 +32,8 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.runs.attempts import read_start
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.notes import read_start
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import ChunkRef

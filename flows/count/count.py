@@ -27,12 +27,12 @@ from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.flows.runs import SILENT, AsStep, StepsAhead, Watch, plain, stopped
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.driver.growing_run import run_status
+from nightgrid.workers.driver.growing_run import read_progress
 from nightgrid.workers.driver.progress import Left, Progress, left_of
 from nightgrid.workers.runs.manifest import has_plan, has_run, open_run, read_done
-from nightgrid.workers.runs.notes import is_cancelled, remains_of, take_up_run
 from nightgrid.workers.runs.plan.planner import Estimate, estimate_run
 from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.status import is_cancelled, read_run_status, resume_run
 from nightgrid.workers.upkeep import tidy
 
 
@@ -152,10 +152,10 @@ def open_count(settings: CountSettings, corpus: Corpus, estimate: Estimate) -> O
     What is not planned of it is what the estimate of the whole corpus says.
     """
     lake, run_id = settings.lake, run_name(asked_of(settings, corpus), corpus)
-    if not has_run(lake, run_id) or (remains := remains_of(lake, run_id)).finished:
+    if not has_run(lake, run_id) or (status := read_run_status(lake, run_id)).finished:
         return None
-    progress = run_status(lake, run_id, settings.processes)
-    if not remains.planned:
+    progress = read_progress(lake, run_id, settings.processes)
+    if not status.planned:
         progress = replace(
             progress,
             planned_share=1.0,
@@ -165,8 +165,8 @@ def open_count(settings: CountSettings, corpus: Corpus, estimate: Estimate) -> O
         )
     return OpenCount(
         run_id=run_id,
-        cancelled=remains.cancelled_at is not None,
-        planned=remains.planned,
+        cancelled=status.cancelled_at is not None,
+        planned=status.planned,
         jobs_done=progress.jobs_done,
         jobs_left=progress.jobs_total - progress.jobs_done,
         chunks_done=progress.chunks_done,
@@ -206,7 +206,7 @@ def solve_count(
         return report
     lake, run_id = settings.lake, planned.run_id
     if settings.resume:
-        take_up_run(lake, run_id)
+        resume_run(lake, run_id)
     elif is_cancelled(lake, run_id):
         raise stopped(settings, run_id, cancelled=True)
     if not has_plan(lake, run_id):

@@ -20,8 +20,8 @@ from nightgrid.workers.logs import log_path, log_to
 from nightgrid.workers.runs.damaged_runs import ensure_plan
 from nightgrid.workers.runs.ended import ensure_results
 from nightgrid.workers.runs.manifest import count_segments, has_plan, open_run
-from nightgrid.workers.runs.notes import is_cancelled, remains_of
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
+from nightgrid.workers.runs.status import is_cancelled, read_run_status
 
 Found = TypeVar("Found")
 LAKE_PAUSE_S = 0.2
@@ -181,7 +181,7 @@ def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | No
     if ensure_plan(lake, run_id) is None:
         return None
     ensure_results(lake, run_id)
-    if not remains_of(lake, run_id).finished:
+    if not read_run_status(lake, run_id).finished:
         return None
     return PlannedCount(run_id=run_id, resumed=True, finished=True)
 
@@ -191,7 +191,7 @@ def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
     lake, run_id = asking.lake, run_name(asking, corpus)
     known = ensure_plan(lake, run_id) is not None
     begin_run(asking, run_id, puzzle_count=corpus.row_count)
-    finished = known and remains_of(lake, run_id).finished
+    finished = known and read_run_status(lake, run_id).finished
     return PlannedCount(run_id=run_id, resumed=known, finished=finished)
 
 

@@ -15,8 +15,8 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
-from nightgrid.workers.runs.notes import cancelled_path
 from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.status import cancelled_path
 
 FIRST_PAYLOADS = 8
 """How many payloads of a folder are looked at to tell its game."""

@@ -21,7 +21,7 @@ from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.record_files import delete_record, write_record
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
-from nightgrid.workers.runs.notes import cancel_run, given_up_at, remains_of
+from nightgrid.workers.runs.status import cancel_run, discarded_at, read_run_status
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.upkeep import KEPT_PATH, prune_runs, tidy
 from tests.workers.conftest import plan, quick_settings
@@ -63,10 +63,10 @@ def test_a_run_that_ended_long_ago_is_deleted_and_its_answers_stay(lake, tmp_pat
     assert lake.folders("runs") == [f"runs/run={begun}"]
     assert read_json(lake, KEPT_PATH) == {}
     assert read_results(lake).equals(before)
-    assert not remains_of(lake, begun).finished
+    assert not read_run_status(lake, begun).finished
     # What is answered stays answered.
     assert read_done(lake, plan(lake, boards(0, 2))) is None
-    assert remains_of(lake, plan(lake, boards(0, 2))).jobs == 0
+    assert read_run_status(lake, plan(lake, boards(0, 2))).jobs == 0
 
 
 def test_the_ends_of_runs_are_read_once(lake, tmp_path, monkeypatch):
@@ -162,7 +162,7 @@ def test_deleting_a_run_that_was_given_up_may_be_killed_before_any_file(tmp_path
         if not killed:
             break
         kills += 1
-        assert given_up_at(lake, run_id) is not None
+        assert discarded_at(lake, run_id) is not None
         assert prune_runs(lake, kept_days=30, now=LATER) == 1
         assert lake.folders("runs") == []
         assert lake.list(files_folder(run_id)) == []

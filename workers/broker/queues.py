@@ -300,7 +300,7 @@ def _over(settings: Settings, runs: set[str]) -> set[str]:
     # A look at queues that hold nothing needs no library that reads a lake.
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.workers.runs.manifest import read_done
-    from nightgrid.workers.runs.notes import is_cancelled
+    from nightgrid.workers.runs.status import is_cancelled
 
     # While the lake does not answer, every run counts.
     with contextlib.suppress(NightgridError, OSError):

@@ -18,7 +18,7 @@ from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.few_solutions import inline_row
+from nightgrid.workers.chunks.inline_solutions import inline_row
 from nightgrid.workers.chunks.result_rows import Row, listed_row, result_row
 from nightgrid.workers.chunks.solution_texts import (
     ALL,

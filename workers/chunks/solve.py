@@ -24,18 +24,13 @@ from nightgrid.workers.chunks.solved_rows import list_solutions, solve_rows
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
 from nightgrid.workers.figures import note_rows
 from nightgrid.workers.logs import bind
+from nightgrid.workers.runs.attempts import read_attempts, read_start, write_start
 from nightgrid.workers.runs.listed_files import tidy_files
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
-from nightgrid.workers.runs.notes import (
-    drops_states,
-    is_cancelled,
-    read_attempts,
-    read_start,
-    write_start,
-)
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged.frontier import drop_frontiers
 from nightgrid.workers.runs.staged.stages import stage_part
+from nightgrid.workers.runs.status import drops_states, is_cancelled
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import Watcher, run_look, watching
 from nightgrid.workers.tracing import span

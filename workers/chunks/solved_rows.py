@@ -22,7 +22,7 @@ from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, Refusal
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.count_batch import count_batch
-from nightgrid.workers.chunks.few_solutions import Few
+from nightgrid.workers.chunks.inline_solutions import InlineSolutions
 from nightgrid.workers.chunks.listing import list_row
 from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row
 from nightgrid.workers.chunks.row_budgets import share_of_row, slices_in_time, smaller_budget
@@ -124,12 +124,12 @@ def _sound(game: Game[Any, Any], ask: Ask, head: Row, answer: Callable[[], Row])
 
 def _answer_of(chunk: _Chunk, settings: Settings) -> Callable[[int, Row], Row]:
     game, ask = chunk.game, chunk.run.question.ask
-    few = Few(game, ask.limit, chunk.budget, settings)
+    inline = InlineSolutions(game, ask.limit, chunk.budget, settings)
 
     def answer(row: int, head: Row) -> Row:
         puzzle, part = chunk.puzzle_and_part(row)
         if ask.kind == "all":
-            return few.row(head, puzzle, part)
+            return inline.row(head, puzzle, part)
         return outcome_row(game, ask, head, game.solve(puzzle, ask, part, chunk.budget))
 
     return answer

@@ -1,4 +1,4 @@
-"""A cluster of our own for the length of a block: ready, or in a few lines why it is not."""
+"""Run a cluster on this machine for the length of a block, and wait until it is ready."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nightgrid.workers.cluster.child_processes import ROLES, child_environment
 from nightgrid.workers.processes import end_group, spawn, wait
 from nightgrid.workers.settings import Settings
 
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 LOG_TAIL_LINES = 6
 LOG_TAIL_BYTES = 2000
 
@@ -31,34 +31,34 @@ def beginning_cluster(
     *,
     roles: Sequence[str] = ROLES,
     standby: bool = False,
-    hear: bool = False,
+    workers_on_call: bool = False,
 ) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
     """Run the embedded server and supervised workers for the length of a `with` block.
 
-    They are children of a supervisor on a leash: even if this process is killed, they end.
-    Yields at once, while they start, what waits until server and workers are ready and gives the
-    supervisor; it raises TransientError, with the end of a log, when they do not become ready in
-    time. Where another supervisor has the folder, one on `standby` lets it do the work, and takes
-    its place when it ends. One that is to `hear` starts the server at once, and workers when what
-    is yielded is called: kernels may be compiled meanwhile.
+    They are children of a supervisor that watches a pipe to this process: even if this process is
+    killed, they end. Yields at once, while they start, a function that waits until server and
+    workers are ready and returns the supervisor; it raises TransientError, with the end of a log,
+    when they do not become ready in time. Where another supervisor has the folder, one on `standby`
+    lets it do the work, and takes its place when it ends. With `workers_on_call` the server starts
+    at once, and workers when the function is called: kernels may be compiled meanwhile.
     """
     log_path = settings.side_dir / "logs" / "supervisor.log"
-    marks = _mark_logs(settings)
+    log_sizes = _log_sizes(settings)
     module = "nightgrid.workers.cluster.supervisor"
-    command = [sys.executable, "-m", module, "--leash", "--roles", ",".join(roles)]
+    command = [sys.executable, "-m", module, "--stop-at-eof", "--roles", ",".join(roles)]
     if standby:
         command.append("--standby")
-    if hear:
-        command.append("--hear")
-    process = spawn(command, log_path=log_path, env=child_environment(settings), leash=True)
+    if workers_on_call:
+        command.append("--start-workers-on-byte")
+    process = spawn(command, log_path=log_path, env=child_environment(settings), stdin_pipe=True)
 
     def ready() -> subprocess.Popen[bytes]:
-        if hear and process.stdin is not None:
-            # One that has ended is told of by what waits for it.
+        if workers_on_call and process.stdin is not None:
+            # `wait_ready` reports a supervisor that has ended.
             with suppress(OSError):
                 process.stdin.write(b"1")
                 process.stdin.flush()
-        wait_ready(settings, process, roles, marks)
+        wait_ready(settings, process, roles, log_sizes)
         return process
 
     try:
@@ -80,8 +80,8 @@ def local_cluster(
         yield ready()
 
 
-def _mark_logs(settings: Settings) -> dict[str, int]:
-    """Note how long every log is: what earlier clusters wrote is not told of the next one."""
+def _log_sizes(settings: Settings) -> dict[str, int]:
+    """Measure every log in bytes: only what this start adds is shown if it fails."""
     paths = (settings.side_dir / "logs").glob("*.log")
     return {path.stem: path.stat().st_size for path in paths}
 
@@ -90,14 +90,14 @@ def wait_ready(
     settings: Settings,
     supervisor: subprocess.Popen[bytes],
     roles: Sequence[str],
-    marks: Mapping[str, int],
+    log_sizes: Mapping[str, int],
 ) -> None:
     """Wait until the server answers and workers serve the queues among these roles.
 
     Raises TransientError when the supervisor ends or the time is up, with the end of the log of
-    whatever failed, beyond `marks`; and when a server that is not ours to start stays away.
+    whatever failed, beyond `log_sizes`; and when a server that is not ours to start stays away.
     """
-    begun = heard_at = time.monotonic()
+    begun = answered_at = time.monotonic()
     wanted = [role for role in roles if role in (BATCH, INTERACTIVE)]
     missing = wanted
     named = server.title(settings)
@@ -105,22 +105,22 @@ def wait_ready(
         while time.monotonic() - begun < settings.workers_start_seconds:
             try:
                 missing = _missing(settings, client, wanted)
-                heard_at = time.monotonic()
+                answered_at = time.monotonic()
                 over(named)
                 if not missing:
                     return
             except redis.RedisError as error:
                 if not server.is_embedded(settings):
-                    _bear_with(settings, heard_at, error)
+                    _raise_if_silent(settings, answered_at, error)
             if supervisor.poll() is not None:
                 break
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
     if supervisor.poll() is not None:
         failed = "supervisor"
     else:
         failed = missing[0] if missing and server.is_up(settings) else "server"
     raise TransientError(
-        f"the local workers did not become ready; {_told(settings, failed, marks)}"
+        f"the local workers did not become ready; {_new_log_lines(settings, failed, log_sizes)}"
     )
 
 
@@ -131,7 +131,7 @@ def _missing(settings: Settings, client: redis.Redis, wanted: Sequence[str]) -> 
     return [role for role in wanted if role not in serving]
 
 
-def _bear_with(settings: Settings, heard_at: float, error: redis.RedisError) -> None:
+def _raise_if_silent(settings: Settings, answered_at: float, error: redis.RedisError) -> None:
     """Raise if a configured server, which nothing here can start, has been silent for too long.
 
     One that is not to be trusted, or that refuses us, is not waited for: PermanentError.
@@ -141,7 +141,7 @@ def _bear_with(settings: Settings, heard_at: float, error: redis.RedisError) -> 
     if refused is not None:
         raise PermanentError(refused) from error
     patience_s = settings.broker_patience_seconds
-    left_s = patience_s - (time.monotonic() - heard_at)
+    left_s = patience_s - (time.monotonic() - answered_at)
     if left_s < 0:
         raise TransientError(
             f"{server.title(settings)}, which NIGHTGRID_REDIS_URL names, did not answer for "
@@ -150,13 +150,13 @@ def _bear_with(settings: Settings, heard_at: float, error: redis.RedisError) -> 
     tell(server.title(settings), error, left_s)
 
 
-def _told(settings: Settings, failed: str, marks: Mapping[str, int]) -> str:
+def _new_log_lines(settings: Settings, failed: str, log_sizes: Mapping[str, int]) -> str:
     """Write the last lines of a log that this start has added to it."""
     path = settings.side_dir / "logs" / f"{failed}.log"
     lines: list[str] = []
     if path.exists():
         written = path.read_bytes()
-        before = marks.get(failed, 0)
+        before = log_sizes.get(failed, 0)
         # A log that has become shorter was put aside, and begun anew.
         new = written[before:] if before <= len(written) else written
         lines = new[-LOG_TAIL_BYTES:].decode(errors="replace").splitlines()[-LOG_TAIL_LINES:]

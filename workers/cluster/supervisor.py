@@ -1,8 +1,8 @@
 """Start the embedded server and the workers, restart whatever exits, stop all of it together.
 
 As a program, `python -m nightgrid.workers.cluster.supervisor` does this for the settings in its
-environment until SIGTERM or SIGINT, or, with --leash, until its standard input closes: however the
-process at the other end is killed, it leaves no process behind.
+environment until SIGTERM or SIGINT. With --stop-at-eof it also ends when its standard input closes,
+so that no process stays behind when its parent is killed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from nightgrid.workers.settings import Settings, program_settings
 
 log = get_logger("nightgrid.supervisor")
 
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 RESTART_SECONDS = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Pause before a restart, by how often in a row the process died young."""
 YOUNG_SECONDS = 10.0
@@ -77,47 +77,47 @@ class Supervisor:
         self._settings = settings
         self._logs = settings.side_dir / "logs"
         self._roles = [role for role in ROLES if role in roles]
-        self._children = self._wanted()
+        self._children = self._required_children()
         self._stopping = self._abandoned = False
         self._stopped_by: int | None = None
         self._may_work: Callable[[], bool] = lambda: True
         self._liveness = SilentWorkers(settings)
         self._heartbeats = Heartbeats(settings.side_dir, keeper=KEEPER in self._roles)
-        self._has_word = False
+        self._has_start_byte = False
 
     @contextlib.contextmanager
-    def hearing(self) -> Iterator[Callable[[], bool]]:
-        """Yield what tells whether a byte has come through the leash: our owner is prepared."""
-        yield lambda: self._has_word
+    def reading_start_byte(self) -> Iterator[Callable[[], bool]]:
+        """Yield a function that tells whether the parent has sent the byte that starts workers."""
+        yield lambda: self._has_start_byte
 
     def run(
         self,
-        leash: int | None = None,
+        parent_pipe: int | None = None,
         *,
         standby: bool = False,
         preparing: AbstractContextManager[Callable[[], bool]] | None = None,
     ) -> int | None:
-        """Start everything and look after it until a signal comes or the leash is let go.
+        """Start the processes and restart them until a signal comes or the parent's pipe closes.
 
-        `leash` is a file descriptor whose end means that our owner is gone. While another
-        supervisor has our folder, one on `standby` waits to take its place; without that, raises
-        TransientError. `preparing` is entered once the folder is ours, and gives what tells whether
-        workers may be started; the server is started before that. Returns the signal that ended
-        it before they might, else None. Raises PermanentError for a lake without an id that cannot
-        be written.
+        `parent_pipe` is the file descriptor of a pipe that closes when the parent ends. While
+        another supervisor has the folder, one on `standby` waits to take its place; without
+        `standby`, raises TransientError. `preparing` is entered once the folder is ours, and gives
+        a function that tells whether workers may be started; the server is started before that.
+        Returns the signal that came before workers might be started, else None. Raises
+        PermanentError for a lake without an id that cannot be written.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
         with ExitStack() as held:
             # One that has nothing to look after, since the server runs, may stand beside another.
             if self._children:
-                self._take_place(held, leash, standby=standby)
+                self._take_place(held, parent_pipe, standby=standby)
             if not self._stopping:
                 if preparing is not None:
                     self._may_work = held.enter_context(preparing)
-                self._children = self._wanted()
+                self._children = self._required_children()
                 self._name_lake()
-                self._supervise(leash)
+                self._supervise(parent_pipe)
                 return None if self._may_work() else self._stopped_by
         return self._stopped_by
 
@@ -134,8 +134,8 @@ class Supervisor:
             # Workers try again, and are started again until they succeed.
             _say(f"the lake does not answer: {error}")
 
-    def _take_place(self, held: ExitStack, leash: int | None, *, standby: bool) -> None:
-        """Hold our folder, for which one that is just ending may be waited for, or any at all."""
+    def _take_place(self, held: ExitStack, parent_pipe: int | None, *, standby: bool) -> None:
+        """Lock the folder; wait for a supervisor that is ending, on standby for any other."""
         deadline = time.monotonic() + ENDING_SECONDS
         waited = False
         while not self._stopping:
@@ -153,44 +153,44 @@ class Supervisor:
                 if not standby and time.monotonic() > deadline:
                     raise
             waited = True
-            self._pause(leash)
+            self._pause(parent_pipe)
         # The server of one that was killed is killed too, and may answer for a moment yet.
         deadline = time.monotonic() + ORPHAN_SECONDS
         settings = self._settings
         while waited and server.is_embedded(settings) and server.is_up(settings):
             if time.monotonic() >= deadline:
                 return
-            self._pause(leash)
+            self._pause(parent_pipe)
 
-    def _pause(self, leash: int | None) -> None:
-        """Wait a moment, and notice when the leash is let go."""
-        if leash is None:
-            time.sleep(LOOK_SECONDS)
-        elif select.select([leash], [], [], LOOK_SECONDS)[0]:
-            self._has_word = bool(os.read(leash, 1))
-            self._stopping = self._abandoned = not self._has_word
+    def _pause(self, parent_pipe: int | None) -> None:
+        """Wait POLL_SECONDS, or until the parent writes a byte or closes its pipe."""
+        if parent_pipe is None:
+            time.sleep(POLL_SECONDS)
+        elif select.select([parent_pipe], [], [], POLL_SECONDS)[0]:
+            self._has_start_byte = bool(os.read(parent_pipe, 1))
+            self._stopping = self._abandoned = not self._has_start_byte
 
-    def _wanted(self) -> list[Child]:
-        """Name what is to be looked after: no server where one is configured or runs already."""
+    def _required_children(self) -> list[Child]:
+        """List the processes to run: no server where one is configured or runs already."""
         embedded = server.is_embedded(self._settings) and not server.is_up(self._settings)
         roles = [role for role in self._roles if role != SERVER or embedded]
         return [Child(role=role) for role in roles]
 
-    def _supervise(self, leash: int | None) -> None:
+    def _supervise(self, parent_pipe: int | None) -> None:
         self._heartbeats.begin()
         try:
             while not self._stopping:
                 for child in self._children:
-                    self._look_after(child)
-                self._end_the_silent()
+                    self._keep_running(child)
+                self._kill_silent_workers()
                 self._heartbeats.update(working=self._all_work())
-                self._pause(leash)
+                self._pause(parent_pipe)
         finally:
             self._heartbeats.end()
             self._stop(abandoned=self._abandoned)
 
-    def _end_the_silent(self) -> None:
-        """Kill workers that live and do not speak; they are reaped and started again."""
+    def _kill_silent_workers(self) -> None:
+        """Kill workers that live without a heartbeat; they are reaped and started again."""
         workers = {c.worker: c.process for c in self._children if c.role in WORKERS and c.process}
         for name in self._liveness.silent(workers):
             _say(f"{name} {workers[name].pid} has been silent for too long")
@@ -207,7 +207,7 @@ class Supervisor:
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self._stopping, self._stopped_by = True, number
 
-    def _look_after(self, child: Child) -> None:
+    def _keep_running(self, child: Child) -> None:
         if child.process is not None:
             if child.process.poll() is None:
                 return
@@ -329,20 +329,24 @@ def main() -> None:
     """Supervise, as a program."""
     keep_pandas_out()
     parser = argparse.ArgumentParser(prog="python -m nightgrid.workers.cluster.supervisor")
-    parser.add_argument("--leash", action="store_true", help="stop when standard input closes")
+    parser.add_argument(
+        "--stop-at-eof", action="store_true", help="stop when standard input closes"
+    )
     parser.add_argument(
         "--standby", action="store_true", help="wait for the place of another supervisor"
     )
     parser.add_argument(
-        "--hear", action="store_true", help="start workers when a byte comes on the leash"
+        "--start-workers-on-byte",
+        action="store_true",
+        help="start workers when a byte comes on standard input",
     )
     parser.add_argument("--roles", default=",".join(ROLES))
     options = parser.parse_args()
-    leash = sys.stdin.fileno() if options.leash else None
+    parent_pipe = sys.stdin.fileno() if options.stop_at_eof else None
     supervisor = Supervisor(program_settings(), options.roles.split(","))
-    preparing = supervisor.hearing() if options.hear else None
+    preparing = supervisor.reading_start_byte() if options.start_workers_on_byte else None
     try:
-        supervisor.run(leash, standby=options.standby, preparing=preparing)
+        supervisor.run(parent_pipe, standby=options.standby, preparing=preparing)
     except NightgridError as error:
         raise SystemExit(str(error)) from error
 

@@ -16,8 +16,8 @@ from typing import Literal
 import pyarrow as pa
 
 from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.runs.attempts import Attempts, Start
 from nightgrid.workers.runs.manifest import NO_JOBS, SegmentKind
-from nightgrid.workers.runs.notes import Attempts, Start
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
 from nightgrid.workers.runs.staged.stages import Carried
 

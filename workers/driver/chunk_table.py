@@ -27,8 +27,8 @@ from nightgrid.workers.driver.chunk_records import (
     Reading,
     State,
 )
+from nightgrid.workers.runs.attempts import Attempts, Start
 from nightgrid.workers.runs.manifest import Segment, with_more
-from nightgrid.workers.runs.notes import Attempts, Start
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
 from nightgrid.workers.runs.staged.stages import Carried
 

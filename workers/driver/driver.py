@@ -23,7 +23,7 @@ from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.logs import bound, get_logger
 from nightgrid.workers.processes import locked
 from nightgrid.workers.runs.ended import ensure_results
-from nightgrid.workers.runs.notes import is_cancelled
+from nightgrid.workers.runs.status import is_cancelled
 from nightgrid.workers.settings import Settings, load_settings
 from nightgrid.workers.tracing import span
 
@@ -71,7 +71,7 @@ def drive(
 
     May be called again after any kind of end: it does only the rest. Called from the main thread,
     it returns early, with `finished` false, on SIGINT and SIGTERM, and from any thread when
-    `stopping` is set or the run is cancelled (nightgrid.workers.runs.notes). Raises TransientError
+    `stopping` is set or the run is cancelled (nightgrid.workers.runs.status). Raises TransientError
     when broker or lake stay away for `broker_patience_seconds`, or when another driver on this
     machine has this run. Drivers on several machines do a run no harm: they work it together.
     """

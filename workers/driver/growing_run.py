@@ -26,6 +26,7 @@ from nightgrid.workers.driver.follow_up_chunks import (
 )
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.logs import get_logger
+from nightgrid.workers.runs.attempts import read_all_attempts
 from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.manifest import (
     Run,
@@ -39,7 +40,6 @@ from nightgrid.workers.runs.manifest import (
     read_expanded,
     read_segments,
 )
-from nightgrid.workers.runs.notes import read_all_attempts
 from nightgrid.workers.runs.run_files import ChunkKey, done_chunks
 from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers, sources
 from nightgrid.workers.runs.staged.stages import StageSizes, next_stage
@@ -233,7 +233,7 @@ def open_table(lake: Lake, run: Run) -> ChunkTable:
     return table
 
 
-def run_status(lake: Lake, run_id: str, processes: int = 1) -> Progress:
+def read_progress(lake: Lake, run_id: str, processes: int = 1) -> Progress:
     """Tell how far a run is, whichever process works it: reads the result of each chunk.
 
     Raises PermanentError for a run that the lake does not have.

@@ -24,7 +24,7 @@ from nightgrid.workers.driver.follow_up_chunks import write_unworked_result
 from nightgrid.workers.driver.growing_run import GrowingRun
 from nightgrid.workers.figures import CHUNKS, note, note_rows
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.runs.notes import Attempts, read_start, write_attempts
+from nightgrid.workers.runs.attempts import Attempts, read_start, write_attempts
 from nightgrid.workers.runs.run_files import ChunkKey, folder
 from nightgrid.workers.settings import Settings
 

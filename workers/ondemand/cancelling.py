@@ -21,8 +21,8 @@ from nightgrid.workers.ondemand.record_files import (
 from nightgrid.workers.runs.interests import withdraw_interest
 from nightgrid.workers.runs.listed_files import drop_files
 from nightgrid.workers.runs.manifest import has_run, open_run
-from nightgrid.workers.runs.notes import cancel_run, delete_given_up, drops_states
 from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
+from nightgrid.workers.runs.status import cancel_run, delete_discarded, drops_states
 from nightgrid.workers.settings import Settings
 
 DAY_SECONDS = 24 * 3600.0
@@ -88,7 +88,7 @@ def drop_old_ends(lake: Lake, kept_days: float) -> None:
         if ended.ended_at >= before or lake.exists(record_path(ended.job_id)):
             continue
         if ended.run_id is not None and drops_states(lake, ended.run_id):
-            delete_given_up(lake, ended.run_id)
+            delete_discarded(lake, ended.run_id)
         lake.delete(ended_path(ended.job_id))
 
 

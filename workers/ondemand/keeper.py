@@ -53,7 +53,7 @@ from nightgrid.workers.ondemand.solving import end_over_budget
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.ranking.ondemand import RankingKeeper
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
-from nightgrid.workers.runs.notes import is_cancelled
+from nightgrid.workers.runs.status import is_cancelled
 from nightgrid.workers.settings import Settings, program_settings
 from nightgrid.workers.tracing import begin_tracing, flush_traces
 from nightgrid.workers.upkeep import prune_runs

@@ -16,7 +16,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.runs.notes import failure_from_json, failure_to_json
+from nightgrid.workers.runs.attempts import failure_from_json, failure_to_json
 
 UNSAID = {"rules": "", "lexicon_id": "", "solver_version": ""}
 """What records and messages of earlier versions do not say. An unsaid solver is the worker's."""

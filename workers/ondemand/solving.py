@@ -17,7 +17,7 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.stop import Stop
-from nightgrid.workers.chunks.few_solutions import solve_few
+from nightgrid.workers.chunks.inline_solutions import solve_inline
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import refusing
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
@@ -25,8 +25,8 @@ from nightgrid.workers.figures import note_rows
 from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.answers import answer_of, put_answer
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.calling import IdleProcesses
 from nightgrid.workers.ondemand.cancelling import expire
+from nightgrid.workers.ondemand.idle_processes import IdleProcesses
 from nightgrid.workers.ondemand.jobs.rows import close_record, ends, find_row
 from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS, plan_job
 from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record, with_words
@@ -39,7 +39,7 @@ from nightgrid.workers.ondemand.record_files import (
 from nightgrid.workers.ondemand.second_try import solve_twice_if_busy
 from nightgrid.workers.ondemand.sharing import Split, solve_shared
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.notes import cancel_run
+from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import Look, Watcher, watching
 from nightgrid.workers.tracing import span
@@ -134,7 +134,7 @@ def _worked(
         with span("kernel", game=game.name, ask=str(ask)):
             if ask.kind == "all":
                 outcome = solve_twice_if_busy(
-                    lambda each: solve_few(game, puzzle, ask, each, settings),
+                    lambda each: solve_inline(game, puzzle, ask, each, settings),
                     small,
                     budget.seconds,
                 )

@@ -9,24 +9,24 @@ from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import Exit, emit, say
 from nightgrid.solvers.sentences import plural
 from nightgrid.workers.broker.stop_requests import request_stop
-from nightgrid.workers.runs.notes import cancel_run
+from nightgrid.workers.runs.status import cancel_run
 
 
 def cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
     """Cancel a run of a lake, and say what is left of it."""
     settings = read_settings(lake=lake)
-    remains = cancel_run(Lake.open(settings.lake), run_id)
-    if not remains.finished:
+    status = cancel_run(Lake.open(settings.lake), run_id)
+    if not status.finished:
         request_stop(settings, run_id)
     if json:
-        emit(asdict(remains))
+        emit(asdict(status))
         return Exit.OK
-    if remains.finished:
+    if status.finished:
         say(f"Run {run_id} had finished: there is nothing to cancel.")
         return Exit.OK
     say(
-        f"Run {run_id} of {plural(remains.jobs, 'job')} is cancelled since {remains.cancelled_at}: "
-        f"{plural(remains.chunks_done, 'chunk')} done, {remains.chunks_left:,} left. Its driver "
+        f"Run {run_id} of {plural(status.jobs, 'job')} is cancelled since {status.cancelled_at}: "
+        f"{plural(status.chunks_done, 'chunk')} done, {status.chunks_left:,} left. Its driver "
         "and workers stop within seconds; nightgrid count CORPUS --resume goes on."
     )
     return Exit.OK

@@ -127,7 +127,7 @@ def _workers(settings: Settings, *, wanted: bool) -> Iterator[Callable[[], None]
         yield None
         return
     with (
-        beginning_cluster(settings, standby=True, hear=True) as ready,
+        beginning_cluster(settings, standby=True, workers_on_call=True) as ready,
         warming_beside(settings.game_names, child_environment(settings)) as compiled,
     ):
 

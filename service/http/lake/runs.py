@@ -14,8 +14,8 @@ from nightgrid.service.http.lake.parameters import Page
 from nightgrid.service.http.state import Here
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.manifest import open_run, read_done
-from nightgrid.workers.runs.notes import is_cancelled
 from nightgrid.workers.runs.run_files import done_chunks
+from nightgrid.workers.runs.status import is_cancelled
 
 router = APIRouter(tags=["runs"])
 RUNS = "runs"

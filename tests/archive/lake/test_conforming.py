@@ -14,7 +14,7 @@ from nightgrid.archive.lake.tables import PARTS, RESULTS
 from nightgrid.archive.results.results import find_results
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.notes import Attempts, read_attempts
+from nightgrid.workers.runs.attempts import Attempts, read_attempts
 from nightgrid.workers.runs.run_files import ChunkRef
 
 SENTENCES = [

@@ -28,7 +28,7 @@ from nightgrid.flows.start import run_count
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.registry import game
-from nightgrid.workers.runs.notes import cancel_run
+from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
 
 SPEC = "pips:n=60,mix=hard,seed=4"

@@ -21,7 +21,7 @@ from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.flows.prefect import environment
 from nightgrid.flows.runs import StoppedError, Watch
 from nightgrid.flows.start import run_count
-from nightgrid.workers.runs.notes import cancel_run
+from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
 from tests.flows.nights import ROOT, in_a_process, results, run_one, said
 from tests.warm_interpreter import PREFECT, started

@@ -27,10 +27,10 @@ from nightgrid.workers.ondemand.record_files import (
     open_records,
     record_path,
 )
+from nightgrid.workers.runs.attempts import Attempts, write_attempts
 from nightgrid.workers.runs.finish import finish_run
 from nightgrid.workers.runs.listed import InFiles, listed_part
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.notes import Attempts, write_attempts
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged.stages import Carried, stage_part
 from tests.workers.conftest import COUNT, plan

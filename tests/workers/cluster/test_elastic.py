@@ -37,7 +37,7 @@ from nightgrid.workers.broker.redis_keys import (
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.chunk_records import Flight
 from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS, CeleryExecutor, MessageStatus
-from nightgrid.workers.runs.notes import Start
+from nightgrid.workers.runs.attempts import Start
 from nightgrid.workers.runs.run_files import ChunkRef, folder
 from tests.workers.cluster.test_survival import drive_celery
 from tests.workers.conftest import plan, quick_settings

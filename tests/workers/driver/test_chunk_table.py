@@ -42,8 +42,8 @@ from nightgrid.workers.driver.reconciler import (
     choose,
     poison_reason_of,
 )
+from nightgrid.workers.runs.attempts import Attempts, Start
 from nightgrid.workers.runs.manifest import Segment
-from nightgrid.workers.runs.notes import Attempts, Start
 from nightgrid.workers.runs.staged.stages import Carried
 from tests.drawn import drawn
 

@@ -10,8 +10,8 @@ from nightgrid.solvers.question import question_of
 from nightgrid.workers.driver.collector import Collector
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.driver.growing_run import run_status
-from nightgrid.workers.runs.notes import Attempts, read_attempts, write_attempts
+from nightgrid.workers.driver.growing_run import read_progress
+from nightgrid.workers.runs.attempts import Attempts, read_attempts, write_attempts
 from nightgrid.workers.runs.plan.costs import cost_path, read_model, write_model
 from nightgrid.workers.runs.run_files import ChunkRef
 from tests.workers.conftest import COUNT, plan, quick_settings, result_rows, undisturbed_rows
@@ -78,7 +78,7 @@ def test_harm_to_files_of_an_interrupted_run_changes_no_answer(
     assert len({path.removeprefix(base).partition("/")[0] for path in harmed}) == len(names)
     for path in harmed:
         harm(lake, path, kind)
-    status = run_status(lake, run_id)
+    status = read_progress(lake, run_id)
     assert status.chunks_done <= status.chunks_total
     assert finish(lake, settings, run_id) == undisturbed
     aside = {path.removeprefix("damaged/") for path in lake.list("damaged")}

@@ -23,8 +23,8 @@ from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor, MessageStatus
 from nightgrid.workers.driver.reconciler import Reconciler
 from nightgrid.workers.logs import logged_to
+from nightgrid.workers.runs.attempts import Attempts, read_all_attempts, read_attempts, write_start
 from nightgrid.workers.runs.manifest import open_run, read_done
-from nightgrid.workers.runs.notes import Attempts, read_all_attempts, read_attempts, write_start
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import ChunkRef
 from tests.workers.conftest import (

@@ -19,8 +19,8 @@ from nightgrid.workers.driver.progress import (
     states_per_s,
     told_of,
 )
+from nightgrid.workers.runs.attempts import Start
 from nightgrid.workers.runs.manifest import Run, Segment
-from nightgrid.workers.runs.notes import Start
 
 AT = Progress(
     run_id="a", chunks_done=10, chunks_total=30, jobs_done=100, jobs_total=300, in_flight=8,

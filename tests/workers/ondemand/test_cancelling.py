@@ -14,9 +14,9 @@ from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.ondemand.solving import solve_message
-from nightgrid.workers.runs.notes import cancel_run, take_up_run
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged.frontier import frontier_folder
+from nightgrid.workers.runs.status import cancel_run, resume_run
 from tests.workers.conftest import COUNT
 from tests.workers.ondemand.conftest import look_until
 
@@ -106,7 +106,7 @@ def test_a_worker_that_ends_after_the_cancel_leaves_no_states(
     job, run_id = large_job(lake, settings, mailbox)
     executor = StopAfterStates(lake, settings, lambda run: cancel_run(lake, run))
     drive(lake, run_id, executor, settings=settings)
-    take_up_run(lake, run_id)
+    resume_run(lake, run_id)
     ref = ChunkRef(run_id=run_id, segment=1, chunk=0)
     lake.delete(ref.result_path)
     left = len(lake.list(frontier_folder(run_id)))

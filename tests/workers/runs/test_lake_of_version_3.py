@@ -21,8 +21,8 @@ from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.runs.attempts import read_all_attempts
 from nightgrid.workers.runs.manifest import open_run, read_done
-from nightgrid.workers.runs.notes import read_all_attempts
 from tests.workers.conftest import plan, quick_settings, result_rows
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")

@@ -11,10 +11,10 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.notes import next_name
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.run_files import done_path, folder
+from nightgrid.workers.runs.status import next_name
 from tests.workers.conftest import BUDGET, COUNT, KilledError, result_rows
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")

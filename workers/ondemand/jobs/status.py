@@ -13,7 +13,7 @@ from nightgrid.workers.ondemand.jobs.run_progress import progress_of
 from nightgrid.workers.ondemand.record import BadRecordError, Record, check_job_id
 from nightgrid.workers.ondemand.record_files import is_set_aside, read_ended, read_record
 from nightgrid.workers.runs.manifest import open_run, read_done
-from nightgrid.workers.runs.notes import is_cancelled
+from nightgrid.workers.runs.status import is_cancelled
 
 JobState = Literal[
     "done", "queued", "working", "run", "refused", "cancelled", "expired", "damaged", "unknown"

@@ -41,10 +41,10 @@ from nightgrid.workers.ondemand.record_files import (
     set_aside,
 )
 from nightgrid.workers.runs.interests import add_interest, interest_name
-from nightgrid.workers.runs.notes import take_up_run
 from nightgrid.workers.runs.plan.open_jobs import Split
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.status import resume_run
 from nightgrid.workers.settings import Settings, load_settings
 
 MESSAGE_KEYS = frozenset({"job_id", *QUESTION_FIELDS, "budget", "puzzle"})
@@ -186,7 +186,7 @@ def plan_job(
         least_s=least_s,
         split=split,
     )
-    take_up_run(lake, run_id)
+    resume_run(lake, run_id)
     return run_id
 
 

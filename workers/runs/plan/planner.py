@@ -33,12 +33,12 @@ from nightgrid.workers.runs.manifest import (
     read_segments,
     segment_metadata,
 )
-from nightgrid.workers.runs.notes import next_name
 from nightgrid.workers.runs.plan.open_jobs import Asking, OpenJobs, Split
 from nightgrid.workers.runs.plan.plan_pass import LargeJob, Piece, PlanPass
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.run_files import asked_path, plan_path, segment_path
+from nightgrid.workers.runs.status import next_name
 from nightgrid.workers.tracing import span
 
 log = get_logger("nightgrid.planner")

@@ -18,7 +18,7 @@ import pytest
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli.counting.count_tables import say_estimate, say_spread
 from nightgrid.service.terminal.progress import SlicesLine
-from nightgrid.workers.runs.notes import cancelled_path
+from nightgrid.workers.runs.status import cancelled_path
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
 
 Invoke = Callable[..., tuple[int, str, str]]

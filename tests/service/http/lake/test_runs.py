@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.workers.runs.notes import cancel_run
+from nightgrid.workers.runs.status import cancel_run
 
 
 def test_a_run_says_what_it_was_and_how_it_ended(sample: TestClient):

@@ -11,21 +11,23 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.notes import (
+from nightgrid.workers.runs.attempts import (
     Attempts,
-    cancel_run,
-    drops_states,
     failure_from_json,
-    is_finished,
-    next_name,
     read_all_attempts,
     read_attempts,
-    remains_of,
-    take_up_run,
     write_attempts,
 )
+from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.runs.status import (
+    cancel_run,
+    drops_states,
+    is_finished,
+    next_name,
+    read_run_status,
+    resume_run,
+)
 from tests.workers.conftest import plan, result_rows, undisturbed_rows
 from tests.workers.pending import pending_chunks
 
@@ -46,7 +48,7 @@ def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, setting
     executor = InlineExecutor(lake, settings)
     summary = drive(lake, run_id, executor, cancel_after_three, settings=settings)
     assert (summary.finished, summary.cancelled) == (False, True)
-    left = remains_of(lake, run_id)
+    left = read_run_status(lake, run_id)
     assert 3 <= left.chunks_done < left.chunks_done + left.chunks_left
     assert left.cancelled_at is not None
 
@@ -54,15 +56,15 @@ def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, setting
     assert drive(lake, run_id, executor, seen.append, settings=settings).cancelled
     ref = pending_chunks(lake, open_run(lake, run_id))[0]
     assert solve_chunk(lake, ref, settings, "late").state == "stale"
-    assert remains_of(lake, run_id) == left
+    assert read_run_status(lake, run_id) == left
 
-    take_up_run(lake, run_id)
+    resume_run(lake, run_id)
     again = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     assert again.finished
     assert again.chunks_resumed == left.chunks_done
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
     assert cancel_run(lake, run_id).finished, "what is finished is not cancelled"
-    end = remains_of(lake, run_id)
+    end = read_run_status(lake, run_id)
     assert (end.cancelled_at, end.chunks_done, end.chunks_left) == (
         None,
         left.chunks_done + left.chunks_left,
@@ -90,11 +92,11 @@ def test_states_are_dropped_only_where_that_was_said(lake):
     run_id = plan(lake, toy.boards(3))
     assert not drops_states(lake, run_id), "it is not cancelled"
     cancel_run(lake, run_id)
-    first = remains_of(lake, run_id).cancelled_at
+    first = read_run_status(lake, run_id).cancelled_at
     assert not drops_states(lake, run_id), "its states are kept"
     cancel_run(lake, run_id, drop_states=True)
     assert drops_states(lake, run_id)
-    assert remains_of(lake, run_id).cancelled_at == first
+    assert read_run_status(lake, run_id).cancelled_at == first
     cancel_run(lake, run_id)
     assert drops_states(lake, run_id), "a second cancel takes nothing back"
 

@@ -1,4 +1,4 @@
-"""What an idle process does for a job on demand that shares: take ranges from its worker."""
+"""Work ranges of a job on demand in an idle process, for the worker that shares them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import Watcher, watching
 
 
-def help_job(
+def work_shared_ranges(
     lake: Lake,
     call: Mapping[str, Any],
     client: redis.Redis,

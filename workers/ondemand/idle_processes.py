@@ -1,4 +1,4 @@
-"""Call processes that are idle to a job on demand that shares what is left of it."""
+"""Notify idle processes of a job on demand that shares what is left of it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.sharing import Open
 from nightgrid.workers.settings import Settings
 
-CALLED_MAX = 32
-"""Processes that are called to one job at most."""
+NOTIFIED_MAX = 32
+"""Processes that are notified of one job, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class IdleProcesses:
     settings: Settings
 
     def opening(self, record: Record) -> Open:
-        """Give what shares a job and calls the processes that are idle then."""
+        """Return a function that shares a job and notifies the processes that are idle then."""
 
         def open_share(first: int, steps: int, size: int) -> Share | None:
             with suppress(redis.RedisError, TransientError):
@@ -41,7 +41,7 @@ class IdleProcesses:
                 share = Share.open(self.client, self.settings, token, first, steps)
                 call = {"token": token, "steps": steps, "size": size, "message": record.message}
                 queues = [queue for queue, many in idle.items() for _ in range(many)]
-                for queue in queues[:CALLED_MAX]:
+                for queue in queues[:NOTIFIED_MAX]:
                     about = f"{record.job_id}/share"
                     publish(client_of(self.settings), SHARE_ONDEMAND, queue, about, call)
                 return share

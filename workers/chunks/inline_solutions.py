@@ -15,7 +15,7 @@ from nightgrid.workers.chunks.solution_texts import Texts, take
 from nightgrid.workers.settings import Settings
 
 
-class Few:
+class InlineSolutions:
     """Answers `all` for rows of which each has few solutions, and all together not too many."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Few:
         return inline_row(head, taken)
 
 
-def solve_few(
+def solve_inline(
     game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget, settings: Settings
 ) -> Outcome[Any]:
     """Answer `all` for a board with few solutions; over budget where it has too many for a row."""

@@ -1,0 +1,134 @@
+"""The status of a run in the lake: finished, cancelled, or how many chunks are left."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from itertools import chain, count
+
+from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.files import result_path
+from nightgrid.archive.results.solution_files import files_folder
+from nightgrid.solvers.canonical import digest
+from nightgrid.workers.runs.listed_files import drop_files
+from nightgrid.workers.runs.manifest import has_run, open_run, read_done
+from nightgrid.workers.runs.run_files import done_chunks, folder
+from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStatus:
+    """How far a run is: chunks done and left, and whether it is finished or cancelled."""
+
+    run_id: str
+    finished: bool
+    """Whether its results are written: there is nothing to cancel."""
+    cancelled_at: str | None
+    """When it was cancelled, UTC; None while it is not."""
+    jobs: int
+    chunks_done: int
+    chunks_left: int
+    planned: bool = True
+    """Whether the manifest is complete: no more chunks are planned."""
+
+
+def cancelled_path(run_id: str) -> str:
+    """Name the file whose presence means that a run is cancelled."""
+    return f"{folder(run_id)}/CANCELLED.json"
+
+
+def is_cancelled(lake: Lake, run_id: str) -> bool:
+    """Tell whether a run is cancelled: no process is to work on it."""
+    return lake.exists(cancelled_path(run_id))
+
+
+def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> RunStatus:
+    """Cancel a run durably, unless it is finished; keep its chunk results.
+
+    With `drop_states`, delete the states of staged counts and the files of solutions, which may be
+    gigabytes; they are made again if the run is resumed. Raises PermanentError for a run that the
+    lake does not have.
+    """
+    status = read_run_status(lake, run_id)
+    if status.finished:
+        return status
+    if status.cancelled_at is None or drop_states:
+        now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+        about = {"cancelled_at": status.cancelled_at or now, "drop_states": drop_states}
+        write_json(lake, cancelled_path(run_id), about)
+    if drop_states:
+        drop_frontiers(lake, run_id, frontiers(lake, run_id))
+        drop_files(lake, open_run(lake, run_id))
+    return read_run_status(lake, run_id)
+
+
+def drops_states(lake: Lake, run_id: str) -> bool:
+    """Tell whether a run is cancelled and its states are dropped."""
+    return discarded_at(lake, run_id) is not None
+
+
+def discarded_at(lake: Lake, run_id: str) -> str | None:
+    """Read when a run was cancelled and its states dropped, UTC; None for any other run."""
+    about = read_json(lake, cancelled_path(run_id))
+    return str(about["cancelled_at"]) if about is not None and about.get("drop_states") else None
+
+
+def delete_discarded(lake: Lake, run_id: str) -> None:
+    """Delete a run that was cancelled and its states dropped, with the solutions that it listed."""
+    # CANCELLED.json goes last: a deletion that is killed is found and repeated by the next upkeep.
+    for path in lake.list(files_folder(run_id)):
+        lake.delete(path, durable=False)
+    lake.delete_folder(folder(run_id), last=cancelled_path(run_id))
+
+
+def resume_run(lake: Lake, run_id: str) -> None:
+    """Let a cancelled run be worked again."""
+    lake.delete(cancelled_path(run_id))
+
+
+def read_run_status(lake: Lake, run_id: str) -> RunStatus:
+    """Read how far a run is, without reading its chunk results.
+
+    Raises PermanentError for a run that the lake does not have.
+    """
+    run = open_run(lake, run_id)
+    chunks = {ref.key for ref in run.chunks()}
+    done = len(chunks & done_chunks(lake, run_id))
+    cancelled = read_json(lake, cancelled_path(run_id))
+    answered = run.planned and not run.job_count
+    finished = answered or read_done(lake, run_id) is not None
+    return RunStatus(
+        run_id=run_id,
+        finished=finished,
+        cancelled_at=None if cancelled is None else str(cancelled["cancelled_at"]),
+        jobs=run.job_count,
+        chunks_done=len(chunks) if finished else done,
+        chunks_left=0 if finished else len(chunks) - done,
+        planned=run.planned,
+    )
+
+
+def is_finished(lake: Lake, run_id: str) -> bool:
+    """Tell whether a run exists and is finished; a damaged run is not."""
+    try:
+        return has_run(lake, run_id) and read_run_status(lake, run_id).finished
+    except DamagedFileError:
+        return False
+
+
+def next_name(lake: Lake, run_id: str, *, more: bool) -> str:
+    """Name the run that continues a run: the run itself, or the first usable one derived from it.
+
+    Usable is a run that is not begun or not finished; unless there is `more` to work, also one that
+    is finished. The name of a run whose folder is deleted but whose results stand is taken.
+    """
+    names = chain([run_id], (digest("retry", run_id, str(number)) for number in count(1)))
+    for name in names:
+        if has_run(lake, name):
+            if not more or not is_finished(lake, name):
+                break
+        elif not lake.exists(result_path(name)):
+            break
+    return name
