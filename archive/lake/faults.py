@@ -63,6 +63,13 @@ class LakeRefusesError(PermanentError):
     """
 
 
+class NotExclusiveError(PermanentError):
+    """The lake's storage replaces a file that is there by one that is created.
+
+    Segments, leases, ids and keys are files that one process creates: nothing is written there.
+    """
+
+
 class NewerSchemaError(RefusalError):
     """A file of the lake is of a later version of this program, which must read and write it."""
 

@@ -59,18 +59,21 @@ def make_lake_id(url: str) -> str:
     """Read the id of a lake, and make one where it has none.
 
     Of several processes that do so at once, on any hosts, one makes it. Raises what `read_lake_id`
-    and writing raise.
+    and writing raise, and NotExclusiveError for an object store that heeds no conditions.
     """
     if _is_asked_elsewhere(url):
         made = _asked_elsewhere("make", url)
         assert made is not None
         return made
     found = read_lake_id(url)
-    if found is not None:
+    if found is not None and location.is_folder(url):
         return found
     # Takes 60 MB, which a supervisor of a lake that has an id can do without.
     from nightgrid.archive.lake.storage import Lake
 
+    if found is not None:
+        Lake.open(url).check_exclusive()
+        return found
     value = {"created_at": datetime.now(UTC).isoformat(timespec="seconds")}
     text = json.dumps({**value, "lake_id": uuid.uuid4().hex}) + "\n"
     Lake.open(url).create_bytes(LAKE_FILE, text.encode("ascii"))

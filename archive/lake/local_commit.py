@@ -66,6 +66,9 @@ class LocalFolder:
         place = link if new else rename
         return put(self._folder, STAGING, path, fill, place, durable=durable)
 
+    def check_exclusive(self) -> None:
+        """Do nothing: a hard link, or a lock where there are none, creates a file once."""
+
     def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
         """List what lies in a folder (nightgrid.archive.lake.local_listing)."""
         return list_folder(self._folder, folder, deep=deep)

@@ -36,6 +36,12 @@ class Storage(Protocol):
         not `durable` may be lost in a power failure. Returns whether the file was written.
         """
 
+    def check_exclusive(self) -> None:
+        """Raise NotExclusiveError where a file that is there is replaced by one that is created.
+
+        A storage is asked once in a process, and by the first file that is created in any case.
+        """
+
     def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
         """List the files and folders in a folder, or with `deep` at any depth, in any order."""
 

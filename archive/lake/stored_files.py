@@ -76,6 +76,11 @@ class StoredFiles:
         """Write a file of bytes unless the file is there already, as `create_table`."""
         return self._commit(path, lambda sink: sink.write(data), new=True)
 
+    def check_exclusive(self) -> None:
+        """Raise NotExclusiveError where the storage replaces a file by one that is created."""
+        with storage_errors(STAGING, writing=True, place=self.url):
+            self._storage.check_exclusive()
+
     def read_bytes(self, path: str) -> bytes:
         """Read a whole file.
 

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 
 from obstore.exceptions import BaseError, GenericError
 
@@ -38,6 +39,10 @@ class StoreRefusedError(PermissionError):
         """Take a sentence; the number is what makes a lake's error permanent."""
         super().__init__(text)
         self.errno = errno.EACCES
+
+
+class StoreLacksError(StoreRefusedError):
+    """An object store says that it does not know what a request asks for (HTTP 501)."""
 
 
 class StoreFailedError(OSError):
@@ -73,6 +78,8 @@ def os_errors() -> Iterator[None]:
         if any(host in text for host in _NO_IDENTITY):
             raise StoreFailedError(_NO_CREDENTIALS) from None
         status = _STATUS.search(text)
+        if status is not None and int(status[1]) == HTTPStatus.NOT_IMPLEMENTED:
+            raise StoreLacksError(sentence(text)) from None
         refused = status is not None and (
             300 <= int(status[1]) < 500 and int(status[1]) not in _TRY_AGAIN
         )

@@ -139,10 +139,13 @@ class ObjectFiles(pafs.FileSystemHandler):  # type: ignore[misc]
             try:
                 found = obstore.get(self._store, path, options={"range": part})
             except obstore.exceptions.GenericError:
-                # An empty file has no range.
-                if obstore.head(self._store, path)["size"]:
-                    raise
-                return pa.py_buffer(b""), 0, 0
+                # An empty file has no range, and some servers know none that counts from the end,
+                # or none that is longer than the file.
+                size = obstore.head(self._store, path)["size"]
+                if not size:
+                    return pa.py_buffer(b""), 0, 0
+                rest: Any = {} if size <= FIRST_BYTES else {"range": (size - FIRST_BYTES, size)}
+                found = obstore.get(self._store, path, options=rest)
             return pa.py_buffer(found.bytes()), found.range[0], found.meta["size"]
 
 

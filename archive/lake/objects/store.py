@@ -16,7 +16,9 @@ import pyarrow.fs as pafs
 from obstore.exceptions import AlreadyExistsError
 from obstore.store import ObjectStore
 
-from nightgrid.archive.lake.objects.errors import StoreRefusedError, os_errors
+from nightgrid.archive.lake.faults import NotExclusiveError
+from nightgrid.archive.lake.local_commit import STAGING
+from nightgrid.archive.lake.objects.errors import StoreLacksError, StoreRefusedError, os_errors
 from nightgrid.archive.lake.objects.files import ObjectFiles
 from nightgrid.archive.lake.objects.url import UPLOAD_BYTES, connect
 
@@ -31,6 +33,16 @@ PAUSE_S = 0.2
 WRITER = "nightgridwriter"
 """The name of what a created object carries to say which write made it. Azure takes only names of
 this form, and some proxies drop others."""
+PROBE = f"{STAGING}/conditions"
+"""Is created to see whether a store refuses to create it twice. It stays, so that each later
+process sends one request, and so that it is never deleted between two."""
+PROBE_TEXT = b"nightgrid creates this file again and again: a store must refuse to replace it.\n"
+_NEEDED = (
+    "processes would overwrite one another's work; expected a store with conditional writes "
+    "(If-None-Match: *)"
+)
+_heeding: set[str] = set()
+"""Lakes whose store was seen, by this process, not to replace a file by one that is created."""
 
 
 class Objects:
@@ -64,6 +76,27 @@ class Objects:
             store = self._for(body)
             obstore.put(store, path, body, use_multipart=many, chunk_size=PART_BYTES)
         return True
+
+    def check_exclusive(self) -> None:
+        """Create a file that is there, which the store has to refuse."""
+        if self.url in _heeding:
+            return
+        body = memoryview(PROBE_TEXT)
+        try:
+            replaced = self._send_new(PROBE, body) and self._send_new(PROBE, body)
+        except StoreLacksError as error:
+            raise NotExclusiveError(
+                f"{self._place()} knows no conditions ({error}); {_NEEDED}"
+            ) from (error)
+        if replaced:
+            raise NotExclusiveError(
+                f"{self._place()} heeds no conditions: it replaces a file that is there by one "
+                f"that is created; {_NEEDED}"
+            )
+        _heeding.add(self.url)
+
+    def _place(self) -> str:
+        return f"the object store of {self.url.partition('?')[0]}"
 
     def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
         """List what names begin with a folder's."""
@@ -112,16 +145,21 @@ class Objects:
         return True
 
     def _create(self, path: str, body: memoryview) -> bool:
-        """Upload a file unless there is one; tell whether it is this one.
-
-        A request that was carried out and whose answer was lost is sent again, by obstore or
-        here, and finds its own file: the file says which write made it.
-        """
+        """Upload a file unless there is one; tell whether it is this one."""
         if len(body) > CREATED_BYTES_MAX:
             raise StoreRefusedError(
                 f"{len(body):,} bytes are more than one request carries; expected at most "
                 f"{CREATED_BYTES_MAX:,}"
             )
+        self.check_exclusive()
+        return self._send_new(path, body)
+
+    def _send_new(self, path: str, body: memoryview) -> bool:
+        """Upload a file on the condition that there is none; tell whether it is this one.
+
+        A request that was carried out and whose answer was lost is sent again, by obstore or
+        here, and finds its own file: the file says which write made it.
+        """
         writer = uuid.uuid4().hex
         for tries_left in reversed(range(CREATE_TRIES)):
             try:

@@ -24,6 +24,10 @@ _AGAINST_READ_ONLY = (
     "list, show, query, result, status and lake check work; nights, counts, submits, workers and "
     "the HTTP service need a lake that this user may write"
 )
+_AGAINST_REPLACED = (
+    "use a storage that heeds If-None-Match: nights, counts, submits, workers and the HTTP service "
+    "refuse this one; docs/how-to/use-object-storage.md lists servers"
+)
 _AGAINST_DAMAGE = "nightgrid lake check says what is damaged, nightgrid lake repair mends it"
 
 
@@ -75,7 +79,7 @@ def _try_files(lake: Lake, url: str) -> Iterator[Finding]:
             lake.write_bytes(path, text)
         replaced = lake.read_bytes(path) == b"second\n"
         # What another has created must stay: runs of several drivers rest on it.
-        kept = not lake.create_bytes(path, b"third\n") and lake.read_bytes(path) != b"third\n"
+        kept = _creates_once(lake, path)
         lake.delete(path)
     except LakeRefusesError as error:
         found = f"{url} can be read, not written: {error}"
@@ -104,8 +108,21 @@ def _try_files(lake: Lake, url: str) -> Iterator[Finding]:
         kept,
         "a file that is there is not created again",
         f"{url}: a file that is there is replaced by one that is created",
-        "use a storage that heeds If-None-Match, or one driver and one night at a time",
+        _AGAINST_REPLACED,
     )
+
+
+def _creates_once(lake: Lake, path: str) -> bool:
+    """Tell whether a file that is there stays when it is created: runs of several drivers need it.
+
+    Where it does not, every process that creates a file raises the same NotExclusiveError.
+    """
+    from nightgrid.archive.lake.faults import NotExclusiveError
+
+    try:
+        return not lake.create_bytes(path, b"third\n") and lake.read_bytes(path) != b"third\n"
+    except NotExclusiveError:
+        return False
 
 
 def _may_read(lake: Lake) -> bool:

@@ -40,6 +40,10 @@ class ObjectServer(LoopbackServer):
     troubles: list[str] = field(default_factory=list)
     """What happens to the next requests that write: an HTTP status instead of an answer, "lost"
     for one that is carried out and not answered, or "lost N" for one that is answered by N."""
+    heeds: bool = True
+    """Whether a file that is there stays when it is created."""
+    has_tails: bool = True
+    """Whether a part of a file may be asked for that is counted from its end."""
     page: bytes | None = None
     """What a proxy answers to every request, in the place of the store."""
 
@@ -114,7 +118,7 @@ class ObjectServer(LoopbackServer):
     ) -> tuple[int, bytes, dict[str, str]]:
         condition = ("x-goog-if-generation-match", "0") if self.service == "gs" else None
         name, value = condition or ("if-none-match", "*")
-        if headers.get(name) == value and key in self.objects:
+        if headers.get(name) == value and key in self.objects and self.heeds:
             if self.service == "az":
                 return 409, _error("BlobAlreadyExists", "The specified blob already exists."), {}
             return 412, _error("PreconditionFailed", "A pre-condition did not hold."), {}
@@ -131,6 +135,8 @@ class ObjectServer(LoopbackServer):
         if span is None:
             return 200, body, told
         first, last = span.removeprefix("bytes=").split("-")
+        if not first and not self.has_tails:
+            return 416, _error("InvalidRange", "The range is not satisfiable."), {}
         if not body or (first and int(first) >= len(body)):
             return 416, _error("InvalidRange", "The range is not satisfiable."), {}
         assert first or self.service != "az", "Azure knows no ranges from the end"

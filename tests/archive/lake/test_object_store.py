@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.faults import MissingFileError, NotExclusiveError
+from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.objects import files, store, url
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError, TransientError
@@ -109,6 +110,8 @@ def test_what_a_store_is_is_asked_once_for_many_empty_listings(s3: ObjectServer)
 
 def test_a_new_file_is_sent_under_the_condition_of_its_service(server: ObjectServer) -> None:
     lake = Lake.open(server.lake())
+    lake.check_exclusive()
+    server.requests.clear()
     assert lake.create_bytes("a", b"first")
     assert not lake.create_bytes("a", b"second")
     lake.write_bytes("a", b"third")
@@ -134,6 +137,67 @@ def test_of_writers_at_once_one_creates_a_file(server: ObjectServer) -> None:
         assert won.count(True) == 1
         winner = b"%d" % won.index(True)
         assert Lake.open(server.lake()).read_bytes(f"race/{number}") == winner
+
+
+def made_twice(server: ObjectServer) -> None:
+    make_lake_id(server.lake())
+    store._heeding.clear()
+    make_lake_id(server.lake())
+
+
+@pytest.mark.parametrize("has_id", [False, True])
+def test_a_store_that_heeds_no_conditions_is_refused_before_a_file_is_created(
+    server: ObjectServer, has_id: bool
+) -> None:
+    if has_id:
+        made_twice(server)
+        store._heeding.clear()
+    server.heeds = False
+    before = set(server.objects)
+    lake = Lake.open(server.lake())
+    for ask in (
+        lambda: make_lake_id(server.lake()),
+        lambda: lake.create_bytes("a", b"first"),
+        lake.check_exclusive,
+    ):
+        with pytest.raises(NotExclusiveError, match=r"heeds no conditions: .*If-None-Match") as why:
+            ask()
+        assert "\n" not in str(why.value)
+    assert set(server.objects) - before <= {f"lake/{store.PROBE}"}
+
+
+def test_a_store_that_knows_no_conditions_is_refused(server: ObjectServer) -> None:
+    server.troubles = ["501"]
+    with pytest.raises(NotExclusiveError, match=r"knows no conditions .*501.*If-None-Match"):
+        Lake.open(server.lake()).create_bytes("a", b"first")
+    assert server.objects == {}
+
+
+def test_whether_conditions_are_heeded_is_asked_once_in_a_process(server: ObjectServer) -> None:
+    def puts() -> int:
+        return [request.method for request in server.requests].count("PUT")
+
+    for number, expected in ((0, 3), (1, 4), (2, 5)):
+        Lake.open(server.lake()).create_bytes(str(number), b"")
+        assert puts() == expected
+    # Another process finds the file of the first.
+    store._heeding.clear()
+    Lake.open(server.lake()).create_bytes("3", b"")
+    assert puts() == 7
+    assert store.PROBE not in Lake.open(server.lake()).list()
+
+
+def test_a_store_that_counts_no_part_from_the_end_is_read(
+    s3: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    s3.has_tails = False
+    lake = Lake.open(s3.lake())
+    for data in (b"", b"1", os.urandom(5_000)):
+        lake.write_bytes("a", data)
+        assert lake.read_bytes("a") == data
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "FIRST_BYTES", 100)
+            assert lake.read_bytes("a") == data
 
 
 @pytest.mark.parametrize("retries", [0, 4])
