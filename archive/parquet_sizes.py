@@ -7,11 +7,19 @@ reading it takes; Arrow goes by the latter, so files from elsewhere are looked a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import pyarrow.parquet as pq
+
+from nightgrid.archive.parquet_footers import (
+    ColumnChunk,
+    FooterError,
+    RowGroup,
+    read_row_groups,
+    read_struct,
+)
 
 ANY_VALUES = 2**22
 """Values that any file may have: they take some 64 MB."""
@@ -35,35 +43,36 @@ class OversizeError(Exception):
     """A file that says it takes more memory than it may; the text says what and how much."""
 
 
-def check_footer(metadata: pq.FileMetaData, file_bytes: int) -> None:
+def check_footer(
+    metadata: pq.FileMetaData, file_bytes: int, row_groups: Callable[[], Sequence[RowGroup]]
+) -> None:
     """Raise OversizeError for a file whose footer has far more values than its bytes can tell.
 
-    Costs no request and a few microseconds a row group.
+    Costs no request. `row_groups` reads what the footer says of the values of lists, which takes
+    some 10 us a column chunk; without lists it is not called.
     """
     schema = metadata.schema
     count = metadata.num_columns
     lists = [i for i in range(count) if schema.column(i).max_repetition_level]
-    values = 0
-    for group in range(metadata.num_row_groups):
-        row_group = metadata.row_group(group)
-        # Arrow ends the process where it is asked for a column whose statistics are damaged.
-        values += row_group.num_rows * (count - len(lists))
-        values += sum(row_group.column(i).num_values for i in lists)
+    rows = sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
+    values = rows * (count - len(lists))
+    if lists:
+        for group in row_groups():
+            if len(group.columns) != count:
+                raise FooterError(f"a row group has {len(group.columns)} columns of {count}")
+            values += sum(group.columns[i].value_count for i in lists)
     _check_values(values, file_bytes)
 
 
-def check_row_group(
-    stream: BinaryIO, metadata: pq.FileMetaData, group: int, columns: Collection[str]
-) -> None:
+def check_row_group(stream: BinaryIO, group: int, columns: Collection[str]) -> None:
     """Raise OversizeError for a row group that takes too much, as the headers of its pages say.
 
-    `stream` is the file, and `columns` are the names at the top of the schema that are read.
+    `stream` is the file, and `columns` are the names at the top of the schema that are read. Raises
+    FooterError for a footer, or the header of a page, that cannot be read.
     """
-    row_group = metadata.row_group(group)
     values = stored = 0
-    for i in range(row_group.num_columns):
-        chunk = row_group.column(i)
-        if chunk.path_in_schema.split(".", 1)[0] not in columns or not chunk.num_values:
+    for chunk in read_row_groups(stream)[group].columns:
+        if chunk.path.split(".", 1)[0] not in columns or not chunk.value_count:
             # Arrow reads no page of a column that is said to have no value.
             continue
         declared = 0
@@ -71,17 +80,17 @@ def check_row_group(
             declared += page.values
             if page.bytes > PAGE_BYTES_MAX:
                 raise OversizeError(
-                    f"a page of {chunk.path_in_schema} says it takes {page.bytes:,} bytes; "
+                    f"a page of {chunk.path} says it takes {page.bytes:,} bytes; "
                     f"expected at most {PAGE_BYTES_MAX:,}"
                 )
             at_once = min(page.values, _BATCH_VALUES)
             if page.prefixed and at_once * page.bytes > PREFIXED_BYTES_MAX:
                 raise OversizeError(
-                    f"the texts of {chunk.path_in_schema} are stored as what differs from the one "
+                    f"the texts of {chunk.path} are stored as what differs from the one "
                     "before, so that their lengths show too late; expected another encoding"
                 )
-        values += max(declared, chunk.num_values)
-        stored += chunk.total_compressed_size
+        values += max(declared, chunk.value_count)
+        stored += chunk.stored_bytes
     _check_values(values, stored)
     if values > GROUP_VALUES_MAX:
         raise OversizeError(
@@ -107,111 +116,45 @@ class _Page:
     prefixed: bool
 
 
-def _pages(stream: BinaryIO, chunk: Any) -> Iterator[_Page]:
+def _pages(stream: BinaryIO, chunk: ColumnChunk) -> Iterator[_Page]:
     """Read the headers of the pages of a column chunk."""
-    offset = chunk.data_page_offset
-    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
-        offset = min(offset, chunk.dictionary_page_offset)
-    end = offset + chunk.total_compressed_size
-    while 0 <= offset < end:
-        fields, length = _header(stream, offset, chunk.path_in_schema)
+    offset, end = chunk.begin, chunk.begin + chunk.stored_bytes
+    while offset < end:
+        fields, length = _header(stream, offset, chunk.path)
         try:
-            yield _page_of(fields)
-            size = int(fields[3])
-        except (KeyError, TypeError, ValueError) as error:
-            raise OversizeError(_NO_HEADER.format(chunk.path_in_schema)) from error
-        if size < 0:
-            raise OversizeError(_NO_HEADER.format(chunk.path_in_schema))
+            page, size = _page_of(fields), fields[3]
+        except KeyError as error:
+            raise FooterError(_NO_HEADER.format(chunk.path)) from error
+        if min(page.values, page.bytes, size) < 0:
+            raise FooterError(_NO_HEADER.format(chunk.path))
+        yield page
         offset += length + size
 
 
 _NO_HEADER = "the header of a page of {} cannot be read, and with it what the page takes"
+# 1 type, 2 uncompressed and 3 compressed size; 5, 7 and 8 are of one type each. Of these 1 is the
+# number of values, and then comes the encoding: after two more numbers in version 2 of data pages.
+_HEADER = {1: 5, 2: 5, 3: 5, 5: {1: 5, 2: 5}, 7: {1: 5, 2: 5}, 8: {1: 5, 4: 5}}
+_ABOUT = {_DATA_PAGE: (5, 2), _DICTIONARY_PAGE: (7, 2), _DATA_PAGE_V2: (8, 4)}
 
 
 def _header(stream: BinaryIO, offset: int, column: str) -> tuple[dict[int, Any], int]:
     for most in _HEADER_BYTES:
         stream.seek(offset)
         try:
-            return _Compact(stream.read(most)).struct()
+            return read_struct(stream.read(most), _HEADER)
         except IndexError:
             continue
-        except (ValueError, RecursionError) as error:
-            raise OversizeError(_NO_HEADER.format(column)) from error
-    raise OversizeError(_NO_HEADER.format(column))
+        except ValueError as error:
+            raise FooterError(_NO_HEADER.format(column)) from error
+    raise FooterError(_NO_HEADER.format(column))
 
 
 def _page_of(fields: dict[int, Any]) -> _Page:
-    """Read a PageHeader of parquet.thrift: 1 type, 2 uncompressed and 3 compressed size, ..."""
-    about = {_DATA_PAGE: 5, _DICTIONARY_PAGE: 7, _DATA_PAGE_V2: 8}.get(fields[1])
-    if about is None:
+    """Read a PageHeader of parquet.thrift."""
+    if fields[1] not in _ABOUT:
         return _Page(0, fields[2], prefixed=False)
+    about, encoding = _ABOUT[fields[1]]
     inner = fields[about]
-    is_data = fields[1] != _DICTIONARY_PAGE
-    # Of a data page of version 2 the encoding comes after two more numbers.
-    encoding = inner.get(4 if fields[1] == _DATA_PAGE_V2 else 2)
-    prefixed = encoding == _DELTA_BYTE_ARRAY
-    return _Page(inner[1] if is_data else 0, fields[2], prefixed=prefixed)
-
-
-class _Compact:
-    """Reads a struct of Thrift's compact protocol: numbers and structs by the ids of their fields.
-
-    https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
-    """
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-
-    def struct(self) -> tuple[dict[int, Any], int]:
-        """Read the struct that begins here; also where it ends."""
-        found: dict[int, Any] = {}
-        field = 0
-        while head := self._byte():
-            delta = head >> 4
-            field = field + delta if delta else self._number()
-            found[field] = self._value(head & 0x0F)
-        return found, self._at
-
-    def _value(self, kind: int) -> Any:
-        if kind in (1, 2):
-            return kind == 1
-        if kind == 3:
-            return self._byte()
-        if kind in (4, 5, 6):
-            return self._number()
-        if kind == 7:
-            return self._skip(8)
-        if kind == 8:
-            return self._skip(self._varint())
-        if kind in (9, 10):
-            head = self._byte()
-            count = head >> 4
-            if count == 15:
-                count = self._varint()
-            if count > len(self._data):
-                raise ValueError("a list is longer than the header")
-            return [self._value(head & 0x0F) for _ in range(count)]
-        if kind == 12:
-            return self.struct()[0]
-        raise ValueError("no header of a page has a map")
-
-    def _byte(self) -> int:
-        self._at += 1
-        return self._data[self._at - 1]
-
-    def _varint(self) -> int:
-        value = shift = 0
-        while True:
-            byte = self._byte()
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
-            shift += 7
-
-    def _number(self) -> int:
-        value = self._varint()
-        return (value >> 1) ^ -(value & 1)
-
-    def _skip(self, count: int) -> None:
-        self._at += count
+    prefixed = inner.get(encoding) == _DELTA_BYTE_ARRAY
+    return _Page(0 if fields[1] == _DICTIONARY_PAGE else inner[1], fields[2], prefixed=prefixed)

@@ -66,6 +66,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "archive/sources/redirects.py": ("archive/sources/test_redirects.py",),
     "archive/sources/folder.py": ("archive/sources/test_sources.py",),
     "archive/sources/web.py": ("archive/sources",),
+    "archive/parquet_footers.py": ("archive/test_parquet_footers.py",),
     "archive/parquet_sizes.py": ("archive/test_parquet_sizes.py",),
     "archive/corpus/row_sizes.py": ("archive/corpus/test_row_sizes.py",),
     "archive/payloads/strict_json.py": ("archive/payloads/test_strict_json.py",),
@@ -90,9 +91,6 @@ _CONSTANT = re.compile(r"^(    )?\w+(, \w+)*(: \w+)? = [-\d._* +<(),]+$|^@datacl
 """A tunable with a name, whose test would only say its value again, and how a class of data is
 made."""
 EQUIVALENT: dict[tuple[str, str], str] = {
-    ("archive/parquet_sizes.py", "while 1 <= offset < end:"): (
-        "no page begins in the first byte of a file, which is its magic number's"
-    ),
     (
         "archive/corpus/row_sizes.py",
         "if row in faults or (held + sizes[row] > PIECE_VALUES and row >= start):",

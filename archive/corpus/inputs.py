@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from nightgrid.archive.games import archive_plug, game_found_in, has_plug
 from nightgrid.archive.games.generator_spec import EXAMPLE, is_generator_spec, read_generator_spec
 from nightgrid.archive.lake.tables import CORPUS_INPUTS
+from nightgrid.archive.parquet_footers import FooterError
 from nightgrid.archive.parquet_sizes import OversizeError, check_row_group
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
@@ -190,7 +191,7 @@ def _parquet(spec: str, base: Path, paths: list[Path], game: str | None) -> Inpu
                 _game_of_columns(path, file.schema_arrow, told)
                 groups = [*range(file.metadata.num_row_groups)]
                 if len(paths) == len(groups) == 1:
-                    check_sizes(path, file, 0, columns_to_read(told, file.schema_arrow))
+                    check_sizes(path, 0, columns_to_read(told, file.schema_arrow))
         except DamagedInputError:
             if len(paths) == 1:
                 raise
@@ -250,7 +251,7 @@ def open_parquet(path: Path) -> pq.ParquetFile:
         # Texts that repeat stay one text each, however often they stand there.
         repeated = _texts(file)
         return pq.ParquetFile(path, read_dictionary=repeated) if repeated else file
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise unreadable(path, error) from error
 
 
@@ -259,12 +260,12 @@ def _texts(file: pq.ParquetFile) -> list[str]:
     return [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
 
 
-def check_sizes(path: Path, file: pq.ParquetFile, group: int, columns: Collection[str]) -> None:
+def check_sizes(path: Path, group: int, columns: Collection[str]) -> None:
     """Raise DamagedInputError for a row group that would take more memory than it may."""
     try:
         with path.open("rb") as stream:
-            check_row_group(stream, file.metadata, group, columns)
-    except OversizeError as error:
+            check_row_group(stream, group, columns)
+    except (FooterError, OversizeError) as error:
         raise DamagedInputError(f"{path.name}: {error}") from error
     except OSError as error:
         raise unreadable(path, error) from error

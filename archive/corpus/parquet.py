@@ -66,7 +66,7 @@ def read_parquet(
                 at = sum(meta.row_group(i).num_rows for i in range(group))
                 end = at + meta.row_group(group).num_rows
                 wanted = columns_to_read(game.name, file.schema_arrow)
-                check_sizes(path, file, group, wanted)
+                check_sizes(path, group, wanted)
                 batches = _batches(file, path, group, wanted)
                 for piece in itertools.chain.from_iterable(map(bounded, batches)):
                     items = [piece] if isinstance(piece, Fault) else _items(game, path, piece)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
 from nightgrid.archive.lake.tables import DELTA_CODED, SCHEMA_VERSION
+from nightgrid.archive.parquet_footers import FooterError, RowGroup, read_row_groups
 from nightgrid.archive.parquet_sizes import OversizeError, check_footer
 from nightgrid.solvers.errors import PermanentError
 
@@ -42,6 +44,7 @@ GROUP_TABLES = ("results", "solutions")
 each, too."""
 GROUP_SUMS = "nightgrid.group_sums"
 """Where the metadata keep those: {column: eight hexadecimal digits for each row group}."""
+_ARROW_SCHEMA = b"ARROW:schema"
 _WITHOUT_SUMS = (b"1", b"2", b"3", b"4")
 """Schema versions that left no sums."""
 
@@ -131,23 +134,47 @@ def check_declared(schema: pa.Schema, path: str) -> None:
         )
 
 
-def check_file(file: pq.ParquetFile, file_bytes: int, path: str) -> None:
+class TableFile(pq.ParquetFile):  # type: ignore[misc]
+    """A Parquet file of the lake, its footer looked at, and the checksums of its pages compared."""
+
+    def __init__(self, source: pa.NativeFile, path: str) -> None:
+        """Open a file; raises as `check_file`, and what Arrow raises for what is no Parquet."""
+        super().__init__(source, page_checksum_verification=True)
+        self._source, self._path = source, path
+        check_file(self, source.size(), path)
+
+    def row_groups(self) -> tuple[RowGroup, ...]:
+        """Read what the footer says of each row group; raises DamagedFileError."""
+        try:
+            return read_row_groups(self._source)
+        except FooterError as error:
+            raise DamagedFileError(f"{self._path} is damaged: {error}") from error
+
+
+def check_file(file: TableFile, file_bytes: int, path: str) -> None:
     """Look at the footer of a file of the lake before it is read.
 
     Raises NewerSchemaError for a file that a later version of this program has written,
-    DamagedFileError for one that says it has far more values than its bytes can tell.
+    DamagedFileError for one that says it has far more values than its bytes can tell, and for one
+    whose columns have other names or types than they were written with.
     """
     try:
-        check_footer(file.metadata, file_bytes)
-    except OversizeError as error:
+        check_footer(file.metadata, file_bytes, file.row_groups)
+    except (FooterError, OversizeError) as error:
         raise DamagedFileError(f"{path}: {error}") from error
-    metadata = file.schema_arrow.metadata
-    text = (metadata or {}).get(b"nightgrid.schema_version", b"").decode("ascii", "replace")
+    schema = file.schema_arrow
+    text = (schema.metadata or {}).get(b"nightgrid.schema_version", b"").decode("ascii", "replace")
     if text.isdigit() and int(text) > SCHEMA_VERSION:
         raise NewerSchemaError(
             f"{path} has schema version {text}, this program reads up to {SCHEMA_VERSION}: "
             "expected the nightgrid that wrote it, or a later one"
         )
+    # Arrow leaves its schema beside that of Parquet: a name that changed stands in one of them.
+    written = (file.metadata.metadata or {}).get(_ARROW_SCHEMA)
+    if written is not None:
+        twin = pa.ipc.read_schema(pa.py_buffer(b64decode(written, validate=True)))
+        if [(field.name, field.type) for field in twin] != [(f.name, f.type) for f in schema]:
+            raise DamagedFileError(f"{path} is damaged: its columns are not those that it names")
 
 
 class RowSums:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
-import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
-from nightgrid.archive.lake.encoding import check_file, check_group, check_rows, filled
+from nightgrid.archive.lake.encoding import TableFile, check_group, check_rows, filled
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, storage_errors
 from nightgrid.archive.lake.local_listing import TABLE
 from nightgrid.archive.lake.location import check_path
@@ -151,15 +150,14 @@ class Lake(StoredFiles):
             return file.schema_arrow.with_metadata(file.metadata.metadata)
 
     @contextmanager
-    def open_parquet(self, path: str) -> Iterator[pq.ParquetFile]:
+    def open_parquet(self, path: str) -> Iterator[TableFile]:
         """Open one Parquet file; the checksums of its pages are compared as they are read."""
         check_path(path)
         with (
             self._reading(path),
             self._fs.open_input_file(path) as source,
-            pq.ParquetFile(source, page_checksum_verification=True) as file,
+            TableFile(source, path) as file,
         ):
-            check_file(file, source.size(), path)
             yield file
 
     def scan(self, path: str, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.Table]:
@@ -172,7 +170,7 @@ class Lake(StoredFiles):
         path: str,
         schema: pa.Schema,
         columns: Sequence[str],
-        groups: Callable[[pq.FileMetaData], builtins.list[int]] | None = None,
+        groups: Callable[[TableFile], builtins.list[int]] | None = None,
     ) -> Iterator[pa.Table]:
         """Read columns of one Parquet file as `read_table` does, row group by row group.
 
@@ -182,7 +180,7 @@ class Lake(StoredFiles):
         wanted = select(schema, columns)
         with self.open_parquet(path) as file:
             there = columns_to_read(wanted.names, file.schema_arrow.names)
-            for number in range(file.num_row_groups) if groups is None else groups(file.metadata):
+            for number in range(file.num_row_groups) if groups is None else groups(file):
                 table = shaped(file.read_row_group(number, columns=there), wanted, path)
                 check_group(table, file.metadata, number, path)
                 yield table

@@ -42,7 +42,7 @@ def rows_of_keys(
         with lake.open_parquet(path) as file:
             if folder.key not in file.schema_arrow.names:
                 raise DamagedFileError(f"{path} is foreign: it has no column {folder.key}")
-            for number in groups_with(file.metadata, folder.key, may_have):
+            for number in groups_with(file, folder.key, may_have):
                 found = file.read_row_group(number, columns=[folder.key]).column(0)
                 is_one = pc.is_in(found, value_set=wanted)
                 if pc.any(is_one).as_py():

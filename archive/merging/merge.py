@@ -10,15 +10,15 @@ leaves rows in two files, which readers bear and the next merge mends.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from nightgrid.archive.lake.encoding import RowSums, check_sums
+from nightgrid.archive.lake.encoding import RowSums, TableFile, check_sums
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.files import (
@@ -30,6 +30,7 @@ from nightgrid.archive.merging.files import (
     merged_path,
     sizes_of,
 )
+from nightgrid.archive.parquet_footers import RowGroup
 
 SMALL_BYTES = 131_072
 """Files of fewer bytes are always merged: one request reads all of such a file."""
@@ -116,15 +117,19 @@ def _merge(lake: Lake, folder: MergedFolder, inputs: Mapping[str, int]) -> int:
     digest = digest_of(inputs)
     ranges = key_ranges(sum(inputs.values()))
     made = 0
+    left: dict[str, int] = {}
     if len(ranges) > 1:
-        for path in inputs:
-            _check(lake, folder, path)
+        left = {path: _check(lake, folder, path) for path in inputs}
     for between in ranges:
-        tables = [
-            _whole(lake, folder, path) if len(ranges) == 1 else _rows(lake, folder, path, between)
+        tables = {
+            path: _whole(lake, folder, path)
+            if len(ranges) == 1
+            else _rows(lake, folder, path, between)
             for path in inputs
-        ]
-        table = without_repeats(folder, pa.concat_tables(tables))
+        }
+        for path in left:
+            left[path] -= len(tables[path])
+        table = without_repeats(folder, pa.concat_tables(tables.values()))
         if not len(table):
             continue
         keys = table.column(folder.key)
@@ -132,6 +137,10 @@ def _merge(lake: Lake, folder: MergedFolder, inputs: Mapping[str, int]) -> int:
         if not create_rows(lake, folder, path, table):
             _check_same(lake, path, len(table))
         made += 1
+    for path, rows in left.items():
+        if rows:
+            # The bounds of a row group are damaged, so that it was not read.
+            raise _CannotReadError(path)
     for path in inputs:
         # One that comes back after a power failure is merged again.
         lake.delete(path, durable=False)
@@ -148,6 +157,7 @@ def _check_same(lake: Lake, path: str, rows: int) -> None:
         raise _CannotReadError(path)
 
 
+_LAST_KEY = chr(sys.maxunicode)
 KeyRange = tuple[str, str | None]
 """The first key of a range, and that of the next one; None: there is none."""
 
@@ -166,24 +176,27 @@ def _whole(lake: Lake, folder: MergedFolder, path: str) -> pa.Table:
         raise _CannotReadError(path) from error
 
 
-def _check(lake: Lake, folder: MergedFolder, path: str) -> None:
-    """Compare the rows of a large file with their sums."""
+def _check(lake: Lake, folder: MergedFolder, path: str) -> int:
+    """Compare the rows of a large file with their sums; return how many there are."""
     sums = RowSums(folder.schema)
+    rows = 0
     try:
         for table in lake.scan_file(path, folder.schema, folder.schema.names):
             sums.add(table)
+            rows += len(table)
         check_sums(sums, lake.schema(path).metadata, path)
     except DamagedFileError as error:
         raise _CannotReadError(path) from error
+    return rows
 
 
 def _rows(lake: Lake, folder: MergedFolder, path: str, between: KeyRange) -> pa.Table:
     """Read the rows of a file whose keys lie in a range."""
     first, stop = between
 
-    def groups(metadata: pq.FileMetaData) -> list[int]:
+    def groups(file: TableFile) -> list[int]:
         return groups_with(
-            metadata,
+            file,
             folder.key,
             lambda low, high: high >= first and (stop is None or low < stop),
         )
@@ -198,18 +211,26 @@ def _rows(lake: Lake, folder: MergedFolder, path: str, between: KeyRange) -> pa.
     return table if stop is None else table.filter(pc.less(table.column(folder.key), stop))
 
 
-def groups_with(
-    metadata: pq.FileMetaData, key: str, may_hold: Callable[[str, str], bool]
-) -> list[int]:
-    """Choose row groups by `may_hold`, which is given the lowest and the highest key of each."""
-    names = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
-    at = names.index(key) if key in names else None
-    chosen = []
-    for number in range(metadata.num_row_groups):
-        bounds = None if at is None else metadata.row_group(number).column(at).statistics
-        if bounds is None or not bounds.has_min_max or may_hold(bounds.min, bounds.max):
-            chosen.append(number)
-    return chosen
+def groups_with(file: TableFile, key: str, may_hold: Callable[[str, str], bool]) -> list[int]:
+    """Choose row groups by `may_hold`, which is given the lowest and the highest key of each.
+
+    Nothing tells that a bound is damaged. But rows are sorted by their keys: a row group is taken
+    to reach from the end of the one before it to the beginning of the next, so that one changed
+    bound hides no row. Where the bounds are in no order, every row group is chosen.
+    """
+    bounds = [_bounds(group, key) for group in file.row_groups()]
+    ends = [end for pair in bounds for end in pair or ()]
+    if None in bounds or ends != sorted(ends):
+        return list(range(len(bounds)))
+    between = zip(["", *ends[1:-1:2]], [*ends[2::2], _LAST_KEY], strict=True)
+    return [number for number, (low, high) in enumerate(between) if may_hold(low, high)]
+
+
+def _bounds(group: RowGroup, key: str) -> tuple[str, str] | None:
+    column = next((column for column in group.columns if column.path == key), None)
+    if column is None or column.lowest is None or column.highest is None:
+        return None
+    return column.lowest.decode(errors="replace"), column.highest.decode(errors="replace")
 
 
 def without_repeats(folder: MergedFolder, table: pa.Table) -> pa.Table:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from nightgrid.archive.lake.encoding import TableFile
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import ASKED, RESULTS, SOLUTIONS
@@ -142,7 +142,7 @@ def rows_where(
     condition: pc.Expression,
     columns: Sequence[str],
     named: Sequence[str],
-    groups: Callable[[pq.FileMetaData], list[int]] | None = None,
+    groups: Callable[[TableFile], list[int]] | None = None,
 ) -> Iterator[pa.Table]:
     """Read columns of the rows that match, perhaps some of them twice.
 
@@ -169,11 +169,9 @@ def stream_where(
         here = condition & (key >= first) if first else condition
         here = here if stop is None else here & (key < stop)
 
-        def groups(
-            metadata: pq.FileMetaData, first: str = first, stop: str | None = stop
-        ) -> list[int]:
+        def groups(file: TableFile, first: str = first, stop: str | None = stop) -> list[int]:
             return groups_with(
-                metadata,
+                file,
                 folder.key,
                 lambda low, high: high >= first and (stop is None or low < stop),
             )

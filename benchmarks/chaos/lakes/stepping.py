@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pyarrow.parquet as pq
-
+from nightgrid.archive.lake.encoding import TableFile
 from nightgrid.archive.lake.storage import Lake
 
 
@@ -38,7 +37,7 @@ class SteppingLake(Lake):
         super().delete(path, durable=durable)
 
     @contextmanager
-    def open_parquet(self, path: str) -> Iterator[pq.ParquetFile]:
+    def open_parquet(self, path: str) -> Iterator[TableFile]:
         """Open, as a step."""
         self._step(f"read {path}")
         with super().open_parquet(path) as file:
