@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager, ExitStack, closing
 import redis
 
 from nightgrid.flows.runs import RunSettings, stopped
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import BATCH
-from nightgrid.workers.broker.redis_keys import connect, living
+from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster.child_processes import SERVER
 from nightgrid.workers.cluster.local import beginning_cluster
 from nightgrid.workers.cluster.supervisor_state import is_supervised
@@ -98,6 +99,8 @@ def batch_is_served(settings: Settings) -> bool:
     """Tell whether a living worker takes chunks from our server."""
     with connect(settings) as client:
         try:
-            return any(BATCH in about["queues"] for about in living(client, settings).values())
+            return any(
+                BATCH in about["queues"] for about in living_workers(client, settings).values()
+            )
         except redis.RedisError:
             return False

@@ -30,7 +30,7 @@ ALLOWED = {
     "archive/views/sql.py:_told": "of streams DuckDB gives Arrow its errors as texts",
     "flows/maintenance/repair.py": "a finding's fault is one of a few words beside its sentence",
     "workers/broker/transport.py:_brpop_read": "Redis names its errors in the text alone",
-    "workers/broker/redis_keys.py:next_announcements": "Redis names its errors in the text alone",
+    "workers/broker/announcements.py:next_announcements": "Redis names its errors in text alone",
     "workers/celery_worker/failures.py:_how": "billiard tells of signals in the text alone",
 }
 """Places that may, by module and function, and why."""

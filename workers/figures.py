@@ -73,7 +73,7 @@ SENT_AGAIN = Figure(
     kind="counter",
     about="Jobs that the keeper sent again because their message or worker was lost.",
 )
-KEEPER_LOOK = Figure(
+KEEPER_POLL = Figure(
     name="nightgrid_keeper_look_timestamp_seconds",
     kind="gauge",
     about="When a keeper looked at all jobs last, as Unix time.",
@@ -87,7 +87,7 @@ TOLD: tuple[Figure, ...] = (
     CHUNKS,
     REFUSALS,
     SENT_AGAIN,
-    KEEPER_LOOK,
+    KEEPER_POLL,
 )
 """What processes tell to Redis."""
 

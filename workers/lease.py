@@ -30,7 +30,7 @@ RENEW_EVERY_S = 5.0
 """A holder renews its lease so often."""
 EXPIRY_S = 30.0
 """A lease that was not renewed for so long, seen from one process, is over."""
-LOOK_S = 0.2
+POLL_S = 0.2
 _NUMBER = re.compile(r"/(\d{8})\.json$")
 
 
@@ -166,7 +166,7 @@ def _is_held(lake: Lake, name: str, number: int) -> bool:
             return True
         if time.monotonic() - begun > EXPIRY_S:
             return False
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def _holder() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Stop work that is not wanted any more: what tells so, and what stops it."""
+"""Stop cancelled work: the checks that read the lake, and the watcher that runs them."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.stop import Stop
 from nightgrid.workers.runs.status import is_cancelled
 
-Look = Callable[[], ReasonCode | None]
-"""Looks in the lake why a piece of work is not wanted any more; None: it is wanted."""
+CancelCheck = Callable[[], ReasonCode | None]
+"""Reads from the lake why a piece of work is to stop; None while it is to go on."""
 
 
 class Watcher(Protocol):
-    """Watches what a process works (nightgrid.workers.broker.stop_thread)."""
+    """Stops cancelled work of a process (nightgrid.workers.broker.stop_thread)."""
 
     def watching(
-        self, name: str, look: Look, deadline_at: float | None = None
+        self, name: str, check: CancelCheck, deadline_at: float | None = None
     ) -> AbstractContextManager[Stop]:
-        """Give a stop for the work in the block, which is about the job or run `name`."""
+        """Yield the stop of the work in the block, which is about the job or run `name`."""
 
 
 @contextmanager
 def watching(
-    watcher: Watcher | None, name: str, look: Look, deadline_at: float | None = None
+    watcher: Watcher | None, name: str, check: CancelCheck, deadline_at: float | None = None
 ) -> Iterator[Stop | None]:
-    """Give the stop of a watcher as `Watcher.watching`; None without one."""
+    """Yield the stop of `Watcher.watching`, or None without a watcher."""
     if watcher is None:
         yield None
         return
-    with watcher.watching(name, look, deadline_at) as stop:
+    with watcher.watching(name, check, deadline_at) as stop:
         yield stop
 
 
-def run_look(lake: Lake, run_id: str) -> Look:
-    """Look whether a run is cancelled."""
+def run_cancel_check(lake: Lake, run_id: str) -> CancelCheck:
+    """Return a check for whether a run is cancelled."""
     return lambda: ReasonCode.CANCELLED if is_cancelled(lake, run_id) else None

@@ -51,7 +51,7 @@ OnSlices = Callable[[int, int], None]
 """Told (slices done, slices in all) while a corpus is made."""
 OnRows = Callable[[int, int | None], None]
 """Told (rows read or boards made, how many there will be if that is known) between slices."""
-LOOK_EVERY_S = 0.5
+POLL_S = 0.5
 """How often the processes that make slices are asked how far they are."""
 
 
@@ -285,7 +285,7 @@ def _slices(
         work = {pool.submit(make_slice_of, lake.url, corpus_id, number) for number in numbers}
         try:
             while work:
-                done, work = wait(work, LOOK_EVERY_S, FIRST_COMPLETED)
+                done, work = wait(work, POLL_S, FIRST_COMPLETED)
                 tell(shared.value)
                 for made in done:
                     yield made.result()

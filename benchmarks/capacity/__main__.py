@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.capacity.model import Costs, House, Outcome, drawn, lognormal, simulate
 from benchmarks.instruments.report import Section, add_write, finish
-from nightgrid.workers.broker.queues import LOOK_AT_MOST
+from nightgrid.workers.broker.queues import MESSAGES_READ_MAX
 from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS
 from nightgrid.workers.runs.plan.plan_pass import CHUNK_MAX_ROWS, CHUNK_MAX_S
 from nightgrid.workers.settings import Settings
@@ -194,7 +194,7 @@ def _say_validity(section: Section, found: Mapping[str, Any], costs: Costs) -> N
 
 def _window(processes: int, drivers: int = 1) -> int:
     most = CHUNKS_PER_PROCESS * math.ceil(processes / drivers)
-    return min(max(8, most), LOOK_AT_MOST)
+    return min(max(8, most), MESSAGES_READ_MAX)
 
 
 Curve = list[tuple[int, Outcome]]

@@ -22,7 +22,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.registry import game
-from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.cluster.supervisor_state import supervisor_state

@@ -17,7 +17,8 @@ import redis
 from pydantic import SecretStr
 
 from benchmarks.instruments.processes import children_of, wait_for
-from nightgrid.workers.broker.redis_keys import connect, living
+from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.child_processes import child_environment
 from nightgrid.workers.cluster.supervisor_state import supervisor_state
@@ -161,7 +162,7 @@ class Cluster:
         """List the workers that say they live."""
         try:
             with closing(connect(self.settings)) as client:
-                return living(client, self.settings)
+                return living_workers(client, self.settings)
         except redis.RedisError:
             return {}
 

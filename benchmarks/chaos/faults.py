@@ -17,8 +17,8 @@ from benchmarks.chaos.harm import change_count, harm
 from benchmarks.chaos.places import Disk, Network
 from benchmarks.chaos.runs import Scene
 from benchmarks.instruments.processes import wait_for
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.cluster import server
 
 STORM_PAUSES_S = (0.1, 0.7)

@@ -32,7 +32,7 @@ from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
-from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.ondemand.cancelling import cancel_job
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status

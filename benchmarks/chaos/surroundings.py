@@ -27,7 +27,8 @@ from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
-from nightgrid.workers.broker.redis_keys import connect, refusals
+from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.broker.worker_keys import refusals
 
 PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.15"}
 OTHER_VERSION = {"NIGHTGRID_CHAOS_OLDER": "pips-0"}

@@ -39,7 +39,8 @@ from schemathesis.specs.openapi.checks import (
 from nightgrid.service.cli.app import main as command
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.workers.broker.redis_keys import connect, mark_alive
+from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.broker.worker_keys import write_heartbeat
 from nightgrid.workers.cluster.server import is_up, server_command
 from nightgrid.workers.settings import Settings
 
@@ -66,7 +67,7 @@ def served(lake: Path, redis_url: str) -> Iterator[Any]:
         ondemand_wait_seconds=1e9,
     )
     with connect(settings) as client:
-        mark_alive(client, settings, "idle", {"queues": ["interactive"], "processes": 1})
+        write_heartbeat(client, settings, "idle", {"queues": ["interactive"], "processes": 1})
     yield create_app(ServiceSettings(workers=settings))
 
 

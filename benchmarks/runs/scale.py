@@ -37,7 +37,7 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.registry import game
-from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor

@@ -28,7 +28,7 @@ from nightgrid.service.http.solves.replays import Replays
 from nightgrid.service.http.solves.replies import Replies
 from nightgrid.service.http.solves.solve_request import SolveRequest
 from nightgrid.service.http.solves.views import Views, is_over
-from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.broker.connection import connect
 
 
 class Service:

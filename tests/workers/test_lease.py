@@ -28,7 +28,7 @@ def elsewhere(monkeypatch):
 @pytest.fixture
 def quick(monkeypatch):
     monkeypatch.setattr(leases, "EXPIRY_S", 0.05)
-    monkeypatch.setattr(leases, "LOOK_S", 0.005)
+    monkeypatch.setattr(leases, "POLL_S", 0.005)
 
 
 def test_a_lease_that_is_held_is_refused_and_one_that_was_given_back_is_taken(lake, monkeypatch):

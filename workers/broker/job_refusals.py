@@ -9,15 +9,16 @@ from typing import Any
 
 import redis
 
+from nightgrid.workers.broker.announcements import REASON_CHARS
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE
-from nightgrid.workers.broker.redis_keys import REASON_CHARS, living, refusals
+from nightgrid.workers.broker.worker_keys import living_workers, refusals
 from nightgrid.workers.settings import Settings
 
 KEPT_SECONDS = 3600
 
 
-def mark_job_refusal(
+def record_job_refusal(
     client: redis.Redis, settings: Settings, job: str, worker: str, reason: str
 ) -> None:
     """Note why a worker could not work a job. Raises redis.RedisError."""
@@ -35,7 +36,7 @@ def job_refusals(client: redis.Redis, settings: Settings, job: str) -> dict[str,
 
 def others_may_work(client: redis.Redis, settings: Settings, worker: str) -> bool:
     """Tell whether another worker serves on-demand solves and has not refused a moment ago."""
-    serving = {w for w, a in living(client, settings).items() if INTERACTIVE in a["queues"]}
+    serving = {w for w, a in living_workers(client, settings).items() if INTERACTIVE in a["queues"]}
     return bool(serving - refusals(client, settings).keys() - {worker})
 
 

@@ -54,7 +54,7 @@ def count_malformed(
     """Count what was dropped, and say so in the log unless that was done a moment ago."""
     where = place or UNKNOWN
     with contextlib.suppress(redis.RedisError):
-        from nightgrid.workers.broker.redis_keys import connect
+        from nightgrid.workers.broker.connection import connect
 
         settings = settings or load_settings()
         with connect(settings) as client:

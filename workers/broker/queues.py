@@ -21,9 +21,10 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from nightgrid.solvers.errors import NightgridError, TransientError
+from nightgrid.workers.broker.connection import answering, connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.malformed import MALFORMED, read_object
-from nightgrid.workers.broker.redis_keys import answering, connect, living
+from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.logs import carried
 from nightgrid.workers.settings import Settings, load_settings
 from nightgrid.workers.tracing import span, trace_header
@@ -45,7 +46,7 @@ LOG_HEADER = "log"
 """Header of a message with the ids that its worker logs (nightgrid.workers.logs)."""
 TRACE_HEADER = "trace"
 """Header of a message that names the trace which it belongs to, where there are traces."""
-LOOK_AT_MOST = 10_000
+MESSAGES_READ_MAX = 10_000
 """Messages of one queue that are looked at; a bounded window never has as many."""
 
 DEMAND_KEPT_SECONDS = 30
@@ -61,7 +62,7 @@ class Traffic:
     acquired: frozenset[str]
     """Taken by a worker, dead or alive, and not acknowledged."""
     complete: bool = True
-    """False when the queue holds more messages than were looked at."""
+    """False when the queue holds more messages than were read."""
 
 
 def _own_headers(about: str) -> dict[str, Any]:
@@ -85,25 +86,25 @@ def send(app: Celery, task: str, queue: str, about: str, argument: dict[str, Any
 
 
 def traffic(client: redis.Redis, settings: Settings, queue: str) -> Traffic:
-    """Look at a queue and at all acquired messages. Raises redis.RedisError."""
+    """Read the messages of a queue, and all acquired messages. Raises redis.RedisError."""
     pipe, prefix = client.pipeline(transaction=False), key_prefix(settings)
     pipe.llen(f"{prefix}{queue}")
-    pipe.lrange(f"{prefix}{queue}", -LOOK_AT_MOST, -1)
+    pipe.lrange(f"{prefix}{queue}", -MESSAGES_READ_MAX, -1)
     pipe.hvals(f"{prefix}unacked")
     length, waiting, acquired = pipe.execute()
     return Traffic(
-        complete=length <= LOOK_AT_MOST,
+        complete=length <= MESSAGES_READ_MAX,
         waiting=_about(map(read_object, waiting)),
         acquired=_about(message for message, _ in map(_acquired, acquired)),
     )
 
 
 def waiting_in_order(client: redis.Redis, settings: Settings, queue: str) -> list[str]:
-    """Tell what the messages of a queue are about, in the order in which they are taken.
+    """List what the messages of a queue are about, in the order in which they are taken.
 
-    At most the first LOOK_AT_MOST are read. Raises redis.RedisError.
+    At most the first MESSAGES_READ_MAX are read. Raises redis.RedisError.
     """
-    texts: Any = client.lrange(f"{key_prefix(settings)}{queue}", -LOOK_AT_MOST, -1)
+    texts: Any = client.lrange(f"{key_prefix(settings)}{queue}", -MESSAGES_READ_MAX, -1)
     return [str(_headers(read_object(text)).get("about")) for text in reversed(texts)]
 
 
@@ -131,7 +132,7 @@ class Watch:
     """Notices messages that can no longer arrive.
 
     Celery over Redis loses one now and then, and what a worker had taken before it died stays
-    acquired until the visibility timeout. A message that is nowhere at two looks is gone; one
+    acquired until the visibility timeout. A message that is nowhere at two polls is gone; one
     that is acquired, and on which no worker begins for a while, is held by a dead process.
     """
 
@@ -167,7 +168,7 @@ class QueueStatus:
 
 
 def overview(settings: Settings | None = None) -> dict[str, QueueStatus]:
-    """Look at every queue. Raises TransientError when the server is dead."""
+    """Count the messages of every queue. Raises TransientError when the server is dead."""
     settings = settings or load_settings()
     prefix = key_prefix(settings)
     with answering(), connect(settings) as client:
@@ -177,13 +178,13 @@ def overview(settings: Settings | None = None) -> dict[str, QueueStatus]:
             # Messages come in at the head of the list and go out at its end.
             pipe.lindex(f"{prefix}{name}", -1)
         pipe.hvals(f"{prefix}unacked")
-        *looks, unacked = pipe.execute()
+        *answers, unacked = pipe.execute()
     acquired = Counter(key for _, key in map(_acquired, unacked))
     return {
         name: QueueStatus(
-            queued=looks[2 * i],
+            queued=answers[2 * i],
             acquired=acquired[name],
-            oldest_s=round(_age_s(looks[2 * i + 1]), 3),
+            oldest_s=round(_age_s(answers[2 * i + 1]), 3),
         )
         for i, name in enumerate(NAMES)
     }
@@ -218,13 +219,16 @@ class Demand:
 def publish_demand(
     client: redis.Redis, settings: Settings, run_id: str, chunks_waiting: int
 ) -> None:
-    """Leave word of how many chunks of a run are not done."""
+    """Publish how many chunks of a run are not done."""
     with contextlib.suppress(redis.RedisError):
         client.set(_demand_key(settings, run_id), chunks_waiting, ex=DEMAND_KEPT_SECONDS)
 
 
 def demand(settings: Settings | None = None) -> Demand:
-    """Look what there is to do. Raises TransientError when the server is dead."""
+    """Count the work that is left and the processes there are for it.
+
+    Raises TransientError when the server is dead.
+    """
     settings = settings or load_settings()
     queues = overview(settings)
     chunks = [queues[name] for name in (URGENT, BATCH)]
@@ -232,17 +236,17 @@ def demand(settings: Settings | None = None) -> Demand:
         start = _demand_key(settings, "")
         keys = list(client.scan_iter(f"{start}*", count=1000))
         values: Any = client.mget(keys) if keys else []
-        alive = living(client, settings).values()
-        looks = [traffic(client, settings, name) for name in (URGENT, BATCH)]
+        alive = living_workers(client, settings).values()
+        found = [traffic(client, settings, name) for name in (URGENT, BATCH)]
         taken = _taken_chunks(client, settings)
     pairs = zip(keys, values, strict=True)
-    told = {key[len(start) :]: int(v) for key, v in pairs if v is not None and v.isdecimal()}
+    unfinished = {key[len(start) :]: int(v) for key, v in pairs if v is not None and v.isdecimal()}
     queued, acquired = sum(q.queued for q in chunks), sum(q.acquired for q in chunks)
     processes = sum(about["processes"] for about in alive if BATCH in about["queues"])
-    messages = [about for look in looks for about in look.waiting]
-    # What a driver has told stays for a while after its run has ended.
-    over = _over(settings, {*told, *(_run_of(about) for about in (*messages, *taken))})
-    waiting = sum(chunks for run, chunks in told.items() if run not in over)
+    messages = [about for one in found for about in one.waiting]
+    # What a driver has published stays for a while after its run has ended.
+    over = _over(settings, {*unfinished, *(_run_of(about) for about in (*messages, *taken))})
+    waiting = sum(chunks for run, chunks in unfinished.items() if run not in over)
     stale = sum(_run_of(about) in over for about in messages)
     # A message does not say who took it. A process holds one at most: what is taken beyond that
     # is of workers that died, and stays until the visibility timeout.
@@ -275,7 +279,7 @@ def idle_processes(client: redis.Redis, settings: Settings) -> dict[str, int]:
         pipe.llen(f"{prefix}{name}")
     pipe.hvals(f"{prefix}unacked")
     *lengths, unacked = pipe.execute()
-    alive = living(client, settings).values()
+    alive = living_workers(client, settings).values()
     acquired = Counter(key for _, key in map(_acquired, unacked))
     busy = {name: acquired[name] + n for name, n in zip(NAMES, lengths, strict=True)}
     served = {INTERACTIVE: (INTERACTIVE,), URGENT: OF_BATCH_WORKERS}

@@ -13,8 +13,8 @@ from typing import Any
 
 import redis
 
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.settings import Settings
 
 REQUEST_KEPT_SECONDS = 600

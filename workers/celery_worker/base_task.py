@@ -9,7 +9,7 @@ from typing import Any
 from celery import Task
 
 from nightgrid.solvers.errors import NightgridError, RefusalError, TransientError
-from nightgrid.workers.broker.liveness import AcknowledgedRequest
+from nightgrid.workers.broker.heartbeat_thread import AcknowledgedRequest
 from nightgrid.workers.broker.queues import LOG_HEADER, TRACE_HEADER
 from nightgrid.workers.broker.sent_figures import send_figures
 from nightgrid.workers.celery_worker.this_worker import SETTINGS, WORKER_ID, connections

@@ -14,14 +14,14 @@ from celery.exceptions import TimeLimitExceeded
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
-from nightgrid.workers.broker.job_refusals import mark_job_refusal, others_may_work
-from nightgrid.workers.broker.redis_keys import mark_refusal
+from nightgrid.workers.broker.job_refusals import others_may_work, record_job_refusal
+from nightgrid.workers.broker.worker_keys import record_refusal
 from nightgrid.workers.celery_worker.base_task import TASK_PREFIX
 from nightgrid.workers.celery_worker.this_worker import (
     SETTINGS,
     WORKER_ID,
     connections,
-    tell_driver,
+    notify_driver,
 )
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.figures import REFUSALS, note
@@ -45,15 +45,15 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
     if isinstance(exception, RefusalError):
         _refuse(ref, str(exception))
     elif isinstance(exception, TransientError):
-        tell_driver("transient", ref, Reason(code=ReasonCode.TRANSIENT, sentence=str(exception)))
+        notify_driver("transient", ref, Reason(code=ReasonCode.TRANSIENT, sentence=str(exception)))
     elif isinstance(exception, TimeLimitExceeded):
         limit = f"exceeded the hard limit of {SETTINGS.hard_limit_seconds:g} s"
-        tell_driver("lost", ref, Reason(code=ReasonCode.HARD_LIMIT, sentence=limit))
+        notify_driver("lost", ref, Reason(code=ReasonCode.HARD_LIMIT, sentence=limit))
     elif type(exception).__name__ == "WorkerLostError":
         died = f"{ReasonCode.PROCESS_LOST.sentence}: {_how(exception)}"
-        tell_driver("lost", ref, Reason(code=ReasonCode.PROCESS_LOST, sentence=died))
+        notify_driver("lost", ref, Reason(code=ReasonCode.PROCESS_LOST, sentence=died))
     else:
-        tell_driver("failed", ref, exception_reason(exception))
+        notify_driver("failed", ref, exception_reason(exception))
 
 
 def _refuse(ref: ChunkRef, why: str) -> None:
@@ -61,8 +61,8 @@ def _refuse(ref: ChunkRef, why: str) -> None:
     log.warning("cannot work here", chunk=ref.name, reason=why)
     note(REFUSALS, SOLVE_CHUNK.removeprefix(TASK_PREFIX))
     with contextlib.suppress(redis.RedisError):
-        mark_refusal(connections()[1], SETTINGS, WORKER_ID, why)
-    tell_driver("refused", ref, Reason(code=ReasonCode.TRANSIENT, sentence=why), WORKER_ID)
+        record_refusal(connections()[1], SETTINGS, WORKER_ID, why)
+    notify_driver("refused", ref, Reason(code=ReasonCode.TRANSIENT, sentence=why), WORKER_ID)
     # The message is acknowledged when the task ends, and the next one is taken after that.
     time.sleep(SETTINGS.refusal_pause_seconds)
 
@@ -75,9 +75,9 @@ def _refuse_job(message: dict[str, Any], exception: BaseException) -> None:
     log.warning("cannot work here", job=message.get("job_id"), reason=why)
     note(REFUSALS, SOLVE_ONDEMAND.removeprefix(TASK_PREFIX))
     with contextlib.suppress(redis.RedisError):
-        mark_job_refusal(client, SETTINGS, str(message.get("job_id")), WORKER_ID, why)
+        record_job_refusal(client, SETTINGS, str(message.get("job_id")), WORKER_ID, why)
         if isinstance(exception, RefusalError):
-            mark_refusal(client, SETTINGS, WORKER_ID, why)
+            record_refusal(client, SETTINGS, WORKER_ID, why)
             if others_may_work(client, SETTINGS, WORKER_ID):
                 time.sleep(SETTINGS.refusal_pause_seconds)
 

@@ -12,8 +12,8 @@ from celery import signals
 
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game
+from nightgrid.workers.broker.heartbeat_thread import HeartbeatThread
 from nightgrid.workers.broker.lake_keys import make_lake_id
-from nightgrid.workers.broker.liveness import Liveness
 from nightgrid.workers.broker.queues import BATCH, URGENT
 from nightgrid.workers.broker.turns import TURNS
 from nightgrid.workers.celery_worker.this_worker import SETTINGS, WORKER_ID
@@ -104,4 +104,4 @@ def _mark_alive(sender: Any, **_: Any) -> None:
         "lake": SETTINGS.lake.partition("?")[0],
         "solvers": dict(_solvers),
     }
-    Liveness(SETTINGS, WORKER_ID, about).start()
+    HeartbeatThread(SETTINGS, WORKER_ID, about).start()

@@ -16,7 +16,7 @@ from nightgrid.workers.celery_worker.this_worker import (
     SETTINGS,
     WORKER_ID,
     connections,
-    tell_driver,
+    notify_driver,
 )
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
 from nightgrid.workers.logs import bind, get_logger
@@ -39,7 +39,7 @@ def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
     lake, _, watcher = connections()
     report = solve_chunk_of(lake, chunk, SETTINGS, WORKER_ID, watcher)
     if report.state != "stale":
-        tell_driver("done", chunk)
+        notify_driver("done", chunk)
     return {"state": report.state, "rows": report.rows}
 
 

@@ -9,7 +9,8 @@ import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import Reason
-from nightgrid.workers.broker.redis_keys import Announcement, EventKind, announce, connect
+from nightgrid.workers.broker.announcements import Announcement, EventKind, announce
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.stop_thread import StopThread
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -33,7 +34,7 @@ def connections() -> tuple[Lake, redis.Redis, StopThread]:
     return _open[pid]
 
 
-def tell_driver(
+def notify_driver(
     event: EventKind, ref: ChunkRef, reason: Reason | None = None, worker: str = ""
 ) -> None:
     """Announce what became of a chunk to the driver of its run."""

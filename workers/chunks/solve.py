@@ -32,7 +32,7 @@ from nightgrid.workers.runs.staged.frontier import drop_frontiers
 from nightgrid.workers.runs.staged.stages import stage_part
 from nightgrid.workers.runs.status import drops_states, is_cancelled
 from nightgrid.workers.settings import Settings
-from nightgrid.workers.stopping import Watcher, run_look, watching
+from nightgrid.workers.stopping import Watcher, run_cancel_check, watching
 from nightgrid.workers.tracing import span
 
 
@@ -59,7 +59,7 @@ def solve_chunk(
     that is not about one puzzle. Ids of the run and chunk stay bound to lines of the log.
     """
     bind(run=ref.run_id, chunk=ref.name)
-    with watching(watcher, ref.run_id, run_look(lake, ref.run_id)) as stop:
+    with watching(watcher, ref.run_id, run_cancel_check(lake, ref.run_id)) as stop:
         try:
             return _worked(lake, ref, settings, worker, stop)
         except RefusalError:

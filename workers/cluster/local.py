@@ -13,8 +13,9 @@ import redis
 
 from nightgrid.archive.outages import closing_outage, over, tell
 from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
-from nightgrid.workers.broker.redis_keys import connect, living
+from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.child_processes import ROLES, child_environment
 from nightgrid.workers.processes import end_group, spawn, wait
@@ -126,7 +127,7 @@ def wait_ready(
 
 def _missing(settings: Settings, client: redis.Redis, wanted: Sequence[str]) -> list[str]:
     client.ping()
-    alive: dict[str, dict[str, Any]] = living(client, settings) if wanted else {}
+    alive: dict[str, dict[str, Any]] = living_workers(client, settings) if wanted else {}
     serving = {queue for about in alive.values() for queue in about["queues"]}
     return [role for role in wanted if role not in serving]
 

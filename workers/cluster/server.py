@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import redis
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.server_url import distrust
 from nightgrid.workers.settings import Settings
 

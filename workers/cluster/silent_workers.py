@@ -7,7 +7,8 @@ from collections.abc import Collection
 
 import redis
 
-from nightgrid.workers.broker.redis_keys import connect, living, refusals
+from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.broker.worker_keys import living_workers, refusals
 from nightgrid.workers.settings import Settings
 
 
@@ -35,7 +36,7 @@ class SilentWorkers:
         heard = {w: at for w, at in self._heard_at.items() if w in workers}
         try:
             with connect(self._settings) as client:
-                alive = living(client, self._settings)
+                alive = living_workers(client, self._settings)
                 refusing = refusals(client, self._settings)
         except redis.RedisError:
             self.working = frozenset()

@@ -25,9 +25,10 @@ import redis
 
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.solvers.errors import NightgridError, TransientError
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.queues import BATCH
-from nightgrid.workers.broker.redis_keys import DEAD, LEFT, connect, mark_gone
+from nightgrid.workers.broker.worker_keys import DEAD, LEFT, record_exit
 from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.child_processes import (
     KEEPER,
@@ -275,7 +276,7 @@ class Supervisor:
     def _mark_gone(self, child: Child, *, by_itself: bool) -> None:
         try:
             with connect(self._settings) as client:
-                mark_gone(client, self._settings, child.worker, LEFT if by_itself else DEAD)
+                record_exit(client, self._settings, child.worker, LEFT if by_itself else DEAD)
         except redis.RedisError as error:
             # Its key will expire.
             _say(f"{child.role}: not reported gone: {error}")

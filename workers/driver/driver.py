@@ -95,7 +95,7 @@ def drive(
             growing = GrowingRun(lake, run_id, settings.stage_sizes, check_planner)
             return DriverLoop(lake, growing, executor, collector, watch.pass_on, settings)
 
-        watch.look()
+        watch.poll()
         loop = begin()
         if ended is None:
             log.info("run driven", jobs=loop.growing.run.job_count, game=loop.game)
@@ -116,7 +116,7 @@ def drive(
 
 
 class _Watch:
-    """Looks now and then whether a run is cancelled, which stops its driver."""
+    """Reads every few seconds whether a run is cancelled, and stops its driver if so."""
 
     def __init__(
         self,
@@ -131,24 +131,24 @@ class _Watch:
         self._stop = stop
         self._every_s = every_s
         self._on_progress = on_progress
-        self._look_at = 0.0
+        self._poll_at = 0.0
         self.cancelled = False
-        """Whether the run was cancelled when it was looked at last."""
+        """Whether the run was cancelled at the last poll."""
 
-    def look(self) -> None:
-        """Look whether the run is cancelled, unless that was done a moment ago."""
-        if time.monotonic() < self._look_at:
+    def poll(self) -> None:
+        """Read whether the run is cancelled, unless that was done less than `every_s` ago."""
+        if time.monotonic() < self._poll_at:
             return
-        self._look_at = time.monotonic() + self._every_s
-        # A lake that fails just now is asked again soon.
+        self._poll_at = time.monotonic() + self._every_s
+        # A lake that fails now is read again at the next poll.
         with contextlib.suppress(TransientError):
             self.cancelled = is_cancelled(self._lake, self._run_id)
         if self.cancelled:
             self._stop.set()
 
     def pass_on(self, progress: Progress) -> None:
-        """Look, and pass progress on to the caller of `drive`."""
-        self.look()
+        """CancelCheck, and pass progress on to the caller of `drive`."""
+        self.poll()
         if self._on_progress is not None:
             self._on_progress(progress)
 

@@ -15,7 +15,7 @@ from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.driver.chunk_records import State
 from nightgrid.workers.driver.collector import Collector
 from nightgrid.workers.driver.executors import Executor
-from nightgrid.workers.driver.growing_run import LOOK_SECONDS, GrowingRun
+from nightgrid.workers.driver.growing_run import POLL_SECONDS, GrowingRun
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.driver.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
 from nightgrid.workers.logs import get_logger
@@ -112,7 +112,7 @@ class DriverLoop:
 
     def _listen(self) -> None:
         soon = not self.growing.run.planned or self.collector.is_behind(self.growing.table)
-        self._reconciler.listen(LOOK_SECONDS if soon else self.settings.poll_seconds)
+        self._reconciler.listen(POLL_SECONDS if soon else self.settings.poll_seconds)
 
     def _read_again(self) -> None:
         """Read results again that a worker may have taken back."""

@@ -13,23 +13,18 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, client_app
+from nightgrid.workers.broker.announcements import Announcement, next_announcements
+from nightgrid.workers.broker.connection import answering, connect
 from nightgrid.workers.broker.queues import (
     BATCH,
-    LOOK_AT_MOST,
+    MESSAGES_READ_MAX,
     Watch,
     publish_demand,
     send,
     traffic,
 )
-from nightgrid.workers.broker.redis_keys import (
-    Announcement,
-    answering,
-    connect,
-    known_gone,
-    living,
-    next_announcements,
-)
 from nightgrid.workers.broker.sent_figures import send_figures
+from nightgrid.workers.broker.worker_keys import exited_workers, living_workers
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.chunk_records import Flight
@@ -38,7 +33,7 @@ from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import Settings
 
 PATIENCE_INTERVALS = 3
-"""Liveness intervals of silence after which a worker, or one that took a message, is dead."""
+"""Heartbeat intervals of silence after which a worker, or one that took a message, is dead."""
 CHUNKS_PER_PROCESS = 4
 """Chunks in flight for each process that lives: one at work, and enough behind it that no
 worker waits for the driver."""
@@ -167,7 +162,7 @@ class CeleryExecutor:
         most = self._settings.window_chunks
         if most is None:
             wanted = CHUNKS_PER_PROCESS * self._processes
-            most = min(max(self._settings.window, wanted), LOOK_AT_MOST)
+            most = min(max(self._settings.window, wanted), MESSAGES_READ_MAX)
         return max(1, -(-most // max(1, self._runs())))
 
     @property
@@ -189,14 +184,14 @@ class CeleryExecutor:
         return next_announcements(self._client, self._settings, run_id, timeout_s)
 
     def status(self, flights: Sequence[Flight]) -> dict[ChunkRef, MessageStatus]:
-        """Look for chunks whose message waits, or is gone, and for those whose worker is.
+        """Read which chunks wait in the queue, and which lost their message or their worker.
 
         Raises TransientError when the broker is dead.
         """
         status: dict[ChunkRef, MessageStatus] = {}
         with answering():
             workers = {f.start.worker for f in flights if f.start is not None}
-            dead, left = known_gone(self._client, self._settings, workers)
+            dead, left = exited_workers(self._client, self._settings, workers)
             dead |= self._silent(workers - left)
             seen = traffic(self._client, self._settings, self._queue)
         # A worker that was told to leave has handed its work back: it waits like any other.
@@ -217,7 +212,7 @@ class CeleryExecutor:
 
         A wiped server forgets who lives, so silence is counted from when we first noticed it.
         """
-        alive = living(self._client, self._settings)
+        alive = living_workers(self._client, self._settings)
         serving = {w: about for w, about in alive.items() if self._queue in about["queues"]}
         self._workers = frozenset(serving)
         self._processes = sum(about["processes"] for about in serving.values())

@@ -46,7 +46,7 @@ from nightgrid.workers.runs.staged.stages import StageSizes, next_stage
 
 log = get_logger("nightgrid.driver")
 
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 """How often is looked whether the planner has come further."""
 
 
@@ -62,7 +62,7 @@ class GrowingRun:
         self._lake = lake
         self._sizes = sizes
         self._check_planner = check_planner
-        self._plan_look_at = 0.0
+        self._plan_poll_at = 0.0
         self._obsolete: list[ChunkKey] = []
         self.run = open_run(lake, run_id)
         self.table = open_table(lake, self.run)
@@ -79,11 +79,11 @@ class GrowingRun:
         self._check_planner()
 
     def take_in_plan(self) -> None:
-        """Go on, if it is time to look, with what the planner has added."""
+        """Add the segments that the planner has written since the last poll."""
         now = time.monotonic()
-        if self.run.planned or now < self._plan_look_at:
+        if self.run.planned or now < self._plan_poll_at:
             return
-        self._plan_look_at = now + LOOK_SECONDS
+        self._plan_poll_at = now + POLL_SECONDS
         # In this order: when the plan is there, all of its segments are.
         planned = has_plan(self._lake, self.run.run_id)
         self._join_planned(self._new_segments())

@@ -15,7 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.broker.redis_keys import Announcement
+from nightgrid.workers.broker.announcements import Announcement
 from nightgrid.workers.chunks.result_rows import poison_reason
 from nightgrid.workers.driver.chunk_records import IN_FLIGHT, Chunk, State
 from nightgrid.workers.driver.chunk_table import ChunkTable
@@ -224,7 +224,7 @@ class Reconciler:
             self._send_again(chunk, f"no worker began it within {overdue_s:g} s")
 
     def _has_begun(self, chunk: Chunk) -> bool:
-        """Look for the note of a worker that began a chunk; tell whether it is a new one."""
+        """Read whether a worker has begun a chunk since the last poll."""
         assert chunk.flight is not None
         start = read_start(self._lake, chunk.flight.ref)
         if start is None or start == chunk.flight.start:

@@ -19,15 +19,16 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.results.files import merge_answers
 from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.job_notifications import notify_of_job
 from nightgrid.workers.broker.job_refusals import job_refusals
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
-from nightgrid.workers.broker.redis_keys import connect, known_gone, living
 from nightgrid.workers.broker.sent_figures import send_figures
 from nightgrid.workers.broker.stop_requests import request_stop
+from nightgrid.workers.broker.worker_keys import exited_workers, living_workers
 from nightgrid.workers.cluster.heartbeats import KEEPER_LIVE, KEEPER_READY, write_heartbeat
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
-from nightgrid.workers.figures import KEEPER_LOOK, SENT_AGAIN, note
+from nightgrid.workers.figures import KEEPER_POLL, SENT_AGAIN, note
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.cancelling import (
@@ -60,7 +61,7 @@ from nightgrid.workers.upkeep import prune_runs
 
 log = get_logger("nightgrid.keeper")
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 MERGE_SECONDS = 30.0
 """How often small files of answers are merged."""
 SWEEP_SECONDS = 3600.0
@@ -69,15 +70,15 @@ SWEEP_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sent:
-    """How a job was sent again last."""
+    """The last time that a job was sent again."""
 
     attempts: int
-    """How many it had then."""
+    """Attempts that it had then."""
     at: float
 
 
 class Keeper:
-    """Looks after the on-demand jobs of one lake."""
+    """Sends lost jobs on demand of one lake again, drives their runs, ends those that expired."""
 
     def __init__(self, lake: Lake, settings: Settings) -> None:
         self._lake = lake
@@ -85,8 +86,8 @@ class Keeper:
         self._client = connect(settings)
         self._sent: dict[str, _Sent] = {}
         """Jobs sent again."""
-        self._seen: dict[str, tuple[tuple[object, ...], float]] = {}
-        """Jobs as they were seen last, and since when: clocks of other hosts may be wrong."""
+        self._observed: dict[str, tuple[tuple[object, ...], float]] = {}
+        """State of each job at the last poll, and since when on this host's monotonic clock."""
         self._silent_since: dict[str, float] = {}
         patience_s = PATIENCE_INTERVALS * settings.liveness_interval_seconds
         self._watch = Watch(patience_s=patience_s)
@@ -94,21 +95,21 @@ class Keeper:
         self._drivers = RunDrivers(lake, settings)
         self._spent: dict[str, Spent] = {}
         self._refused: dict[str, str] = {}
-        self._wanted: list[tuple[str, JobBudget]] = []
-        """Runs that are to be driven, with what their jobs may cost."""
+        self._runs_to_drive: list[tuple[str, JobBudget]] = []
+        """Runs to drive, with the budgets of their jobs."""
         self._rankings = RankingKeeper(lake, settings, self._client)
         self._sweep_at = 0.0
         self._merge_at = time.monotonic() + MERGE_SECONDS
 
     def run(self, stop: threading.Event) -> None:
-        """Look about once a second until told to stop."""
-        while not stop.wait(LOOK_SECONDS):
+        """Poll about once a second until `stop` is set."""
+        while not stop.wait(POLL_SECONDS):
             write_heartbeat(self._settings.side_dir, KEEPER_LIVE)
             try:
                 self.sweep()
-                self.look()
-                self._rankings.look()
-                note(KEEPER_LOOK, amount=time.time())
+                self.poll()
+                self._rankings.poll()
+                note(KEEPER_POLL, amount=time.time())
                 send_figures(self._client, self._settings)
             except (NightgridError, redis.RedisError) as error:
                 log.warning("keeper waits", error=str(error))
@@ -129,8 +130,8 @@ class Keeper:
             self._merge_at = now + MERGE_SECONDS
             merge_answers(self._lake)
 
-    def look(self) -> None:
-        """Look once at every open job. What one of them fails on costs no other."""
+    def poll(self) -> None:
+        """Check every open job once. An error of one job leaves the others unharmed."""
         found = read_records(self._lake)
         for path, why in found.bad.items():
             try:
@@ -148,22 +149,22 @@ class Keeper:
             return
         jobs = {record.job_id for record in records}
         self._sent = {job: sent for job, sent in self._sent.items() if job in jobs}
-        self._seen = {job: seen for job, seen in self._seen.items() if job in jobs}
-        # A job that was sent again after its last worker began waits for its message, too.
+        self._observed = {job: observed for job, observed in self._observed.items() if job in jobs}
+        # A job that was sent again after its last worker began also waits for its message.
         waiting = [r.job_id for r in records if r.run_id is None and not self._has_begun(r)]
         gone = self._watch.gone(waiting, traffic(self._client, self._settings, INTERACTIVE))
         rows = find_rows(self._lake, [record.job_id for record in records if not record.run_id])
-        self._wanted = []
+        self._runs_to_drive = []
         for record in records:
             try:
-                self._look_at(record, rows.get(record.job_id), gone)
+                self._check_record(record, rows.get(record.job_id), gone)
                 if not self._lake.exists(record_path(record.job_id)):
                     notify_of_job(self._client, self._settings, record.job_id)
             except redis.RedisError:
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever is wrong with it, others go on
+            except Exception as error:  # noqa: BLE001 - an error of one job must not stop the others
                 log.warning("job not looked after", job=record.job_id, error=repr(error))
-        self._drivers.give_turns(self._wanted)
+        self._drivers.give_turns(self._runs_to_drive)
 
     def _has_begun(self, record: Record) -> bool:
         sent = self._sent.get(record.job_id)
@@ -171,7 +172,7 @@ class Keeper:
             0 if sent is None else sent.attempts
         )
 
-    def _look_at(self, record: Record, row: dict[str, Any] | None, gone: set[str]) -> None:
+    def _check_record(self, record: Record, row: dict[str, Any] | None, gone: set[str]) -> None:
         job, run_id = record.job_id, record.run_id
         if record.is_late and (row is None or not ends(row, record)):
             log.info("expired", job=job, run=run_id)
@@ -179,14 +180,14 @@ class Keeper:
             request_stop(self._settings, job, *([run_id] if run_id else []))
             return
         if run_id is not None:
-            self._look_at_run(record, run_id)
+            self._check_run(record, run_id)
             return
         if row is not None and ends(row, record):
             delete_record(self._lake, job)
         elif job in gone or self._is_lost(record):
             self._send_again(record)
 
-    def _look_at_run(self, record: Record, run_id: str) -> None:
+    def _check_run(self, record: Record, run_id: str) -> None:
         if not has_run(self._lake, run_id):
             log.warning("run is gone", job=record.job_id, run=run_id)
             write_record(self._lake, replace(record, run_id=None, attempts=0, worker=None))
@@ -206,7 +207,7 @@ class Keeper:
             log.warning("refused", job=record.job_id, run=run_id, reason=why)
             end_with_run(self._lake, record, "refused", why)
         else:
-            self._wanted.append((run_id, record.budget))
+            self._runs_to_drive.append((run_id, record.budget))
 
     def _send_again(self, record: Record) -> None:
         """Send a job whose message or worker is gone, unless no worker has begun it for long."""
@@ -227,20 +228,20 @@ class Keeper:
         send(record.message, self._settings)
 
     def _is_lost(self, record: Record) -> bool:
-        """Tell whether a job's worker is gone, or nothing was heard of it for too long."""
+        """Tell whether a job's worker is dead, or the job has not changed for too long."""
         job, now = record.job_id, time.monotonic()
         state = record.attempts, record.worker, self._sent.get(job)
-        if self._seen.get(job, (None, 0.0))[0] != state:
-            self._seen[job] = state, now
-        if now - self._seen[job][1] > self._settings.ondemand_overdue_seconds:
+        if self._observed.get(job, (None, 0.0))[0] != state:
+            self._observed[job] = state, now
+        if now - self._observed[job][1] > self._settings.ondemand_overdue_seconds:
             return True
         worker = record.worker
         if worker is None or not self._has_begun(record):
             return False
-        dead, _ = known_gone(self._client, self._settings, [worker])
+        dead, _ = exited_workers(self._client, self._settings, [worker])
         if dead:
             return True
-        if worker in living(self._client, self._settings):
+        if worker in living_workers(self._client, self._settings):
             self._silent_since.pop(worker, None)
             return False
         since = self._silent_since.setdefault(worker, now)

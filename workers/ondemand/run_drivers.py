@@ -30,7 +30,7 @@ TURN_SECONDS = 90.0
 workers that refuse."""
 RUN_PAUSE_SECONDS = 30.0
 """Pause before a run that could not be driven to its end is taken up again."""
-SIZE_LOOK_SECONDS = 5.0
+SIZE_POLL_SECONDS = 5.0
 """How often the states of a run are measured."""
 
 
@@ -55,7 +55,7 @@ class _Turn:
     over: Spent | None = None
     refused: str = ""
     """Why no worker can work it, if none could for as long as a driver bears with that."""
-    look_at: float = 0.0
+    poll_at: float = 0.0
 
 
 class RunDrivers:
@@ -151,9 +151,9 @@ class RunDrivers:
         if progress.kernel_s > budget.total_seconds:
             why = f"the job's total of {budget.total_seconds:,g} s ran out"
             return Reason(code=ReasonCode.SECONDS, sentence=why)
-        if now < turn.look_at:
+        if now < turn.poll_at:
             return None
-        turn.look_at = now + SIZE_LOOK_SECONDS
+        turn.poll_at = now + SIZE_POLL_SECONDS
         # A lake that fails just now is asked again soon.
         with suppress(NightgridError):
             lie_there = sum(self._lake.sizes(frontier_folder(progress.run_id)).values())

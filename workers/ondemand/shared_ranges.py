@@ -13,7 +13,7 @@ from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.workers.broker.shares import Share
 from nightgrid.workers.ondemand.record_files import read_record
 from nightgrid.workers.ondemand.sharing import Steps, work_ranges
-from nightgrid.workers.ondemand.solving import job_look, read_message, small_budget
+from nightgrid.workers.ondemand.solving import job_cancel_check, read_message, small_budget
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import Watcher, watching
 
@@ -40,7 +40,7 @@ def work_shared_ranges(
     if record is None or record.run_id is not None:
         return 0
     brought = 0
-    with watching(watcher, job, job_look(lake, record), record.deadline_at) as stop:
+    with watching(watcher, job, job_cancel_check(lake, record), record.deadline_at) as stop:
         spent = replace(small_budget(budget, settings), stop=stop)
         try:
             search = game.ranged(puzzle, question.ask, spent)

@@ -41,7 +41,7 @@ from nightgrid.workers.ondemand.sharing import Split, solve_shared
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
-from nightgrid.workers.stopping import Look, Watcher, watching
+from nightgrid.workers.stopping import CancelCheck, Watcher, watching
 from nightgrid.workers.tracing import span
 
 
@@ -91,9 +91,9 @@ def solve_message(
             sent_in_vain=0,
         )
         write_record(lake, begun)
-    look = job_look(lake, begun)
+    check = job_cancel_check(lake, begun)
     try:
-        with watching(watcher, job, look, begun.deadline_at) as stop:
+        with watching(watcher, job, check, begun.deadline_at) as stop:
             return _worked(lake, game, puzzle, begun, settings, stop, idle)
     except _FailedError:
         raise
@@ -104,10 +104,10 @@ def solve_message(
         raise
 
 
-def job_look(lake: Lake, record: Record) -> Look:
-    """Look whether a submission of a job is still wanted, and in time."""
+def job_cancel_check(lake: Lake, record: Record) -> CancelCheck:
+    """Return a check for whether a submission of a job is cancelled or past its deadline."""
 
-    def look() -> ReasonCode | None:
+    def check() -> ReasonCode | None:
         with suppress(BadRecordError):
             now = read_record(lake, record.job_id)
             if now is None or now.submitted_at != record.submitted_at:
@@ -115,7 +115,7 @@ def job_look(lake: Lake, record: Record) -> Look:
             return ReasonCode.DEADLINE if now.is_late else None
         return None
 
-    return look
+    return check
 
 
 def _worked(

@@ -19,8 +19,9 @@ from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.app import RANK_BOARDS, client_app
+from nightgrid.workers.broker.connection import answering, connect
 from nightgrid.workers.broker.queues import BATCH, send, traffic
-from nightgrid.workers.broker.redis_keys import answering, connect, living
+from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ranking.work import (
     open_ranker,
@@ -35,9 +36,9 @@ log = get_logger("nightgrid.ranking")
 BOARDS_A_MESSAGE = 1
 """Boards of one message. A board takes a second or so: a worker that dies leaves no more."""
 MESSAGES_A_PROCESS = 3
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 PATIENCE_INTERVALS = 3
-"""Liveness intervals of silence after which a worker is dead."""
+"""Heartbeat intervals of silence after which a worker is dead."""
 STALL_SECONDS = 120.0
 """A message is sent again when a worker took it and began no board of it for this long."""
 SENDS_MAX = 6
@@ -96,13 +97,13 @@ def drive_rankings(
         while left:
             try:
                 _send_next(app, client, settings, ranker, left)
-                _look(lake, client, settings, left)
+                _requeue_lost(lake, client, settings, left)
                 silent_since = None
             except TransientError:
                 silent_since = silent_since or time.monotonic()
                 if time.monotonic() - silent_since > settings.broker_patience_seconds:
                     raise
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
             left = _left(lake, left)
             on_progress(len(wanted) - sum(len(one.boards) for one in left), len(wanted))
     finally:
@@ -120,7 +121,7 @@ def _send_next(
 ) -> None:
     """Send as many messages as workers have use for. Raises TransientError."""
     with answering():
-        alive = living(client, settings).values()
+        alive = living_workers(client, settings).values()
     processes = sum(about["processes"] for about in alive if BATCH in about["queues"])
     window = MESSAGES_A_PROCESS * max(1, processes)
     flying = sum(one.sent_at is not None for one in left)
@@ -147,17 +148,19 @@ class _UnworkedError(TransientError):
     """No worker ranks what was sent."""
 
 
-def _look(lake: Lake, client: redis.Redis, settings: Settings, left: Sequence[_Message]) -> None:
-    """Have messages that cannot arrive any more sent again. Raises TransientError."""
+def _requeue_lost(
+    lake: Lake, client: redis.Redis, settings: Settings, left: Sequence[_Message]
+) -> None:
+    """Mark messages that are lost or held by a dead worker as not sent. Raises TransientError."""
     with answering():
-        seen = traffic(client, settings, BATCH)
-        alive = living(client, settings)
+        found = traffic(client, settings, BATCH)
+        alive = living_workers(client, settings)
     for one in left:
-        if one.sent_at is None or one.about in seen.waiting:
+        if one.sent_at is None or one.about in found.waiting:
             one.was_gone = False
             continue
-        is_taken = one.about in seen.acquired
-        is_gone = seen.complete and not is_taken
+        is_taken = one.about in found.acquired
+        is_gone = found.complete and not is_taken
         if (is_gone and one.was_gone) or (is_taken and _is_held(lake, settings, alive, one)):
             log.info("sent again", about=one.about, boards=len(one.boards))
             one.sent_at, one.was_gone = None, False

@@ -46,7 +46,7 @@ log = get_logger("nightgrid.ranking")
 
 State = Literal["queued", "running", "done", "failed", "cancelled", "unknown"]
 OPEN_STATES = ("queued", "running")
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 HELD_SECONDS = 120.0
 """A message that a worker has taken, and that came to nothing for so long, is sent again."""
 SENDS_MAX = 6
@@ -152,7 +152,7 @@ def wait_for_ranking(lake: Lake, ranking_id: str, timeout_s: float) -> RankingSt
         left_s = ends_at - time.monotonic()
         if not found.is_open or left_s <= 0:
             return found
-        time.sleep(min(LOOK_SECONDS, left_s))
+        time.sleep(min(POLL_SECONDS, left_s))
 
 
 def _note(lake: Lake, ranking_id: str) -> dict[str, Any] | None:
@@ -175,14 +175,17 @@ def _send(settings: Settings, ranking_id: str, message: dict[str, Any]) -> None:
 
 
 class RankingKeeper:
-    """Sends rankings that are wanted and whose message is gone."""
+    """Sends requested rankings again whose message is lost, for the keeper."""
 
     def __init__(self, lake: Lake, settings: Settings, client: redis.Redis) -> None:
         self._lake, self._settings, self._client = lake, settings, client
         self._watch = Watch(patience_s=HELD_SECONDS)
 
-    def look(self) -> None:
-        """Look once at all that are wanted. Raises redis.RedisError and NightgridError."""
+    def poll(self) -> None:
+        """Send requested rankings again whose message is lost.
+
+        Raises redis.RedisError and NightgridError.
+        """
         folder = f"{FOLDER}/wanted"
         names = [path.rpartition("/")[2] for path in self._lake.list(folder)]
         wanted = [name.removesuffix(".json") for name in names if name.endswith(".json")]

@@ -30,7 +30,7 @@ from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.runs.interests import drop_interests
 from nightgrid.workers.settings import Settings
-from nightgrid.workers.stopping import Look, Watcher, watching
+from nightgrid.workers.stopping import CancelCheck, Watcher, watching
 
 FOLDER = "runs/rankings"
 INLINE_WORKER = "inline"
@@ -64,12 +64,12 @@ def warm() -> None:
 
 
 def attempts_path(ranking_id: str) -> str:
-    """Name the note of attempts at a board."""
+    """Name the file that counts attempts at a board."""
     return f"{FOLDER}/attempts/{ranking_id}.json"
 
 
 def wanted_path(ranking_id: str) -> str:
-    """Name the note that a ranking is wanted on demand."""
+    """Name the file of a request for a ranking on demand."""
     return f"{FOLDER}/wanted/{ranking_id}.json"
 
 
@@ -109,16 +109,16 @@ def rank_message(
         if ranking_id != about:
             done += rank_board(lake, ranker, one, budget, settings, worker)
             continue
-        look = _cancelled_look(lake, ranking_id)
-        if look() is not None:
+        check = _ranking_cancel_check(lake, ranking_id)
+        if check() is not None:
             continue
-        with watching(watcher, ranking_id, look) as stop:
+        with watching(watcher, ranking_id, check) as stop:
             own = replace(budget, stop=stop)
             done += rank_board(lake, ranker, one, own, settings, worker)
     return {"ranked": done, "boards": len(boards)}
 
 
-def _cancelled_look(lake: Lake, ranking_id: str) -> Look:
+def _ranking_cancel_check(lake: Lake, ranking_id: str) -> CancelCheck:
     path = wanted_path(ranking_id)
     return lambda: (
         ReasonCode.CANCELLED if read_hint(lake, path, lambda note: note.get(CANCELLED)) else None

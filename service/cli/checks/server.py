@@ -23,7 +23,8 @@ _AGAINST_REFUSAL = (
 
 def check_server(settings: Settings) -> Iterator[Finding]:
     """Look for the server, and whether it keeps what it is told."""
-    from nightgrid.workers.broker.redis_keys import connect, living, refusals
+    from nightgrid.workers.broker.connection import connect
+    from nightgrid.workers.broker.worker_keys import living_workers, refusals
     from nightgrid.workers.cluster import server
 
     where = server.address(settings)
@@ -36,7 +37,7 @@ def check_server(settings: Settings) -> Iterator[Finding]:
     if answers:
         with connect(settings) as client:
             about: dict[str, Any] = client.info()
-            alive = living(client, settings)
+            alive = living_workers(client, settings)
             refusing = refusals(client, settings)
         yield Finding("server", "ok", f"{where}, version {about.get('redis_version')}")
         yield from check_persistence(about)

@@ -181,13 +181,14 @@ class _Server:
 def _ask_server(settings: Settings) -> _Server:
     import redis
 
+    from nightgrid.workers.broker.connection import connect
     from nightgrid.workers.broker.malformed import malformed_counts
     from nightgrid.workers.broker.queues import demand
-    from nightgrid.workers.broker.redis_keys import connect, living, refusals
+    from nightgrid.workers.broker.worker_keys import living_workers, refusals
 
     told = _Server()
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
-        alive = living(client, settings)
+        alive = living_workers(client, settings)
         told.refusing = refusals(client, settings)
         told.dropped = malformed_counts(client, settings)
         told.batch = demand(settings)

@@ -11,7 +11,7 @@ from nightgrid.workers.broker.lake_keys import current_id
 from nightgrid.workers.cluster import server
 from nightgrid.workers.settings import Settings
 
-LOOK_EVERY_S = 0.5
+POLL_S = 0.5
 SERVER_PATIENCE_S = 20.0
 """A server that is being started is waited for this long."""
 NOTED_AFTER_S = 2.0
@@ -37,7 +37,7 @@ def wait_for_server(lake: Lake, settings: Settings) -> None:
         if waited > NOTED_AFTER_S and not is_said:
             is_said = True
             note(f"waiting for a server at {server.address(settings)} to start")
-        time.sleep(LOOK_EVERY_S)
+        time.sleep(POLL_S)
     if current_id(settings) is None:
         note(
             f"there was no lake at {lake.url}, and a new one begins; if another is expected, "

@@ -83,7 +83,7 @@ class RemoteRankings:
     def look(self, ranking_id: str, timeout_s: float) -> RankingStatus:
         """See Rankings."""
         from nightgrid.service.remote.client import NotThereError
-        from nightgrid.workers.ranking.ondemand import LOOK_SECONDS, OPEN_STATES, RankingStatus
+        from nightgrid.workers.ranking.ondemand import OPEN_STATES, POLL_SECONDS, RankingStatus
 
         ends_at = time.monotonic() + timeout_s
         while True:
@@ -93,7 +93,7 @@ class RemoteRankings:
                 return RankingStatus(ranking_id=ranking_id, state="unknown")
             if value["state"] not in OPEN_STATES or time.monotonic() >= ends_at:
                 break
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
         return RankingStatus(
             ranking_id=ranking_id,
             state=value["state"],

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 PORT = 8765
-LOOK_EVERY_S = 0.1
+POLL_S = 0.1
 QUICK_PROCESSES = 2
 """Processes of the service that solve small boards: one may be busy with a board that is not."""
 
@@ -133,7 +133,7 @@ def _workers(settings: Settings, *, wanted: bool) -> Iterator[Callable[[], None]
 
         def wait() -> None:
             while not compiled():
-                time.sleep(LOOK_EVERY_S)
+                time.sleep(POLL_S)
             ready()
             note(
                 f"workers are ready: {settings.batch_processes} batch and "
@@ -148,11 +148,16 @@ def _are_served(settings: Settings) -> bool:
     """Tell whether living workers of our server take on-demand solves and batches."""
     import redis
 
+    from nightgrid.workers.broker.connection import connect
     from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
-    from nightgrid.workers.broker.redis_keys import connect, living
+    from nightgrid.workers.broker.worker_keys import living_workers
 
     with connect(settings) as client, suppress(redis.RedisError, OSError):
-        served = {queue for about in living(client, settings).values() for queue in about["queues"]}
+        served = {
+            queue
+            for about in living_workers(client, settings).values()
+            for queue in about["queues"]
+        }
         return {BATCH, INTERACTIVE} <= served
     return False
 

@@ -121,7 +121,7 @@ def _ended(unprepared: int | None) -> int:
 @contextmanager
 def server_watched(settings: Settings) -> Iterator[None]:
     """Tell of a configured server that does not answer, while the body runs."""
-    from nightgrid.workers.broker.redis_keys import answering, connect
+    from nightgrid.workers.broker.connection import answering, connect
     from nightgrid.workers.cluster import server
     from nightgrid.workers.server_url import distrust
 

@@ -12,10 +12,11 @@ import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.malformed import malformed_counts
 from nightgrid.workers.broker.queues import INTERACTIVE, Demand, QueueStatus, demand, overview
-from nightgrid.workers.broker.redis_keys import connect, living, refusals
 from nightgrid.workers.broker.sent_figures import read_figures, send_figures
+from nightgrid.workers.broker.worker_keys import living_workers, refusals
 from nightgrid.workers.cluster.supervisor_state import has_begun_workers
 from nightgrid.workers.figures import Sample
 from nightgrid.workers.ondemand.record_files import read_records
@@ -79,7 +80,7 @@ def take_snapshot(lake: Lake, settings: Settings) -> QueueSnapshot:
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
         # Boards that processes of the service itself have solved.
         send_figures(client, settings)
-        alive = living(client, settings)
+        alive = living_workers(client, settings)
         return replace(
             snapshot,
             alive=alive,

@@ -12,10 +12,12 @@ import pytest
 import toy_game as toy
 
 from nightgrid.workers.broker import malformed
+from nightgrid.workers.broker.announcements import next_announcements
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.malformed import count_malformed, malformed_counts, read_object
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, URGENT, demand, overview, traffic
-from nightgrid.workers.broker.redis_keys import connect, living, next_announcements
+from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster.supervisor_state import supervisor_state
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
@@ -98,7 +100,7 @@ def test_a_run_goes_on_between_whatever_another_program_writes(cluster, cluster_
         assert result_rows(cluster_lake, run_id) == undisturbed_rows(tmp_path, boards)
         assert _worker(cluster) == before
         assert client.llen(f"{prefix}{BATCH}") == 0
-        assert not {"junk", "odd"} & living(client, cluster).keys()
+        assert not {"junk", "odd"} & living_workers(client, cluster).keys()
         counts = malformed_counts(client, cluster)
         assert counts["announced"] == len(CONTENTS) + 1
         # Text that is no JSON; and JSON that is no message, by its queue.

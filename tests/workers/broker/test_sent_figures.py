@@ -5,9 +5,9 @@ import redis
 
 from nightgrid.workers import figures
 from nightgrid.workers.broker import sent_figures
-from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.sent_figures import read_figures, send_figures
-from nightgrid.workers.figures import KEEPER_LOOK, ROWS, TASKS, note, note_rows, take_gathered
+from nightgrid.workers.figures import KEEPER_POLL, ROWS, TASKS, note, note_rows, take_gathered
 from nightgrid.workers.ondemand import keeper
 
 
@@ -34,7 +34,7 @@ def server(cluster, monkeypatch):
 def test_what_processes_count_adds_up_and_a_gauge_is_what_was_told_last(server, cluster):
     for moment in (1.0, 2.0):
         note(TASKS, "solve_chunk", "success")
-        note(KEEPER_LOOK, amount=moment)
+        note(KEEPER_POLL, amount=moment)
         note_rows("pips", {"solved": 2, "split": 1}, states=10, kernel_ns=500_000_000)
         send_figures(server, cluster)
     assert read_figures(server, cluster) == {
@@ -86,10 +86,10 @@ def test_a_server_that_does_not_answer_has_it_next_time(settings, monkeypatch):
             raise redis.ConnectionError("gone")
 
     note(ROWS, "pips", "solved", amount=2)
-    note(KEEPER_LOOK, amount=1.0)
+    note(KEEPER_POLL, amount=1.0)
     send_figures(Dead(), settings)
     note(ROWS, "pips", "solved")
     assert figures.take_gathered() == {
         (ROWS.name, ("pips", "solved")): 3,
-        (KEEPER_LOOK.name, ()): 1.0,
+        (KEEPER_POLL.name, ()): 1.0,
     }

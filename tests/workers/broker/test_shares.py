@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 import pytest
 
 from nightgrid.workers.broker import shares
-from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.shares import CLOSED, NOTHING_LEFT, Share
 
 

@@ -51,7 +51,7 @@ def requests():
 
 @pytest.fixture
 def watcher(settings, requests, monkeypatch):
-    monkeypatch.setattr(stopping, "REQUEST_SECONDS", 0.005)
+    monkeypatch.setattr(stopping, "REQUEST_POLL_SECONDS", 0.005)
     return StopThread(settings, requests)
 
 
@@ -112,7 +112,7 @@ def test_a_request_that_comes_late_stops_nothing_that_was_asked_again(
 def test_without_a_server_the_lake_is_looked_at(
     lake, settings, mailbox, watcher, requests, monkeypatch
 ):
-    monkeypatch.setattr(stopping, "LOOK_ALONE_SECONDS", 0.01)
+    monkeypatch.setattr(stopping, "LAKE_POLL_ALONE_SECONDS", 0.01)
     requests.dead = True
     job = submit(lake, ENDLESS, COUNT, settings=settings)
     when(lambda: is_at_work(lake, job), lambda: cancel_job(lake, job))

@@ -29,7 +29,8 @@ from kombu.exceptions import OperationalError
 from nightgrid.service.cli.checks.server import check_server
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.app import SOLVE_CHUNK, client_app
-from nightgrid.workers.broker.redis_keys import answering, connect, living
+from nightgrid.workers.broker.connection import answering, connect
+from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.settings import Settings
@@ -232,7 +233,7 @@ def test_a_worker_starts_and_waits_at_its_queues(
 ) -> None:
     settings = quick_settings(tmp_path, redis_url=url_of(proxy, authority), batch_processes=1)
     with local_cluster(settings, roles=("batch",)), closing(connect(settings)) as client:
-        assert [about["processes"] for about in living(client, settings).values()] == [1]
+        assert [about["processes"] for about in living_workers(client, settings).values()] == [1]
         ends_at = time.monotonic() + 60
         # The server has a unix socket alone: what waits there came through TLS.
         while "brpop" not in {each["cmd"] for each in client.client_list()}:

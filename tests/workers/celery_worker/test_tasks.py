@@ -8,12 +8,12 @@ import pytest
 import toy_game as toy
 from pydantic import SecretStr
 
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import LOG_HEADER
-from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.broker.sent_figures import read_figures
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
-from nightgrid.workers.figures import KEEPER_LOOK, take_gathered
+from nightgrid.workers.figures import KEEPER_POLL, take_gathered
 from nightgrid.workers.logs import bound, logged_to
 from nightgrid.workers.ondemand.keeper import Keeper
 from tests.workers.conftest import plan
@@ -72,7 +72,7 @@ def test_the_keeper_tells_when_it_looked_last(lake, settings):
     offline = settings.model_copy(update={"redis_url": SecretStr("redis://127.0.0.1:9/0")})
     Keeper(lake, offline).run(OneTurn())
     # No server answers here: what it would have been told has stayed.
-    assert take_gathered()[KEEPER_LOOK.name, ()] > 1_700_000_000
+    assert take_gathered()[KEEPER_POLL.name, ()] > 1_700_000_000
 
 
 def test_a_message_without_ids_has_an_empty_header(monkeypatch, settings):

@@ -17,7 +17,8 @@ from benchmarks.chaos.surroundings import until_refused
 from benchmarks.instruments.processes import wait_for
 from benchmarks.instruments.s3_server import s3_process
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.broker.redis_keys import connect, living, refusals
+from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.broker.worker_keys import living_workers, refusals
 
 pytestmark = [
     pytest.mark.cluster,
@@ -145,7 +146,7 @@ def test_workers_that_cannot_work_change_no_byte_and_count_against_no_chunk(chao
         for host in odd:
             leaving.callback(host.close)
             chaos.hosts.remove(host)
-        wait_for(lambda: living(client, other), "the worker of the other lake")
+        wait_for(lambda: living_workers(client, other), "the worker of the other lake")
         chaos.wait_for_workers(4)
         told: dict[str, str] = {}
 

@@ -11,6 +11,8 @@ import toy_game as toy
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.app import SOLVE_ONDEMAND, client_app
+from nightgrid.workers.broker.announcements import Announcement, announce
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import (
     BATCH,
@@ -21,18 +23,15 @@ from nightgrid.workers.broker.queues import (
     publish_demand,
     send,
 )
-from nightgrid.workers.broker.redis_keys import (
+from nightgrid.workers.broker.worker_keys import (
     DEAD,
     LEFT,
-    Announcement,
-    announce,
-    connect,
-    known_gone,
-    living,
-    mark_alive,
-    mark_gone,
-    mark_refusal,
+    exited_workers,
+    living_workers,
+    record_exit,
+    record_refusal,
     refusals,
+    write_heartbeat,
 )
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.chunk_records import Flight
@@ -70,8 +69,8 @@ def executor(server):
 
 def test_a_worker_that_died_is_told_from_one_that_left(server, executor):
     settings, client = server
-    mark_gone(client, settings, "died", DEAD)
-    mark_gone(client, settings, "left", LEFT)
+    record_exit(client, settings, "died", DEAD)
+    record_exit(client, settings, "left", LEFT)
     flights = [flight(0, "died"), flight(1, "left")]
     assert executor.status(flights) == {flights[0].ref: MessageStatus.DEAD_WORKER}
     # Its message is nowhere: sent again, as if nobody had begun.
@@ -98,14 +97,14 @@ def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave
     settings, client = server
     for number in range(5):
         about = {"queues": ["batch"], "processes": 8}
-        mark_alive(client, settings, f"worker-{number}", about)
-    mark_alive(client, settings, "interactive", {"queues": ["interactive"], "processes": 1})
+        write_heartbeat(client, settings, f"worker-{number}", about)
+    write_heartbeat(client, settings, "interactive", {"queues": ["interactive"], "processes": 1})
     assert executor.window == settings.window
     executor.status([])
     assert executor.window == 5 * 8 * CHUNKS_PER_PROCESS
     assert demand(settings).processes == 5 * 8
     for number in range(5):
-        mark_gone(client, settings, f"worker-{number}", LEFT)
+        record_exit(client, settings, f"worker-{number}", LEFT)
     executor.status([])
     assert executor.window == settings.window
 
@@ -135,7 +134,7 @@ def test_messages_of_runs_that_are_over_want_no_processes(server, name):
     lake.write_bytes(
         f"{folder(over)}/{name}", b'{"results": "results/a.parquet", "result_count": 0}'
     )
-    mark_alive(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 4})
+    write_heartbeat(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 4})
     for chunk, run_id in enumerate((over, over, open_)):
         key = f"{key_prefix(settings)}unacked"
         client.hset(key, str(chunk), message(run_id, chunk, (URGENT, BATCH)[chunk % 2]))
@@ -154,7 +153,7 @@ def test_messages_that_only_dead_workers_can_hold_want_no_processes(server):
         client.hset(f"{key_prefix(settings)}unacked", str(chunk), message(RUN, chunk, BATCH))
     client.hset(f"{key_prefix(settings)}unacked", "job", message("a" * 32, 0, "interactive"))
     assert (demand(settings).acquired, demand(settings).processes_wanted) == (3, 0)
-    mark_alive(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 2})
+    write_heartbeat(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 2})
     assert demand(settings).processes_wanted == 2, "two processes hold two messages at most"
     client.flushall()
 
@@ -180,17 +179,17 @@ def test_two_lakes_on_one_server_see_nothing_of_one_another(server, tmp_path):
             executor.submit(ref)
         send(client_app(one), SOLVE_ONDEMAND, INTERACTIVE, "a" * 32, {})
         publish_demand(client, one, RUN, 7)
-        mark_alive(client, one, "w", {"queues": [BATCH], "processes": 1})
-        mark_gone(client, one, "dead", DEAD)
-        mark_refusal(client, one, "w", "another version")
+        write_heartbeat(client, one, "w", {"queues": [BATCH], "processes": 1})
+        record_exit(client, one, "dead", DEAD)
+        record_refusal(client, one, "w", "another version")
         announce(client, one, Announcement(event="done", ref=ref))
         assert (demand(one).queued, demand(one).chunks_waiting) == (2, 7)
         assert overview(one)[INTERACTIVE].queued == 1
         unseen = replace(demand(other), oldest_s=0.0)
         assert set(asdict(unseen).values()) == {0}
         assert [queue.queued for queue in overview(other).values()] == [0, 0, 0]
-        assert (living(client, other), refusals(client, other)) == ({}, {})
-        assert known_gone(client, other, ["dead"]) == (set(), set())
+        assert (living_workers(client, other), refusals(client, other)) == ({}, {})
+        assert exited_workers(client, other, ["dead"]) == (set(), set())
         assert theirs.poll(RUN, 0.1) == []
         assert ours.poll(RUN, 1.0) == [Announcement(event="done", ref=ref)]
     client.flushall()

@@ -104,7 +104,7 @@ def test_a_worker_that_refuses_work_is_not_ready(tmp_path, monkeypatch):
     """Given a worker of another version, Then a rollout that waits for it does not go on."""
     settings = Settings(lake=str(tmp_path), liveness_interval_seconds=1e-6)
     monkeypatch.setattr(
-        silent_workers, "living", lambda *_: {"good": {}, "bad": {}, "elsewhere": {}}
+        silent_workers, "living_workers", lambda *_: {"good": {}, "bad": {}, "elsewhere": {}}
     )
     monkeypatch.setattr(silent_workers, "refusals", lambda *_: {"bad": "another solver version"})
     watched = silent_workers.SilentWorkers(settings)

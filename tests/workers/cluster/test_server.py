@@ -14,7 +14,7 @@ from nightgrid.archive import outages
 from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.app import app, client_app, configuration
-from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.child_processes import child_environment
 from nightgrid.workers.cluster.local import LOG_TAIL_LINES, local_cluster

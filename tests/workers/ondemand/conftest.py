@@ -13,8 +13,8 @@ def keeper(lake, settings, mailbox, monkeypatch):
     told = {}
     monkeypatch.setattr(keeping, "traffic", lambda *_: NOWHERE)
     monkeypatch.setattr(keeping, "job_refusals", lambda *_: told)
-    monkeypatch.setattr(keeping, "known_gone", lambda *_: (set(), set()))
-    monkeypatch.setattr(keeping, "living", lambda *_: {"w": {}})
+    monkeypatch.setattr(keeping, "exited_workers", lambda *_: (set(), set()))
+    monkeypatch.setattr(keeping, "living_workers", lambda *_: {"w": {}})
     made = Keeper(lake, settings)
     made.told = told
     return made
@@ -22,7 +22,7 @@ def keeper(lake, settings, mailbox, monkeypatch):
 
 def look_until(keeper, done, times=200):
     for _ in range(times):
-        keeper.look()
+        keeper.poll()
         if done():
             return
     raise AssertionError(f"not in {times} looks")

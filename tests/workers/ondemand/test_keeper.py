@@ -156,7 +156,7 @@ def test_a_keeper_that_is_started_again_goes_on_counting(
             sends += len(mailbox)
             del mailbox[:]
             keepers.append(Keeper(lake, settings))
-        keepers[-1].look()
+        keepers[-1].poll()
         assert sends <= settings.ondemand_sends_max + 1
     assert sends == settings.ondemand_sends_max + 1
     assert f"sent {settings.ondemand_sends_max} times" in status(lake, job).reason
@@ -182,13 +182,13 @@ def _raised(lake, message, settings):
 def test_what_one_job_fails_on_costs_no_other(lake, settings, mailbox, keeper, monkeypatch):
     jobs = [submit(lake, puzzle(number), COUNT, settings=settings) for number in range(3)]
     del mailbox[:]
-    look_at = Keeper._look_at
+    check_record = Keeper._check_record
 
     def failing(self, record, row, gone):
         if record.job_id == jobs[0]:
             raise KeyError("surprise")
-        look_at(self, record, row, gone)
+        check_record(self, record, row, gone)
 
-    monkeypatch.setattr(Keeper, "_look_at", failing)
+    monkeypatch.setattr(Keeper, "_check_record", failing)
     look_until(keeper, lambda: len(mailbox) == 2)
     assert {message["job_id"] for message in mailbox} == set(jobs[1:])

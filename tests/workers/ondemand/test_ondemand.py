@@ -17,9 +17,10 @@ from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics, Status
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import BATCH, NAMES, Traffic, Watch, overview
-from nightgrid.workers.broker.redis_keys import connect, living
+from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
 from nightgrid.workers.ondemand import solving
@@ -287,7 +288,7 @@ def test_the_overview_tells_what_waits_and_how_old_the_oldest_is(cluster, cluste
     assert 0 <= seen.oldest_s < 30
     assert set(overview(cluster)) == set(NAMES)
     with closing(connect(cluster)) as client:
-        alive = living(client, cluster).values()
+        alive = living_workers(client, cluster).values()
     serving = {queue for about in alive for queue in about["queues"]}
     assert serving == set(NAMES)
 
@@ -321,7 +322,7 @@ def test_a_run_deletes_what_killed_writers_left_half_written(lake, settings):
 
 
 def test_the_keeper_does_nothing_where_nothing_is_open(lake, settings):
-    Keeper(lake, settings).look()
+    Keeper(lake, settings).poll()
     assert not lake.exists(record_path("0" * 32))
 
 

@@ -123,7 +123,7 @@ def over_the_total(lake, settings, mailbox, keeper, monkeypatch, **totals):
     monkeypatch.setattr(
         driving, "CeleryExecutor", lambda settings, *_, **__: InlineExecutor(lake, settings)
     )
-    monkeypatch.setattr(driving, "SIZE_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(driving, "SIZE_POLL_SECONDS", 0.0)
     little = settings.model_copy(update=totals)
     job = submit(lake, LAYERED, COUNT, settings=little)
     run_id = solve_message(lake, mailbox.pop(), settings, "w")["run_id"]

@@ -25,7 +25,7 @@ from nightgrid.workers.ranking.work import (
     wanted_path,
 )
 from nightgrid.workers.settings import Settings
-from nightgrid.workers.stopping import Look
+from nightgrid.workers.stopping import CancelCheck
 from tests.solvers.strands.boards import board
 
 WORDS = {"HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400, "CAST": 500}
@@ -118,9 +118,9 @@ def drive(
 ) -> list[tuple[int, int]]:
     told: list[tuple[int, int]] = []
     monkeypatch.setattr(driving, "send", server.send)
-    monkeypatch.setattr(driving, "living", lambda *_: {})
+    monkeypatch.setattr(driving, "living_workers", lambda *_: {})
     monkeypatch.setattr(driving, "BOARDS_A_MESSAGE", 2)
-    monkeypatch.setattr(driving, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(driving, "POLL_SECONDS", 0)
     seen = driving.traffic.__globals__["Traffic"](waiting=frozenset(), acquired=frozenset())
     monkeypatch.setattr(driving, "traffic", lambda *_: seen)
     driving.drive_rankings(
@@ -160,17 +160,17 @@ def test_a_ranking_that_is_cancelled_while_it_is_made_stops_and_is_filed_nowhere
     lake: Lake, settings: Settings
 ):
     """Given a stop before the search begins, Then it ends at once, and no attempt is counted."""
-    looks: list[object] = []
+    checks: list[object] = []
 
     class Cancelled:
         @contextmanager
         def watching(
-            self, name: str, look: Look, deadline_at: float | None = None
+            self, name: str, check: CancelCheck, deadline_at: float | None = None
         ) -> Iterator[Stop]:
             assert (name, deadline_at) == (IDS[0], None)
-            looks.append(look())
+            checks.append(check())
             write_json(lake, wanted_path(IDS[0]), {"cancelled": "by its client"})
-            looks.append(look())
+            checks.append(check())
             stop = Stop()
             stop.set(ReasonCode.CANCELLED)
             yield stop
@@ -179,7 +179,7 @@ def test_a_ranking_that_is_cancelled_while_it_is_made_stops_and_is_filed_nowhere
     report = rank_message(lake, message, settings, about=IDS[0], watcher=Cancelled())
 
     assert report == {"ranked": 0, "boards": 1}
-    assert looks == [None, ReasonCode.CANCELLED]
+    assert checks == [None, ReasonCode.CANCELLED]
     assert known_rankings(lake) == set()
     assert not lake.exists(attempts_path(IDS[0]))
     # A night that ranks the same board asks nobody on demand.

@@ -43,7 +43,7 @@ def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, 
     pauses = iter(RESULT_POLL_SECONDS)
     pause = 0.0
     while True:
-        row, waits = _look(lake, job_id)
+        row, waits = _find_answer(lake, job_id)
         if row is not None:
             return row
         if not waits or time.monotonic() >= deadline:
@@ -52,8 +52,11 @@ def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, 
         time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
 
 
-def _look(lake: Lake, job_id: str) -> tuple[dict[str, Any] | None, bool]:
-    """Look for a job's answer; without one, tell whether there may be one later."""
+def _find_answer(lake: Lake, job_id: str) -> tuple[dict[str, Any] | None, bool]:
+    """Find a job's answer; without one, tell whether there may be one later.
+
+    Raises PermanentError for a job that was never submitted.
+    """
     row = find_row(lake, job_id)
     if row is not None and row["status"] in FINAL_STATUSES:
         return row, False
@@ -63,7 +66,7 @@ def _look(lake: Lake, job_id: str) -> tuple[dict[str, Any] | None, bool]:
         return row, False
     if record is not None:
         return (row, False) if row is not None and ends(row, record) else (None, True)
-    # It may have ended just between the two looks.
+    # It may have ended between the two reads.
     row = find_row(lake, job_id)
     if row is None and status_without_record(lake, job_id).state == "unknown":
         raise PermanentError(f"job {job_id} was never submitted to {lake.url}")

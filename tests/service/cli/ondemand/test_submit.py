@@ -97,7 +97,7 @@ def test_submit_waits_a_moment_for_a_server_that_starts(
 ) -> None:
     """Given `nightgrid worker &` in the line before, When work is submitted, Then it is taken."""
     looks = iter([False, False, True])
-    monkeypatch.setattr(waiting_for_server, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(waiting_for_server, "POLL_S", 0.0)
     monkeypatch.setattr(server, "is_up", lambda _: next(looks))
     monkeypatch.setattr(submitting, "submit", lambda *_, **__: "a" * 32)
     code, out, err = invoke("submit", write(PAIR))

@@ -18,7 +18,7 @@ def test_a_ranking_waits_for_the_server_of_a_worker_that_was_started_just_before
 ):
     looks = iter([False, False, True])
     monkeypatch.setattr("nightgrid.workers.cluster.server.is_up", lambda _: next(looks))
-    monkeypatch.setattr(waiting_for_server, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(waiting_for_server, "POLL_S", 0.0)
     monkeypatch.setattr(waiting_for_server, "current_id", lambda _: "id")
     monkeypatch.setattr(ondemand, "submit_ranking", lambda *_: "0" * 32)
     file = write(BOARD)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, LOG_HEADER
-from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.settings import Settings
 from tests.service.scenes import PAIR
 

@@ -22,9 +22,9 @@ from starlette.testclient import TestClient
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers import tracing
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, TRACE_HEADER
-from nightgrid.workers.broker.redis_keys import connect
 from nightgrid.workers.celery_worker import base_task, tasks, this_worker
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing.exporting import OpenTelemetry

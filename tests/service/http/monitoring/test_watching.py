@@ -18,9 +18,10 @@ from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.service.http.monitoring.metric_list import METRICS
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot, take_snapshot
 from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.malformed import count_malformed
-from nightgrid.workers.broker.redis_keys import connect, mark_alive, mark_refusal
 from nightgrid.workers.broker.sent_figures import send_samples
+from nightgrid.workers.broker.worker_keys import record_refusal, write_heartbeat
 from nightgrid.workers.cluster.supervisor_state import state_path
 from nightgrid.workers.figures import TOLD, take_gathered
 from nightgrid.workers.ondemand.jobs import submitting
@@ -68,8 +69,8 @@ def test_the_queue_tells_who_waits_and_who_works(
     write_record(lake, record.__class__.from_json(record.to_json() | worked))
     lake.write_bytes(f"{RECORDS}/{'0' * 32}.json", b"{")
     with connect(settings) as client:
-        mark_alive(client, settings, "w", WORKER)
-        mark_refusal(client, settings, "w", "another version")
+        write_heartbeat(client, settings, "w", WORKER)
+        record_refusal(client, settings, "w", "another version")
     http = open_client(Path(settings.lake), redis_url=redis_url)
     told = http.get("/v1/queue").json()
     assert (told["waiting"], told["running"], told["answers"]) == (1, 1, True)
@@ -279,7 +280,7 @@ def test_every_metric_is_listed_with_its_type_and_labels(
     with connect(settings) as client:
         send_samples(client, settings, told)
         count_malformed("batch", "odd", settings)
-        mark_alive(client, settings, "w", WORKER)
+        write_heartbeat(client, settings, "w", WORKER)
     http = open_client(Path(settings.lake), redis_url=redis_url)
     http.get("/v1/games")
     http.app.state.service.figures.lake.count()  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results import rankings
 from nightgrid.archive.results.rankings import Wanted
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
-from nightgrid.workers.broker.redis_keys import connect
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.ranking import ondemand, work
 from nightgrid.workers.ranking.ondemand import (
     SENDS_MAX,
@@ -196,7 +196,7 @@ def test_the_keeper_sends_what_is_lost_and_gives_up_in_the_end(
     client: redis.Redis = connect(settings)
     keeper = RankingKeeper(lake, settings, client)
     for _ in range(4 * SENDS_MAX):
-        keeper.look()
+        keeper.poll()
     assert sent == [RANKING] * SENDS_MAX
     found = ranking_status(lake, RANKING)
     assert found.state == "failed"
@@ -208,7 +208,7 @@ def test_the_keeper_sends_what_is_lost_and_gives_up_in_the_end(
     submit_ranking(lake, WANTED, settings)
     assert ranking_status(lake, RANKING).state == "queued"
     rankings.keep_ranking(lake, rankings.rank(RANKER, WANTED))
-    keeper.look()
+    keeper.poll()
     assert not lake.exists(wanted_path(RANKING))
     client.close()
 
