@@ -42,6 +42,7 @@ WAIT_S = 300.0
 TASK_S = 60.0
 """What one task may take here: the comparison is of one task in several processes, not of runs."""
 LOOSE_SEEDS = 30
+WARM_DOMINOES = 13
 SMALL_S = 1.0
 STRETCHES, SAMPLED = 8, 0.1
 """Stretches of a board's first choices that are worked to tell how long the whole may take, and
@@ -137,7 +138,7 @@ def answers(boards: Sequence[Board], split: str, folder: Path) -> list[Answer]:
     with local_cluster(settings):
         for name in {board.game for board in boards}:
             # What each process loads when it meets a game first is no part of the comparison.
-            _warm(lake, settings, next(board for board in boards if board.game == name))
+            _warm(lake, settings, name, boards)
         for board in boards:
             asked = ASKS[board.game]
             begun = time.perf_counter()
@@ -164,9 +165,14 @@ def _wait(lake: Lake, job: str) -> dict[str, Any] | None:
     return None
 
 
-def _warm(lake: Lake, settings: Settings, board: Board) -> None:
-    first = ASKS[board.game] if board.game == "pips" else Ask(kind="best", limit=1)
-    job = submit(lake, board.puzzle, first, game=board.game, settings=settings, split="ahead")
+def _warm(lake: Lake, settings: Settings, name: str, boards: Sequence[Board]) -> None:
+    """Have both processes work a board together that is not compared, or is asked otherwise."""
+    if name == "pips":
+        puzzle, ask = loose_board(WARM_DOMINOES, seed=0), ASKS[name]
+    else:
+        puzzle = next(board.puzzle for board in boards if board.game == name)
+        ask = Ask(kind="best", limit=1)
+    job = submit(lake, puzzle, ask, game=name, settings=settings, split="ahead")
     result(lake, job, timeout_s=WAIT_S)
 
 

@@ -9,6 +9,7 @@ so that losing any of it costs time and changes nothing in the answer.
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,12 @@ from nightgrid.workers.settings import Settings
 
 KEPT_SECONDS = 900
 """Longer than any task may run."""
+NOTIFIED_MAX = 32
+"""Processes that are notified of one job, at most."""
+OPENED_WITHIN_S = 2.0
+"""A process that was notified before a job is shared waits for that so long."""
+LOOK_SECONDS = 0.1
+"""How often it looks meanwhile whether it is still wanted."""
 NOTHING_LEFT, CLOSED = -1, -2
 
 _TAKE = """
@@ -60,19 +67,6 @@ class Share:
     process: str
 
     @classmethod
-    def open(
-        cls, client: redis.Redis, settings: Settings, token: str, first: int, steps: int
-    ) -> Share:
-        """Share the steps from `first` on, all of which are the caller's. Raises RedisError."""
-        share = cls.join(client, settings, token)
-        pipe = client.pipeline()
-        low_high: dict[Any, Any] = {f"low:{share.process}": first, f"high:{share.process}": steps}
-        pipe.hset(share.key, mapping=low_high)
-        pipe.expire(share.key, KEPT_SECONDS)
-        pipe.execute()
-        return share
-
-    @classmethod
     def join(cls, client: redis.Redis, settings: Settings, token: str) -> Share:
         """Take part as another process."""
         return cls(client, f"{key_prefix(settings)}share:{token}", uuid.uuid4().hex[:12])
@@ -80,6 +74,48 @@ class Share:
     @property
     def _outcomes(self) -> str:
         return f"{self.key}:outcomes"
+
+    @property
+    def _opened(self) -> str:
+        return f"{self.key}:opened"
+
+    def announce(self) -> None:
+        """Say that there may be steps to take soon. Raises RedisError."""
+        pipe = self.client.pipeline()
+        pipe.hset(self.key, "announced", 1)
+        pipe.expire(self.key, KEPT_SECONDS)
+        pipe.execute()
+
+    def open(self, first: int, steps: int, size: int, notified: int) -> None:
+        """Share the steps from `first` on, all of which are the caller's. Raises RedisError.
+
+        They are steps of a search of `size` first choices. So many processes are `notified`.
+        """
+        pipe = self.client.pipeline()
+        fields: dict[Any, Any] = {
+            f"low:{self.process}": first,
+            f"high:{self.process}": steps,
+            "steps": steps,
+            "size": size,
+        }
+        pipe.hset(self.key, mapping=fields)
+        pipe.expire(self.key, KEPT_SECONDS)
+        pipe.rpush(self._opened, *(1 for _ in range(notified)))
+        pipe.expire(self._opened, KEPT_SECONDS)
+        pipe.execute()
+
+    def is_there(self) -> bool:
+        """Tell whether it is announced or open. Raises RedisError."""
+        return bool(self.client.exists(self.key))
+
+    def opened(self, timeout_s: float) -> tuple[int, int] | None:
+        """Wait until it is open: the numbers of steps and of first choices. Raises RedisError."""
+        until = time.monotonic() + timeout_s
+        while not self.client.blpop([self._opened], timeout=LOOK_SECONDS):
+            if time.monotonic() > until or not self.is_there():
+                return None
+        shape: Any = self.client.hmget(self.key, ["steps", "size"])
+        return None if None in shape else (int(shape[0]), int(shape[1]))
 
     def take(self) -> int:
         """Take the next step: its number, NOTHING_LEFT or CLOSED. Raises RedisError."""
@@ -111,4 +147,4 @@ class Share:
 
     def close(self) -> None:
         """Share no more: other processes stop at their next step. Raises RedisError."""
-        self.client.delete(self.key, self._outcomes)
+        self.client.delete(self.key, self._outcomes, self._opened)

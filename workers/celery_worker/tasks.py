@@ -21,6 +21,7 @@ from nightgrid.workers.celery_worker.this_worker import (
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
 from nightgrid.workers.logs import bind, get_logger
 from nightgrid.workers.ondemand.idle_processes import IdleProcesses
+from nightgrid.workers.ondemand.layer_threads import lend_core
 from nightgrid.workers.ondemand.shared_ranges import work_shared_ranges
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -67,6 +68,8 @@ def share_ondemand(call: dict[str, Any]) -> dict[str, Any]:
     bind(job=call["message"].get("job_id"))
     lake, client, watcher = connections()
     try:
+        if "borrower" in call:
+            return {"lent": lend_core(call, client, SETTINGS, WORKER_ID)}
         return {"brought": work_shared_ranges(lake, call, client, SETTINGS, WORKER_ID, watcher)}
     except Exception as error:  # noqa: BLE001 - the job's worker works what it is not brought
         log.warning("no help", error=f"{type(error).__name__}: {error}")

@@ -10,7 +10,7 @@ import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import BudgetSpentError
-from nightgrid.workers.broker.shares import Share
+from nightgrid.workers.broker.shares import OPENED_WITHIN_S, Share
 from nightgrid.workers.ondemand.record_files import read_record
 from nightgrid.workers.ondemand.sharing import Steps, work_ranges
 from nightgrid.workers.ondemand.solving import job_cancel_check, read_message, small_budget
@@ -28,12 +28,11 @@ def work_shared_ranges(
 ) -> int:
     """Work ranges of a job as long as there are any; return how many were brought back.
 
-    `call` is the job's message beside the share's token, its steps and its size. What fails here
-    fails nothing: the job's worker works what it is not brought.
+    `call` is the job's message beside the share's token. The share may not be open yet. What fails
+    here fails nothing: the job's worker works what it is not brought.
     """
     share = Share.join(client, settings, str(call["token"]))
-    first = share.take()
-    if first < 0:
+    if not share.is_there():
         return 0
     game, puzzle, question, budget, job = read_message(lake, call["message"])
     record = read_record(lake, job)
@@ -45,10 +44,10 @@ def work_shared_ranges(
         try:
             search = game.ranged(puzzle, question.ask, spent)
             steps = None if search is None else Steps.of(search)
-            if steps is None or (steps.count, steps.search.size) != (call["steps"], call["size"]):
+            shape = share.opened(OPENED_WITHIN_S)
+            if steps is None or (steps.count, steps.search.size) != shape:
                 return 0
-            steps.work(first, first + 1)
-            for one in work_ranges(steps, share, worker, low=first, high=first + 1):
+            for one in work_ranges(steps, share, worker):
                 if spent.stopped is not None:
                     break
                 share.bring(one.to_json(game))

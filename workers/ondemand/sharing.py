@@ -7,8 +7,10 @@ the others have done. What another process does not bring back it works itself.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -32,6 +34,9 @@ STEPS = 96
 SHARED_FROM_S = 0.5
 """A job that is expected to take longer is shared: to call a process takes a few milliseconds, and
 it has to find the board's pieces for itself."""
+PREPARED_AFTER_S = 0.03
+"""Idle processes are called when a board has taken so long to take up: they take it up too, and
+are ready when it is shared. What is searched in less than a tenth of a second mostly takes less."""
 LOOK_SECONDS = 0.02
 """How often the worker looks at its pace while it is alone."""
 OPEN_AGAIN_SECONDS = 0.5
@@ -133,13 +138,16 @@ def solve_shared(
     split: Split,
     worker: str,
     open_share: Open,
+    prepare: Callable[[], None] | None = None,
 ) -> tuple[Outcome[Any], list[Part]] | None:
     """Solve a job with the processes that are idle: its outcome, and its parts if it was shared.
 
-    None for a job that is not worked by ranges.
+    `prepare` calls them before it is known whether the job is shared: a board that takes long to
+    take up mostly takes long to search. None for a job that is not worked by ranges.
     """
     try:
-        search = game.ranged(puzzle, ask, budget)
+        with _meanwhile(PREPARED_AFTER_S, prepare):
+            search = game.ranged(puzzle, ask, budget)
     except BudgetSpentError as error:
         return _spent(error, budget, Statistics()), []
     if search is None or search.size < 2:
@@ -156,6 +164,22 @@ def solve_shared(
     except BudgetSpentError as error:
         return _spent(error, budget, Statistics()), []
     return job.merged(), job.parts()
+
+
+@contextmanager
+def _meanwhile(after_s: float, act: Callable[[], None] | None) -> Iterator[None]:
+    """Act in another thread if the body takes longer."""
+    if act is None:
+        yield
+        return
+    timer = threading.Timer(after_s, act)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 def _spent(error: BudgetSpentError, budget: Budget, spent: Statistics) -> Outcome[Any]:

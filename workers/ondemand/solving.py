@@ -29,6 +29,7 @@ from nightgrid.workers.ondemand.cancelling import expire
 from nightgrid.workers.ondemand.idle_processes import IdleProcesses
 from nightgrid.workers.ondemand.jobs.rows import close_record, ends, find_row
 from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS, plan_job
+from nightgrid.workers.ondemand.layer_threads import count_with_threads
 from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record, with_words
 from nightgrid.workers.ondemand.record_files import (
     read_ended,
@@ -190,24 +191,39 @@ def _solved(
 ) -> tuple[Outcome[Any], list[Part]]:
     """Solve a job, with idle processes where that pays."""
     split = _split_of(record, settings)
-    if idle is not None and split != "never":
-        shared = solve_shared(
-            game,
-            puzzle,
-            record.question.ask,
-            budget,
-            split=split,
-            worker=record.worker or "",
-            open_share=idle.opening(record),
-        )
+    ask, worker = record.question.ask, record.worker or ""
+    with_idle = idle if split != "never" else None
+    if with_idle is not None:
+        opening = with_idle.opening(record)
+        try:
+            shared = solve_shared(
+                game,
+                puzzle,
+                ask,
+                budget,
+                split=split,
+                worker=worker,
+                open_share=opening,
+                prepare=opening.prepare,
+            )
+        finally:
+            opening.close()
         if shared is not None:
             return shared
-    outcome = solve_twice_if_busy(
-        lambda each: game.solve(puzzle, record.question.ask, None, each),
-        budget,
-        record.budget.part.seconds,
-    )
-    return outcome, []
+    parts: list[Part] = []
+
+    def solve(each: Budget) -> Outcome[Any]:
+        if with_idle is not None:
+            borrow = with_idle.borrowing(record)
+            counted = count_with_threads(
+                game, puzzle, ask, each, split=split, worker=worker, borrow=borrow
+            )
+            if counted is not None:
+                parts[:] = counted[1]
+                return counted[0]
+        return game.solve(puzzle, ask, None, each)
+
+    return solve_twice_if_busy(solve, budget, record.budget.part.seconds), parts
 
 
 def _split_of(record: Record, settings: Settings) -> Split:

@@ -1,0 +1,100 @@
+"""Threads that divide the layers of a count find what one finds."""
+
+from dataclasses import replace
+
+import pytest
+
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.layered_count.threads import TABLE_SHARE, ThreadedCount
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import LOOSE
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.solvers.registry import game
+from nightgrid.solvers.stop import Stop
+
+COUNT = Ask(kind="count")
+BUDGET = Budget(table_bytes=2**26)
+PIPS = game("pips")
+
+
+def board(dominoes, seed=1):
+    mix = replace(LOOSE, dominoes=((dominoes, 1.0),), rows=4, cols=dominoes // 2)
+    return generate(mix, seed)[0]
+
+
+BOARD = board(10)
+
+
+def divided(puzzle, layer, threads, budget=BUDGET):
+    """Count a board alone up to a layer, and take it up with threads from there."""
+    alone = PIPS.layered(puzzle, budget)
+    alone.begin()
+    assert alone.advance(0, layer) == (layer, None)
+    take_up = lambda each: PIPS.layered(puzzle, each)  # noqa: E731
+    count = ThreadedCount.divide(alone, take_up, budget, threads)
+    assert count is not None
+    return count
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("layer", [0, 1, 4, 9])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_threads_count_what_one_counts(threads, layer, seed):
+    puzzle = board(10, seed)
+    whole = PIPS.solve(puzzle, COUNT)
+    count = divided(puzzle, layer, threads)
+    assert count.advance(layer) is None
+    assert sum(count.totals()) == (whole.count or 0)
+    assert count.statistics.nodes == whole.statistics.nodes
+    # Each thread has the full board as a state of its own.
+    assert 0 <= count.statistics.states - whole.statistics.states < threads
+    assert len(count.parts) == threads
+
+
+def test_nodes_of_all_threads_count_together():
+    whole = PIPS.solve(BOARD, COUNT).statistics.nodes
+    assert divided(BOARD, 3, 2, replace(BUDGET, nodes=whole)).advance(3) is None
+    short = divided(BOARD, 3, 2, replace(BUDGET, nodes=whole * 2 // 3))
+    assert short.advance(3) is ReasonCode.NODES
+
+
+def test_a_table_that_is_full_ends_every_thread():
+    count = divided(BOARD, 2, 2, replace(BUDGET, table_bytes=2**17))
+    assert count.advance(2) is ReasonCode.TABLE_BYTES
+
+
+def test_the_tables_of_all_threads_are_within_the_budget():
+    taken = []
+
+    def take_up(budget):
+        taken.append(budget.table_bytes)
+        return PIPS.layered(BOARD, budget)
+
+    alone = PIPS.layered(BOARD, BUDGET)
+    assert ThreadedCount.divide(alone, take_up, BUDGET, 3) is not None
+    assert sum(taken) <= TABLE_SHARE * BUDGET.table_bytes
+
+
+def test_they_stop_when_they_are_told():
+    stop = Stop()
+    count = divided(BOARD, 2, 2, replace(BUDGET, stop=stop))
+    stop.set(ReasonCode.CANCELLED)
+    assert count.advance(2) is not None
+
+
+def test_a_thread_that_fails_ends_the_others():
+    count = divided(BOARD, 2, 3)
+
+    def fail(*_):
+        raise MemoryError
+
+    count._counts[1].gather_held = fail
+    with pytest.raises(MemoryError):
+        count.advance(2)
+
+
+def test_a_board_that_is_laid_out_otherwise_is_not_divided():
+    alone = PIPS.layered(BOARD, BUDGET)
+    other = lambda each: PIPS.layered(board(10, 2), each)  # noqa: E731
+    assert ThreadedCount.divide(alone, other, BUDGET, 2) is None
+    assert ThreadedCount.divide(alone, lambda _: None, BUDGET, 2) is None
