@@ -31,7 +31,7 @@ class RankReport:
     """What ranking a lake came to."""
 
     ranker: str
-    """Name of the weights, with -alone where the sentence model is not installed."""
+    """Name of the weights, with -alone where its models are not installed."""
     boards: int
     """Boards of current editions."""
     ranked: int

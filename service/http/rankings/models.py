@@ -53,7 +53,7 @@ class Ranking(BaseModel):
     puzzle_id: str | None
     clue: str | None
     ranker: str | None = Field(description="Name of the weights.")
-    with_model: bool | None = Field(description="Whether the sentence model took part.")
+    with_model: bool | None = Field(description="Whether the models took part.")
     note: str = Field(description="What is missing of the signals; empty when nothing is.")
     status: str | None = Field(description="solved, unsolvable, over_budget, invalid or poison.")
     reason: str

@@ -7,17 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from nightgrid.archive.games.strands.ranking import language_model, minilm
+from nightgrid.archive.games.strands.ranking.language_model import LanguageModel
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, F32, SentenceModel
 from nightgrid.archive.games.strands.ranking.vectors import Vectors
 from nightgrid.solvers.strands.ranking.terms import MEANING
 from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
 
 
-class Meanings:
-    """The model with its vectors of the vocabulary."""
+def are_models_installed() -> bool:
+    """Tell whether the packages of both models are there."""
+    return minilm.is_installed() and language_model.is_installed()
 
-    def __init__(self, model: SentenceModel, vectors: Vectors, vocabulary: Vocabulary) -> None:
+
+class Meanings:
+    """The models: one for likeness, with its vectors of the vocabulary, and one that reads text."""
+
+    def __init__(
+        self, model: SentenceModel, vectors: Vectors, vocabulary: Vocabulary,
+        language: LanguageModel,
+    ) -> None:  # fmt: skip
         self.model = model
+        self.language = language
         self.vectors = vectors
         self.vocabulary = vocabulary
         lexicon = vocabulary.lexicon
@@ -30,6 +41,11 @@ class Meanings:
             first, second = int(vocabulary.first[word]), int(vocabulary.second[word])
             return f"{lexicon.word(first)} {lexicon.word(second)}".lower()
         return lexicon.word(word).lower()
+
+    def rest(self) -> None:
+        """Give back the memory of the models' weights."""
+        self.model.rest()
+        self.language.rest()
 
     def embed(self, texts: Sequence[str]) -> F32:
         """Embed texts: float32[texts, DIMENSIONS]."""

@@ -22,7 +22,7 @@ __all__ = [
 GAME = "strands"
 ALONE = (
     "ranked without the meaning of words and clue, by how common each word is and how it lies on "
-    "the board: the sentence model is not installed (docs/how-to/rank-covers.md)"
+    "the board: its models are not installed (docs/how-to/rank-covers.md)"
 )
 NOT_RANKED = (
     "only boards of up to 63 cells with a known number of theme words are ranked; give theme_words"
@@ -52,10 +52,10 @@ def can_rank(puzzle: Puzzle) -> bool:
 
 def ranker_here() -> str:
     """See RankingPlug."""
-    from nightgrid.archive.games.strands.ranking.minilm import is_installed
+    from nightgrid.archive.games.strands.ranking.meaning import are_models_installed
     from nightgrid.archive.games.strands.ranking.weights import NAME
 
-    return NAME + ("" if is_installed() else ALONE_SUFFIX)
+    return NAME + ("" if are_models_installed() else ALONE_SUFFIX)
 
 
 def fitted_until(ranker: str) -> str | None:

@@ -20,8 +20,9 @@ from nightgrid.archive.games.strands.ranking.features import (
     cover_features,
     texts_of,
 )
-from nightgrid.archive.games.strands.ranking.meaning import Meanings
-from nightgrid.archive.games.strands.ranking.minilm import is_installed, sentence_model
+from nightgrid.archive.games.strands.ranking.language_model import language_model
+from nightgrid.archive.games.strands.ranking.meaning import Meanings, are_models_installed
+from nightgrid.archive.games.strands.ranking.minilm import sentence_model
 from nightgrid.archive.games.strands.ranking.plugged import NOT_RANKED
 from nightgrid.archive.games.strands.ranking.themes import SIGNAL, theme_features
 from nightgrid.archive.games.strands.ranking.vectors import Progress, Vectors, cached_vectors
@@ -80,7 +81,7 @@ class Ranking:
 
 
 class Ranker:
-    """Fitted weights with a vocabulary and, where it is installed, the sentence model."""
+    """Fitted weights with a vocabulary and, where they are installed, the models."""
 
     def __init__(self, weights: Weights, vocabulary: Vocabulary, meanings: Meanings | None) -> None:
         self.weights = weights
@@ -89,7 +90,7 @@ class Ranker:
 
     @property
     def name(self) -> str:
-        """Name what ranks: its weights, and whether the sentence model takes part."""
+        """Name what ranks: its weights, and whether the models take part."""
         return self.weights.name + ("" if self.meanings is not None else ALONE_SUFFIX)
 
     def board(self, puzzle: Puzzle, clue: str | None, budget: Budget | None = None) -> RankedBoard:
@@ -162,9 +163,10 @@ class Ranker:
         rows = cover_features(board, listed, clue, self.meanings, self.weights.learned)
         go_on(budget)
         so_far = rows @ self.weights.cover
+        self.meanings.rest()
         themes = theme_features(so_far, texts.words, texts.spangrams, clue, self.meanings)
         # The next board's compounds want the memory, before any text of it is embedded.
-        self.meanings.model.rest()
+        self.meanings.rest()
         as_read = themes @ self.weights.theme[1:]
         shares = (rows - rows.mean(axis=0)) * self.weights.cover * self.weights.theme[0]
         groups = {"words and geometry": ("additive",), **GROUPS}
@@ -216,18 +218,19 @@ def go_on(budget: Budget | None) -> None:
 
 @lru_cache(maxsize=1)
 def default_ranker(progress: Progress | None = None) -> Ranker:
-    """Open the ranker of this machine, without the model where it is not installed.
+    """Open the ranker of this machine, without the models where one is not installed.
 
     The first time, the vectors of the vocabulary are made, which takes some minutes.
     """
     vocabulary = ranking_vocabulary()
-    meanings = open_meanings(vocabulary, progress) if is_installed() else None
+    meanings = open_meanings(vocabulary, progress) if are_models_installed() else None
     return Ranker(fitted_weights(), vocabulary, meanings)
 
 
 def open_meanings(vocabulary: Vocabulary, progress: Progress | None = None) -> Meanings:
-    """Open the model and its vectors of the vocabulary."""
-    return Meanings(sentence_model(), word_vectors(vocabulary, progress), vocabulary)
+    """Open the models and the vectors of the vocabulary."""
+    language = language_model()
+    return Meanings(sentence_model(), word_vectors(vocabulary, progress), vocabulary, language)
 
 
 def word_vectors(vocabulary: Vocabulary, progress: Progress | None = None) -> Vectors:

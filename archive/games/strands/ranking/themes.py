@@ -1,11 +1,13 @@
-"""How near the theme words, read together as one text, are to the spangram and to the clue.
+"""How likely a language model finds the spangram after the clue, and the theme words after both.
 
-Likeness of words one by one misses what they say together. Reading takes time, so that only the
-few covers are read that are the likeliest so far.
+Likeness of words one by one misses what they say together. A language model that was shown a few
+made-up puzzles reads the clue, then a cover, and tells how much it expected each. Reading takes
+time, so that only the few covers are read that are the likeliest so far.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,14 +17,53 @@ from nightgrid.archive.games.strands.ranking.meaning import Meanings
 
 F64 = npt.NDArray[np.float64]
 
-READ = 5
-"""Covers that are read: the likeliest before."""
+READ = 8
+"""Covers that are read at most: the likeliest before."""
+NATS_BEHIND = 8.0
+"""How far behind the likeliest a cover may be that is read."""
 SO_FAR = "so_far"
 """Names the weight of what a cover scored before."""
-THEME = ("theme_spangram", "theme_clue", "titled_theme", "titled_spangram")
-"""Likeness of the theme as one text to the spangram and to the clue; of the text "spangram: theme"
-to the theme and to the spangram."""
-SIGNAL = "theme as one text"
+THEME = ("told_spangram", "told_theme")
+"""Log probability, in nats, of the spangram after the clue, and of the theme words after both."""
+SIGNAL = "read by the language model"
+EXAMPLES = """\
+Word puzzles. Each has a hint, an answer, and a list of words that belong to the answer.
+
+Hint: Straight from the oven
+Answer: baked goods
+Words: muffin, croissant, bread, scone, bagel, biscuit
+
+Hint: Up, up and away!
+Answer: flying machines
+Words: helicopter, airplane, rocket, balloon, glider, zeppelin
+
+Hint: Not a dry eye in the house
+Answer: waterworks
+Words: weep, bawl, sniffle, blubber, whimper, snivel
+
+Hint: Bright lights, big city
+Answer: las vegas strip
+Words: casino, fountain, neon, buffet, jackpot, dealer
+
+Hint: Under the hood
+Answer: car parts
+Words: engine, battery, radiator, piston, alternator, gasket
+
+Hint: Quiet, please
+Answer: librarian
+Words: shelf, catalog, archive, loan, whisper, reference
+
+Hint: Knock on it
+Answer: types of wood
+Words: maple, cedar, walnut, ebony, birch, mahogany
+
+Hint: It takes two
+Answer: perfect pairs
+Words: socks, salt, thunder, bow, cheese, lock
+
+Hint:"""
+"""Puzzles that were made up for the model: they show what a hint, an answer and words are."""
+NO_CLUE = "What is it?"
 
 
 def theme_features(
@@ -37,16 +78,29 @@ def theme_features(
     """
     rows = np.zeros((len(scores), len(THEME)))
     read = np.argsort(-scores, kind="stable")[:READ]
-    if not len(read):
+    read = read[scores[read] >= scores.max(initial=-np.inf) - NATS_BEHIND]
+    if len(read) < 2:
         return rows
-    themes = [", ".join(meanings.text_of(word) for word in words[i]) for i in read]
     phrases = [" ".join(spangrams[i]).lower() for i in read]
-    titled = meanings.embed([f"{a}: {b}" for a, b in zip(phrases, themes, strict=True)])
-    as_one, titles = meanings.embed(themes), meanings.embed(phrases)
-    rows[read, 0] = (as_one * titles).sum(axis=1)
-    rows[read, 2] = (titled * as_one).sum(axis=1)
-    rows[read, 3] = (titled * titles).sum(axis=1)
-    if clue:
-        rows[read, 1] = as_one @ meanings.embed([clue.lower()])[0]
-    rows[read] -= rows[read].mean(axis=0)
+    themes = in_order(phrases, [[meanings.text_of(word) for word in words[i]] for i in read])
+    texts = [
+        [f" {clue or NO_CLUE}\nAnswer:", f" {phrase}\n", f"Words: {', '.join(theme)}\n"]
+        for phrase, theme in zip(phrases, themes, strict=True)
+    ]
+    chances = np.array(meanings.language.log_chances(EXAMPLES, texts))
+    rows[read] = chances[:, 1:] - chances[:, 1:].mean(axis=0)
     return rows
+
+
+def in_order(phrases: Sequence[str], themes: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Order the words of each cover: those first that most covers of its spangram have.
+
+    So covers begin alike as far as they can, and what they share is read once.
+    """
+    counts: dict[str, Counter[str]] = {}
+    for phrase, theme in zip(phrases, themes, strict=True):
+        counts.setdefault(phrase, Counter()).update(theme)
+    return [
+        sorted(theme, key=lambda word: (-counts[phrase][word], word))
+        for phrase, theme in zip(phrases, themes, strict=True)
+    ]

@@ -65,7 +65,7 @@ def test_a_night_ranks_and_the_command_has_nothing_left(
     assert rows.column("miss").to_pylist() == [None, None]
     code, out, _ = invoke("rank", *common)
     assert "2 boards: 0 ranked now, 2 before" in out
-    assert "the sentence model is not installed" in out
+    assert "its models are not installed" in out
     assert "2026-01" in out
 
 

@@ -84,7 +84,7 @@ def test_a_ranking_is_made_once_and_shown_with_what_spoke_for_each_word(
     value = answer.json()
     assert (value["id"], value["state"], value["ranker"]) == (RANKING, "done", ALONE)
     assert value["with_model"] is False
-    assert "the sentence model is not installed" in value["note"]
+    assert "its models are not installed" in value["note"]
     first = value["covers"][0]
     assert set(first["words"]) == {first["spangram"], *first["theme_words"]}
     assert client.get(value["links"]["self"], params={"limit": 1}).json()["covers"] == [first]
@@ -240,7 +240,7 @@ def test_a_board_is_ranked_from_the_command_line(
     assert code == 0
     assert "covers ranked in" in out
     assert "HOTDOGOG: " in out
-    assert "the sentence model is not installed" in out
+    assert "its models are not installed" in out
     code, out, _ = invoke("result", ranking_id, "--json", *place)
     value = json.loads(out)
     assert (value["state"], value["ranking_id"]) == ("done", ranking_id)

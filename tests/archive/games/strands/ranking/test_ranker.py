@@ -10,6 +10,7 @@ import pytest
 from nightgrid.archive.games.strands.ranking import plugged
 from nightgrid.archive.games.strands.ranking import ranker as ranker_module
 from nightgrid.archive.games.strands.ranking.features import FEATURES, GROUPS, Learned
+from nightgrid.archive.games.strands.ranking.language_model import LanguageModel
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, SentenceModel
 from nightgrid.archive.games.strands.ranking.phrases import Phrases
@@ -32,6 +33,7 @@ from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES
 from nightgrid.solvers.strands.ranking.covers import cover_of
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
+from tests.archive.games.strands.ranking.tiny_language_model import write_language_model
 from tests.archive.games.strands.ranking.tiny_model import write_model
 from tests.solvers.strands.boards import board
 
@@ -60,7 +62,9 @@ def meanings(vocabulary: Vocabulary, tmp_path_factory: pytest.TempPathFactory) -
         mean=np.zeros(DIMENSIONS, np.float32),
         directions=np.zeros((2, DIMENSIONS), np.float32),
     )
-    return Meanings(model, known, vocabulary)
+    write_language_model(folder / "tiny.gguf")
+    language = LanguageModel(folder / "tiny.gguf", folder / "kept")
+    return Meanings(model, known, vocabulary, language)
 
 
 @pytest.fixture

@@ -8,27 +8,36 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nightgrid.archive.games.strands.ranking.themes import READ, THEME, theme_features
+from nightgrid.archive.games.strands.ranking.themes import (
+    EXAMPLES,
+    NATS_BEHIND,
+    NO_CLUE,
+    READ,
+    THEME,
+    in_order,
+    theme_features,
+)
 
 WORDS = ("cat", "dog", "fox", "hen", "owl", "pig", "rat", "yak")
 
 
 class Told:
-    """A model that knows a vector for every text it is asked for, and what it was asked."""
+    """Models that know a number for every text they are asked for, and what they were asked."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.asked: list[tuple[str, ...]] = []
+        self.language = self
 
     def text_of(self, word: int) -> str:
         return WORDS[word]
 
-    def vector(self, text: str) -> np.ndarray:
-        vector = np.random.default_rng(list(text.encode())).normal(size=4)
-        return vector / np.linalg.norm(vector)
+    def log_chances(self, before: str, texts: Sequence[Sequence[str]]) -> np.ndarray:
+        assert before == EXAMPLES
+        self.asked += [tuple(parts) for parts in texts]
+        return np.array([[self.chance(part) for part in parts] for parts in texts])
 
-    def embed(self, texts: Sequence[str]) -> np.ndarray:
-        self.asked += texts
-        return np.array([self.vector(text) for text in texts])
+    def chance(self, text: str) -> float:
+        return -float(np.random.default_rng(list(text.encode())).uniform(1, 50))
 
 
 def features(told: Any, scores: np.ndarray, clue: str | None) -> np.ndarray:
@@ -38,25 +47,47 @@ def features(told: Any, scores: np.ndarray, clue: str | None) -> np.ndarray:
 
 def test_the_likeliest_covers_are_read_and_compared_with_one_another():
     told = Told()
-    scores = np.array([0.0, 5.0, 1.0, 4.0, 3.0, 2.0, -1.0, 6.0])
+    scores = np.array([0.0, 5.0, 1.0, 4.0, 3.0, 2.0, -1.0, 6.0, 0.5, -2.0])
     rows = features(told, scores, "Farm")
-    read = [7, 1, 3, 4, 5]
+    read = [7, 1, 3, 4, 5, 2, 8, 0]
     assert len(read) == READ
-    assert not rows[[0, 2, 6]].any()
+    assert not rows[[6, 9]].any()
     assert np.allclose(rows.sum(axis=0), 0)
-    themes = [f"{WORDS[i]}, {WORDS[(i + 1) % 8]}" for i in read]
-    pets, farm = told.vector("big pets"), told.vector("farm")
-    expected = np.array([
-        [a @ pets, a @ farm, b @ a, b @ pets]
-        for a, b in ((told.vector(t), told.vector(f"big pets: {t}")) for t in themes)
-    ])  # fmt: skip
+    assert {parts[:2] for parts in told.asked} == {(" Farm\nAnswer:", " big pets\n")}
+    lists = [parts[2] for parts in told.asked]
+    assert [set(text.removeprefix("Words: ").strip().split(", ")) for text in lists] == [
+        {WORDS[i % 8], WORDS[(i + 1) % 8]} for i in read
+    ]
+    expected = np.array([[told.chance(part) for part in parts[1:]] for parts in told.asked])
     assert np.allclose(rows[read], expected - expected.mean(axis=0))
-    assert set(told.asked) == {*themes, *(f"big pets: {t}" for t in themes), "big pets", "farm"}
 
 
 @pytest.mark.parametrize("covers", [0, 1, 3])
-def test_fewer_covers_than_are_read(covers: int):
-    rows = features(Told(), np.arange(covers, dtype=np.float64), None)
+def test_fewer_covers_than_are_read_and_no_clue(covers: int):
+    told = Told()
+    rows = features(told, np.arange(covers, dtype=np.float64), None)
     assert rows.shape == (covers, len(THEME))
-    assert not rows[:, 1].any()
     assert np.allclose(rows.sum(axis=0), 0)
+    assert {parts[0] for parts in told.asked} == ({f" {NO_CLUE}\nAnswer:"} if covers > 1 else set())
+
+
+def test_covers_far_behind_the_likeliest_are_not_read():
+    told = Told()
+    rows = features(told, np.array([9.0, 9.0 - NATS_BEHIND, 0.9 - NATS_BEHIND, 8.0]), "Farm")
+    assert len(told.asked) == 3
+    assert rows[[0, 1, 3]].all()
+    assert not rows[2].any()
+
+
+def test_a_cover_without_a_rival_is_not_read():
+    told = Told()
+    assert not features(told, np.array([9.0, -20.0]), "Farm").any()
+    assert not told.asked
+
+
+def test_covers_of_one_spangram_begin_with_the_words_that_they_share():
+    themes = [["owl", "cat", "dog"], ["dog", "owl", "hen"], ["ant", "dog", "owl"], ["owl", "ant"]]
+    phrases = ["pets", "pets", "pets", "farm"]
+    assert in_order(phrases, themes) == [
+        ["dog", "owl", "cat"], ["dog", "owl", "hen"], ["dog", "owl", "ant"], ["ant", "owl"],
+    ]  # fmt: skip

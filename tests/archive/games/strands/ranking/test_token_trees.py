@@ -1,0 +1,30 @@
+"""A tree has what texts begin with once, and each token sees its own text alone."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightgrid.archive.games.strands.ranking.token_trees import TokenTree
+
+TEXTS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=8)
+
+
+@given(TEXTS)
+def test_every_text_is_a_path_and_every_beginning_stands_once(texts: list[list[int]]):
+    tree = TokenTree.of(texts)
+    for text, path in zip(texts, tree.paths, strict=True):
+        assert tree.ids[path].tolist() == text
+        assert tree.parents[path].tolist() == [-1, *path[:-1].tolist()]
+        assert tree.depths[path].tolist() == list(range(len(text)))
+    beginnings = {tuple(text[: n + 1]) for text in texts for n in range(len(text))}
+    assert len(tree.ids) == len(beginnings)
+
+
+@given(TEXTS)
+def test_a_token_sees_what_stands_before_it_in_its_text(texts: list[list[int]]):
+    tree = TokenTree.of(texts)
+    sees = tree.sees()
+    for path in tree.paths:
+        for n, token in enumerate(path.tolist()):
+            assert sees[token].nonzero()[0].tolist() == sorted(path[: n + 1].tolist())
