@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nightgrid.archive.games.strands.ranking import language_model, minilm
+from nightgrid.archive.games.strands.language import language_model
+from nightgrid.archive.games.strands.ranking import minilm
 from nightgrid.archive.games.strands.ranking.weights import NAME
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.settings import Settings

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.games.strands.ranking import language_model, minilm
-from nightgrid.archive.games.strands.ranking.language_model import LanguageModel
+from nightgrid.archive.games.strands.language import language_model
+from nightgrid.archive.games.strands.language.language_model import LanguageModel
+from nightgrid.archive.games.strands.ranking import minilm
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, F32, SentenceModel
 from nightgrid.archive.games.strands.ranking.vectors import Vectors
 from nightgrid.solvers.strands.ranking.terms import MEANING

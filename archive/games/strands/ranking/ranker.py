@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.archive.games.plug import ALONE_SUFFIX
+from nightgrid.archive.games.strands.language.language_model import language_model
 from nightgrid.archive.games.strands.ranking.features import (
     FEATURES,
     GROUPS,
@@ -20,7 +21,6 @@ from nightgrid.archive.games.strands.ranking.features import (
     cover_features,
     texts_of,
 )
-from nightgrid.archive.games.strands.ranking.language_model import language_model
 from nightgrid.archive.games.strands.ranking.meaning import Meanings, are_models_installed
 from nightgrid.archive.games.strands.ranking.minilm import sentence_model
 from nightgrid.archive.games.strands.ranking.plugged import NOT_RANKED

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nightgrid.archive.games.strands.language.language_model import LanguageModel
 from nightgrid.archive.games.strands.ranking import plugged
 from nightgrid.archive.games.strands.ranking import ranker as ranker_module
 from nightgrid.archive.games.strands.ranking.features import FEATURES, GROUPS, Learned
-from nightgrid.archive.games.strands.ranking.language_model import LanguageModel
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, SentenceModel
 from nightgrid.archive.games.strands.ranking.phrases import Phrases
@@ -33,7 +33,7 @@ from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES
 from nightgrid.solvers.strands.ranking.covers import cover_of
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
-from tests.archive.games.strands.ranking.tiny_language_model import write_language_model
+from tests.archive.games.strands.language.tiny_language_model import write_language_model
 from tests.archive.games.strands.ranking.tiny_model import write_model
 from tests.solvers.strands.boards import board
 

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.games.strands.ranking.byte_pairs import BytePairs
-from nightgrid.archive.games.strands.ranking.byte_weights import (
+from nightgrid.archive.games.strands.language.byte_pairs import BytePairs
+from nightgrid.archive.games.strands.language.byte_weights import (
     EMBEDDING,
     byte_weights,
 )
-from nightgrid.archive.games.strands.ranking.gguf import GgufFile
-from nightgrid.archive.games.strands.ranking.token_trees import TokenTree
+from nightgrid.archive.games.strands.language.gguf import GgufFile
+from nightgrid.archive.games.strands.language.token_trees import TokenTree
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel.cache_folder import cache_base

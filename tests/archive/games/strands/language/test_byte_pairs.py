@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightgrid.archive.games.strands.ranking.byte_pairs import BytePairs, letters_of_bytes
-from tests.archive.games.strands.ranking.tiny_language_model import MERGES, TOKENS
+from nightgrid.archive.games.strands.language.byte_pairs import BytePairs, letters_of_bytes
+from tests.archive.games.strands.language.tiny_language_model import MERGES, TOKENS
 
 PAIRS = BytePairs(TOKENS, MERGES)
 BYTES = {letter: byte for byte, letter in letters_of_bytes().items()}

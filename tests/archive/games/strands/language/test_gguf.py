@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nightgrid.archive.games.strands.ranking.gguf import GgufFile
-from tests.archive.games.strands.ranking.tiny_language_model import (
+from nightgrid.archive.games.strands.language.gguf import GgufFile
+from tests.archive.games.strands.language.tiny_language_model import (
     SAYS,
     write_gguf,
     write_language_model,

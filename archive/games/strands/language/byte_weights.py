@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.games.strands.ranking.gguf import GgufFile
+from nightgrid.archive.games.strands.language.gguf import GgufFile
 
 F32 = npt.NDArray[np.float32]
 I8 = npt.NDArray[np.int8]

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nightgrid.archive.games.strands.ranking import language_model
-from nightgrid.archive.games.strands.ranking.byte_pairs import BytePairs
-from nightgrid.archive.games.strands.ranking.language_model import LanguageModel
+from nightgrid.archive.games.strands.language import language_model
+from nightgrid.archive.games.strands.language.byte_pairs import BytePairs
+from nightgrid.archive.games.strands.language.language_model import LanguageModel
 from nightgrid.solvers.errors import PermanentError
-from tests.archive.games.strands.ranking.tiny_language_model import (
+from tests.archive.games.strands.language.tiny_language_model import (
     HEADS,
     KEY_HEADS,
     LAYERS,
