@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import I64
-from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, find_pieces, grid_of, ragged
+from nightgrid.solvers.stop import Stop
+from nightgrid.solvers.strands.pieces.pieces import (
+    Found,
+    Pieces,
+    check_stop,
+    find_pieces,
+    grid_of,
+    ragged,
+)
 from nightgrid.solvers.strands.pieces.words import Grid
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking import terms
@@ -51,15 +59,18 @@ class RankedBoard:
         return replace(self, theme=theme, spangram=spangram)
 
 
-def ranked_board(puzzle: Puzzle, vocabulary: Vocabulary) -> RankedBoard:
+def ranked_board(puzzle: Puzzle, vocabulary: Vocabulary, stop: Stop | None = None) -> RankedBoard:
     """Find the pieces of a board and their terms, without what models know.
 
-    Raises TooManyPiecesError as the pieces of any board do.
+    Raises TooManyPiecesError as the pieces of any board do, and BudgetSpentError when it is
+    stopped.
     """
     lexicon = vocabulary.lexicon
-    words = find_pieces(puzzle, replace(RULES, compound_parts=1), lexicon).words
-    grid = grid_of(puzzle, RULES, lexicon)
+    words = find_pieces(puzzle, replace(RULES, compound_parts=1), lexicon, stop).words
+    grid = grid_of(puzzle, RULES, lexicon, stop)
     compounds, codes, tier = find_compounds(vocabulary, grid, RULES, words)
+    # What was found until then would pass for all.
+    check_stop(stop)
     sizes = np.diff(lexicon.offsets)[words.word]
     offsets, places = ragged(lexicon.offsets[words.word], sizes)
     shapes = shapes_of(

@@ -101,7 +101,7 @@ class Ranker:
         """
         if not can_rank(puzzle):
             raise PermanentError(NOT_RANKED)
-        board = ranked_board(puzzle, self.vocabulary)
+        board = ranked_board(puzzle, self.vocabulary, None if budget is None else budget.stop)
         go_on(budget)
         return self.told(board, clue)
 

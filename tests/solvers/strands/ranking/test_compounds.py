@@ -5,18 +5,38 @@ from __future__ import annotations
 from unittest import mock
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
+from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.pieces.pieces import find_pieces, grid_of
 from nightgrid.solvers.strands.ranking import compounds
-from nightgrid.solvers.strands.ranking.board import RULES
+from nightgrid.solvers.strands.ranking.board import RULES, ranked_board
 from nightgrid.solvers.strands.ranking.compounds import find_compounds, pair_scores, reading
 from nightgrid.solvers.strands.ranking.vocabulary import Kind, vocabulary_of
 from tests.drawn import drawn
 from tests.solvers.strands.boards import board
 from tests.solvers.strands.ranking.boards import Small, open_board, small_boards
+
+
+def test_a_board_is_stopped_while_compounds_are_joined(monkeypatch):
+    """Given a join that is under way, When it is told to stop, Then its kernel is told, too."""
+    vocabulary = vocabulary_of({"AB": 500, "CD": 400, "BA": 200}, set(), [])
+    stop, join, told = Stop(), compounds.join_components, []
+
+    def stopped(*given):
+        grid = given[3]
+        stop.set(ReasonCode.CANCELLED)
+        told.append(grid.stop)
+        return join(*given)
+
+    monkeypatch.setattr(compounds, "join_components", stopped)
+    with pytest.raises(BudgetSpentError):
+        ranked_board(board("ABAB CDCD BABA", 1), vocabulary, stop)
+    assert told == [stop.address]
 
 
 @given(small=small_boards())
