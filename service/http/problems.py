@@ -13,17 +13,20 @@ from typing import Any, TypedDict
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
 from nightgrid.service.http.field_faults import fault_of
+from nightgrid.service.web.files import files
 from nightgrid.solvers.errors import InvalidPuzzleError, NightgridError, PermanentError
 from nightgrid.workers.logs import get_logger
 
 log = get_logger("nightgrid.http")
 
 PROBLEM_TYPE = "application/problem+json"
+NO_PAGE = "no-page.html"
+"""The file of the page that a browser gets where there is nothing."""
 RETRY_AFTER_S = 2
 """What a client is told to wait where something outside has failed."""
 _PLACE = re.compile(r"[^.\[\]]+")
@@ -142,7 +145,9 @@ def install(app: FastAPI) -> None:
         return _of_validation(error).response()
 
     @app.exception_handler(HTTPException)
-    async def answer_http(_: Request, error: HTTPException) -> JSONResponse:
+    async def answer_http(request: Request, error: HTTPException) -> Response:
+        if error.status_code == HTTPStatus.NOT_FOUND and _is_of_a_browser(request):
+            return HTMLResponse(files()[NO_PAGE].body, error.status_code, {"Vary": "Accept"})
         return _of_status(error).response()
 
     @app.exception_handler(Exception)
@@ -152,6 +157,12 @@ def install(app: FastAPI) -> None:
         return Problem(
             500, "internal", "The service failed", "an unexpected error; the log says more"
         ).response()
+
+
+def _is_of_a_browser(request: Request) -> bool:
+    """Tell whether a person has opened this address, and not a program a path of the API."""
+    accepted = request.headers.get("accept", "")
+    return "text/html" in accepted and not request.url.path.startswith("/v1/")
 
 
 def _of_validation(error: RequestValidationError) -> Problem:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from starlette.datastructures import Headers
-from starlette.types import Message, Receive
+from starlette.types import Message, Receive, Send
 
 from nightgrid.archive.payloads.strict_json import members_by_key
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of
@@ -19,6 +19,9 @@ ROOM_BYTES = 64 * 1024**2
 """What the bodies of requests may take together, until those are answered."""
 SMALL_BYTES = 64 * 1024
 """What a body may take beside that: large bodies keep no small one out."""
+DRAINED_BYTES = 64 * 1024**2
+DRAIN_SECONDS = 5.0
+"""What a client that is refused may send on, and how long, until it is disconnected."""
 RETRY_AFTER_S = 2
 Take = Callable[[int], None]
 """Takes room for so many bytes more of a body."""
@@ -142,6 +145,37 @@ def _too_large(most: int) -> Problem:
         # What is still on its way is not read.
         headers={"Connection": "close"},
     )
+
+
+def draining(receive: Receive, send: Send) -> Send:
+    """End an answer only when the client has stopped to send, and keep nothing of what it sends.
+
+    The server closes the connection with the end. Closed while bytes come that nothing has read,
+    the client would see a reset in the place of the answer (RFC 9112, 9.6). The answer itself is
+    sent at once.
+    """
+
+    async def send_and_drain(message: Message) -> None:
+        is_end = message["type"] == "http.response.body" and not message.get("more_body", False)
+        if not is_end:
+            await send(message)
+            return
+        await send({**message, "more_body": True})
+        await _drain(receive)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    return send_and_drain
+
+
+async def _drain(receive: Receive) -> None:
+    """Read what a client still sends, within bounds of bytes and time, and drop it."""
+    left, more = DRAINED_BYTES, True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while more and left > 0:
+                message = await receive()
+                more = message["type"] == "http.request" and message.get("more_body", False)
+                left -= len(message.get("body", b""))
 
 
 def check_json(data: bytes, depth: int) -> None:

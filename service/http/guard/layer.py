@@ -15,6 +15,7 @@ from nightgrid.service.http.guard.bodies import (
     Take,
     check_json,
     check_media_type,
+    draining,
     needs_body,
     read_body,
     replaying,
@@ -60,23 +61,32 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        send = with_headers(send)
         with self._room.share() as take:
-            await self._answer(scope, receive, with_headers(send), take)
+            problem = await self._answer(scope, receive, send, take)
+        if problem is not None:
+            # What was read of the body has left the room.
+            if problem.headers.get("Connection") == "close":
+                send = draining(receive, send)
+            await problem.response()(scope, receive, send)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, take: Take) -> None:
+    async def _answer(
+        self, scope: Scope, receive: Receive, send: Send, take: Take
+    ) -> Problem | None:
+        """Have a request answered, or return why it is refused."""
         try:
             app, receive = await self._checked(scope, receive, take)
         except Problem as problem:
-            await problem.response()(scope, receive, send)
+            return problem
         except NightgridError as error:
-            await problem_of(error).response()(scope, receive, send)
+            return problem_of(error)
         except ClientLeftError:
-            return
+            return None
+        if scope["method"] == "HEAD":
+            await answer_head(app, scope, receive, send)
         else:
-            if scope["method"] == "HEAD":
-                await answer_head(app, scope, receive, send)
-            else:
-                await app(scope, receive, send)
+            await app(scope, receive, send)
+        return None
 
     async def _checked(self, scope: Scope, receive: Receive, take: Take) -> tuple[ASGIApp, Receive]:
         """Tell what answers a request, and how it reads the body."""

@@ -97,6 +97,18 @@ def test_paths_and_methods_that_are_none_are_problems(client: TestClient) -> Non
     assert client.get("/body").headers["allow"] == "POST"
 
 
+def test_a_person_who_opens_no_page_reads_a_page(client: TestClient) -> None:
+    browser = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    page = client.get("/nowhere", headers=browser)
+    assert page.status_code == 404
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.headers["vary"] == "Accept"
+    assert "No such page" in page.text
+    for path, headers in (("/nowhere", {}), ("/v1/nowhere", browser)):
+        answer = client.get(path, headers=headers)
+        assert (answer.status_code, answer.headers["content-type"]) == (404, PROBLEM_TYPE)
+
+
 def test_pointers_escape_what_json_pointers_escape() -> None:
     assert pointer_of("a/b.c~d[0]", "/puzzle") == "/puzzle/a~1b/c~0d/0"
     assert pointer_of("") == ""

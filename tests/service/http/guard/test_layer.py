@@ -241,7 +241,10 @@ def test_brackets_in_texts_are_no_depth(make: Callable[..., TestClient]):
     assert post(make(), {"a": '[[[[[[[[[[\\"[[[[['}).status_code == 200
 
 
-def test_a_body_of_unknown_length_is_read_up_to_the_limit(make: Callable[..., TestClient]):
+def test_a_body_of_unknown_length_is_read_up_to_the_limit(
+    make: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(bodies, "DRAIN_SECONDS", 0.01)
     taken = []
 
     def endless() -> Iterator[bytes]:
