@@ -59,6 +59,15 @@ def solve_inline(
     return replace(taken.outcome, solutions=tuple(values))
 
 
+def solve_whole(
+    game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget, settings: Settings
+) -> Outcome[Any]:
+    """Answer a job in one piece, as a result row holds it."""
+    if ask.kind == "all":
+        return solve_inline(game, puzzle, ask, budget, settings)
+    return game.solve(puzzle, ask, None, budget)
+
+
 def inline_row(head: Row, taken: Texts) -> Row:
     """Make the PARTS row of solutions that stand in the row itself, if they are not too many."""
     if taken.outcome.reason_code is not None:

@@ -22,7 +22,7 @@ from nightgrid.archive.words.binding import bind_game, game_of
 from nightgrid.solvers.algebra import Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
-from nightgrid.workers.chunks.inline_solutions import solve_inline
+from nightgrid.workers.chunks.inline_solutions import solve_whole
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import answer_of
@@ -59,9 +59,7 @@ def try_message(lake: Lake, settings: Settings, message: dict[str, Any]) -> dict
     )
 
     def solve(each: Budget) -> Outcome[Any]:
-        if question.ask.kind == "all":
-            return solve_inline(game, puzzle, question.ask, each, settings)
-        return game.solve(puzzle, question.ask, None, each)
+        return solve_whole(game, puzzle, question.ask, each, settings)
 
     try:
         # In the queue a board so small would wait for as long as the largest one before it.

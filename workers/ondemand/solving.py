@@ -17,7 +17,7 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.stop import Stop
-from nightgrid.workers.chunks.inline_solutions import solve_inline
+from nightgrid.workers.chunks.inline_solutions import solve_whole
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import refusing
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
@@ -133,14 +133,7 @@ def _worked(
     parts: list[Part] = []
     try:
         with span("kernel", game=game.name, ask=str(ask)):
-            if ask.kind == "all":
-                outcome = solve_twice_if_busy(
-                    lambda each: solve_inline(game, puzzle, ask, each, settings),
-                    small,
-                    budget.seconds,
-                )
-            else:
-                outcome, parts = _solved(game, puzzle, record, small, settings, idle)
+            outcome, parts = _solved(game, puzzle, record, small, settings, idle)
     except PermanentError as error:
         outcome = invalid_outcome(error)
     except NightgridError:
@@ -221,7 +214,7 @@ def _solved(
             if counted is not None:
                 parts[:] = counted[1]
                 return counted[0]
-        return game.solve(puzzle, ask, None, each)
+        return solve_whole(game, puzzle, ask, each, settings)
 
     return solve_twice_if_busy(solve, budget, record.budget.part.seconds), parts
 

@@ -103,8 +103,7 @@ def test_a_job_that_had_too_little_of_a_core_is_tried_again_before_it_becomes_a_
 
         return solve_late
 
-    monkeypatch.setattr(toy.ToyGame, "solve", late_at_first(toy.ToyGame.solve))
-    monkeypatch.setattr(solving, "solve_inline", late_at_first(solving.solve_inline))
+    monkeypatch.setattr(solving, "solve_whole", late_at_first(solving.solve_whole))
     submit(lake, PLAIN, ask, settings=settings)
     report = solve_message(lake, mailbox[0], settings, "w")
     assert (report["state"], report["status"]) == ("done", "solved")
