@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
 from nightgrid.archive import games
 from nightgrid.archive.games import archive_plug, ranking_game, ranking_plug
 from nightgrid.archive.games.plug import ALONE_SUFFIX, RankingPlug
-from nightgrid.archive.games.strands.ranking import plugged, weights
+from nightgrid.archive.games.strands.language import language_model
+from nightgrid.archive.games.strands.ranking import minilm, plugged, weights
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from tests.service.scenes import environment
@@ -37,6 +39,17 @@ def test_boards_that_judge_weights_are_later_than_those_they_were_fitted_on():
     assert judged < used
     assert until(weights.NAME + ALONE_SUFFIX) == used
     assert until("meant-0") is until("../meant-6") is None
+
+
+@pytest.mark.parametrize("missing", [minilm, language_model])
+def test_without_one_of_the_models_the_ranker_is_the_one_alone(
+    monkeypatch: pytest.MonkeyPatch, missing: ModuleType
+):
+    for model in (minilm, language_model):
+        monkeypatch.setattr(model, "PACKAGE", "json")
+    assert plugged.ranker_here() == weights.NAME
+    monkeypatch.setattr(missing, "PACKAGE", "no_such_package_of_a_model")
+    assert plugged.ranker_here() == weights.NAME + ALONE_SUFFIX
 
 
 def test_without_such_a_game_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch):
