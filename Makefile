@@ -108,6 +108,10 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.runs.whole_process $(if $(AGAINST),--against $(AGAINST)) --write
 	$(BIN)/python -m benchmarks.chaos --write
 	$(BIN)/python -m benchmarks.chaos.ondemand --write
+	$(call install,.[stores])
+	$(BIN)/python -m benchmarks.runs.create_race --lakes 10 --servers seaweedfs localbucket --write
+	$(BIN)/python -m benchmarks.runs.store_servers --write
+	$(BIN)/python -m benchmarks.chaos.servers --write
 	$(BIN)/python -m benchmarks.chaos.lakes --write
 	$(BIN)/python -m benchmarks.chaos.lakes.every_kind --write
 	$(BIN)/python -m benchmarks.runs.fair_queues --seconds 240 --write
@@ -125,6 +129,7 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats the random part
 	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
 	$(BIN)/python -m benchmarks.chaos.ondemand
+	$(BIN)/python -m benchmarks.chaos.servers
 	$(BIN)/python -m benchmarks.chaos.lakes
 	$(BIN)/python -m benchmarks.chaos.lakes.every_kind
 	$(BIN)/python -m benchmarks.runs.create_race --rounds 1000

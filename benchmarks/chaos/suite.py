@@ -30,7 +30,7 @@ from benchmarks.chaos.surroundings import INNOCENT, SURROUNDINGS
 from benchmarks.instruments.boards import published_mix
 from benchmarks.instruments.report import Section, add_write, finish
 from benchmarks.instruments.s3_faults import BAD_ANSWERS
-from benchmarks.instruments.s3_server import s3_process
+from benchmarks.instruments.s3_servers import MOTO, serve
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
@@ -273,9 +273,14 @@ def _apart_on_a_folder(
     return _driven_apart(folder, seed, str(folder / "lake"))
 
 
-def _apart_on_s3(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
-    with s3_process() as endpoint:
+def apart_on_s3(folder: Path, seed: int, server: str = MOTO) -> Aftermath:
+    """Let two drivers with different splits work in a lake on one of `s3_servers`."""
+    with serve(server) as endpoint:
         return _driven_apart(folder, seed, f"s3://bucket/lake?endpoint_override={endpoint}")
+
+
+def _apart_on_s3(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
+    return apart_on_s3(folder, seed)
 
 
 APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]]] = {

@@ -1,10 +1,13 @@
 """Let drivers with different splits add the same segment of a run, on S3 and in folders.
 
-`python -m benchmarks.runs.create_race [--rounds N] [--drivers N] [--write]` plans a run, and in
-each round lets simulated drivers, each with a client of its own, add the next segment at the same
-moment, each with chunks of its own choice. It prints how often exactly one was told that it did,
-with the manifest having its chunks and no others, and exits with 1 if that was ever otherwise.
-S3 is `benchmarks.instruments.s3_server` in a process of its own.
+`python -m benchmarks.runs.create_race [--rounds N] [--drivers N] [--servers NAME ...] [--lakes N]
+[--write]` plans a run, and in each round lets simulated drivers, each with a client of its own, add
+the next segment at the same moment, each with chunks of its own choice. It prints how often exactly
+one was told that it did, with the manifest having its chunks and no others, and exits with 1 if
+that was ever otherwise.
+S3 is `benchmarks.instruments.s3_server` in a process of its own; with `--servers` it races on those
+of `benchmarks.instruments.s3_servers` alone, the rounds divided over N lakes at the same time:
+SeaweedFS lets those who want the same name wait for whole seconds.
 """
 
 from __future__ import annotations
@@ -16,13 +19,15 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-from benchmarks.instruments.report import Section, add_write, finish
+from benchmarks.instruments.report import Section, add_write, command_line, finish
 from benchmarks.instruments.s3_server import s3_process
+from benchmarks.instruments.s3_servers import MOTO, SERVERS, serve, version_of
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Ask, Budget
@@ -86,6 +91,26 @@ def race(url: str, *, rounds: int, drivers: int) -> Told:
     return Told(rounds=rounds, won_by_one=won_by_one, right=right)
 
 
+def race_in_lakes(url: str, *, rounds: int, drivers: int, lakes: int) -> Told:
+    """Divide the rounds over lakes of one server, in which is raced at the same time."""
+    with ThreadPoolExecutor(lakes) as pool:
+        told = list(
+            pool.map(
+                lambda number: race(
+                    url.replace("/lake?", f"/lake-{number}?"),
+                    rounds=rounds // lakes,
+                    drivers=drivers,
+                ),
+                range(lakes),
+            )
+        )
+    return Told(
+        rounds=sum(each.rounds for each in told),
+        won_by_one=sum(each.won_by_one for each in told),
+        right=sum(each.right for each in told),
+    )
+
+
 def _no_links(*_: object) -> None:
     raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
@@ -95,23 +120,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.create_race")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--drivers", type=int, default=DRIVERS)
+    parser.add_argument("--servers", nargs="+", choices=(MOTO, *SERVERS))
+    parser.add_argument("--lakes", type=int, default=1)
     add_write(parser)
     options = parser.parse_args()
+    servers = options.servers or ()
     section = Section(
-        name="create-race",
-        title=f"{options.drivers} drivers that add the same segment",
-        command=f"python -m benchmarks.runs.create_race --rounds {options.rounds} "
-        f"--drivers {options.drivers}",
+        name="create-race-servers" if servers else "create-race",
+        title=f"{options.drivers} drivers that add the same segment"
+        + (", on S3 servers" if servers else ""),
+        command=command_line("runs.create_race"),
     )
     told: dict[str, tuple[Told, float]] = {}
 
     def measure(name: str, url: str) -> None:
         begun = time.monotonic()
-        found = race(url, rounds=options.rounds, drivers=options.drivers)
+        asked = {"rounds": options.rounds, "drivers": options.drivers}
+        found = race_in_lakes(url, lakes=options.lakes, **asked) if servers else race(url, **asked)
         told[name] = (found, time.monotonic() - begun)
         print(f"{name}: {found}", flush=True)
 
     try:
+        for name in servers:
+            with serve(name) as url:
+                measure(f"{name} {version_of(name)}", f"s3://bucket/lake?endpoint_override={url}")
+        if servers:
+            return _report(section, told, options)
         with tempfile.TemporaryDirectory(prefix="nightgrid-race-") as folder:
             measure("folder", f"{folder}/with")
             with mock.patch.object(Path, "hardlink_to", _no_links):
@@ -121,6 +155,12 @@ def main() -> int:
     except NightgridError as error:
         print(f"FAILED: {error}", file=sys.stderr)
         return 1
+    return _report(section, told, options)
+
+
+def _report(
+    section: Section, told: Mapping[str, tuple[Told, float]], options: argparse.Namespace
+) -> int:
     section.table(
         ("storage", "rounds", "one winner", "the winner's chunks", "s"),
         [
@@ -130,11 +170,14 @@ def main() -> int:
     )
     section.say(
         "A round: all drivers, each with a client of its own, add the next segment of one run at "
-        "the same moment, each with chunks of its own choice. Clients are threads of one process; "
-        "S3 is moto's server in a process of its own, with a lock around uploads: moto looks and "
-        "then writes, and without the lock two of 1,000 rounds had two winners. With the client "
-        "of before (pyarrow, look and then put) none of 40 rounds on S3 had one winner."
+        "the same moment, each with chunks of its own choice. Clients are threads of one process."
     )
+    if not options.servers:
+        section.say(
+            "S3 is moto's server in a process of its own, with a lock around uploads: moto looks "
+            "and then writes, and without the lock two of 1,000 rounds had two winners. With the "
+            "client of before (pyarrow, look and then put) none of 40 rounds on S3 had one winner."
+        )
     finish(section, to_results=options.write)
     wrong = any(
         found.right < found.rounds or found.won_by_one < found.rounds for found, _ in told.values()

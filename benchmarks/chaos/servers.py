@@ -1,0 +1,133 @@
+"""Let the faults of object storage fall on each S3 server that can hold a lake.
+
+`python -m benchmarks.chaos.servers [--only NAME ...] [--servers NAME ...] [--seed N] [--write]`
+runs the faults of `benchmarks.chaos` that a server has a part in: a worker and the driver killed,
+a second driver with other splits, and answers that are slow, throttled, cut off or late. It prints
+a table with a column a server and exits with 1 as `benchmarks.chaos` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+
+from benchmarks.chaos import faults, runs
+from benchmarks.chaos.cluster import QUICK, cluster
+from benchmarks.chaos.runs import Aftermath, Scene
+from benchmarks.chaos.suite import BOARDS_SEED, apart_on_s3
+from benchmarks.instruments.boards import published_mix
+from benchmarks.instruments.report import Section, add_write, command_line, finish
+from benchmarks.instruments.s3_faults import BOARDS, KINDS, PAUSE, WHAT, trial_of
+from benchmarks.instruments.s3_servers import MOTO, SERVERS, installed, serve, version_of
+from nightgrid.solvers.registry import game
+from nightgrid.workers.settings import Settings
+
+HEEDING = (MOTO, "seaweedfs", "localbucket")
+"""Servers that create a file once; the others are refused
+(`python -m benchmarks.runs.store_servers`)."""
+Trial = Callable[[Path, pa.Table, int, str], Aftermath]
+
+
+def _killed(
+    fault: Callable[[Scene], None], folder: Path, boards: pa.Table, seed: int, server: str
+) -> Aftermath:
+    expected = runs.undisturbed(Settings(**{"lake": str(folder / "alone"), **QUICK}), boards)
+    with serve(server) as endpoint:
+        lake = f"s3://bucket/lake?endpoint_override={endpoint}"
+        with cluster(folder, environment=PAUSE, lake=lake) as made:
+            return runs.run(made, boards, fault, seed=seed, expected=expected)
+
+
+def _apart(folder: Path, _boards: pa.Table, seed: int, server: str) -> Aftermath:
+    return apart_on_s3(folder, seed, server)
+
+
+def _bad(kind: str, folder: Path, boards: pa.Table, seed: int, server: str) -> Aftermath:
+    return trial_of(kind, server)(folder, boards, boards, seed)
+
+
+FAULTS: Mapping[str, tuple[str, Trial]] = {
+    "worker": ("kill -9 of a worker's main process", partial(_killed, faults.kill_worker)),
+    "driver": ("kill -9 of the driver; another starts", partial(_killed, faults.kill_driver)),
+    "apart": ("a second driver with other splits", _apart),
+    **{
+        kind: (f"{WHAT[kind]}; kill -9 of a worker and of the driver", partial(_bad, kind))
+        for kind in KINDS
+    },
+}
+
+
+def _cell(found: Aftermath | str) -> str:
+    """Write what became of a run: rows lost, doubled, differing; chunks in hand; seconds."""
+    if isinstance(found, str):
+        return found
+    rows = f"{found.lost}, {found.doubled}, {len(found.differing)}"
+    return f"{rows}; {found.in_hand} of {found.chunks}; {found.seconds:.0f} s"
+
+
+def _strike(name: str, boards: pa.Table, seed: int, server: str) -> Aftermath | str:
+    with tempfile.TemporaryDirectory(prefix="nightgrid-chaos-") as folder:
+        try:
+            return FAULTS[name][1](Path(folder), boards, seed, server)
+        except (SystemExit, TimeoutError) as error:
+            return f"FAILED: {error}"
+
+
+def main() -> int:
+    """Let each fault fall on each server, and print what became of the results."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.chaos.servers")
+    parser.add_argument("--only", nargs="+", choices=FAULTS, default=list(FAULTS))
+    parser.add_argument("--servers", nargs="+", choices=HEEDING)
+    parser.add_argument("--seed", type=int, default=None, help="of everything drawn at random")
+    add_write(parser)
+    options = parser.parse_args()
+    seed = secrets.randbelow(2**32) if options.seed is None else options.seed
+    servers = options.servers or [name for name in HEEDING if name in installed()]
+    print(f"seed: {seed}", flush=True)
+    game("pips").warm()
+    boards = published_mix(BOARDS, BOARDS_SEED)
+    found: dict[tuple[str, str], Aftermath | str] = {}
+    for name in options.only:
+        for server in servers:
+            found[name, server] = _strike(name, boards, seed, server)
+            print(f"{name}, {server}: {_cell(found[name, server])}", flush=True)
+    heads = [f"{'moto' if s == MOTO else SERVERS[s].title} {version_of(s)}" for s in servers]
+    section = Section(
+        name="-".join(["chaos-servers", *(options.servers or ())]),
+        title=f"Faults of object storage on each S3 server, in runs of {BOARDS:,} boards",
+        command=command_line("chaos.servers"),
+    )
+    section.table(
+        ("fault", *heads),
+        [
+            (FAULTS[name][0], *(_cell(found[name, server]) for server in servers))
+            for name in options.only
+        ],
+    )
+    section.say(
+        "Each cell: rows lost, doubled and differing from the undisturbed run, compared as bytes; "
+        "chunks in hand at the blows, of the run's chunks; seconds of the run. Two hosts of one "
+        "worker process each. The second driver works the boards of `apart-s3` in "
+        "`python -m benchmarks.chaos`. Bad answers come from a proxy before the server "
+        "(`benchmarks/instruments/s3_faults.py`)."
+    )
+    finish(section, to_results=options.write)
+    bad = [
+        f"{name}, {server}"
+        for (name, server), told in found.items()
+        if isinstance(told, str) or told.lost or told.doubled or told.differing or not told.in_hand
+    ]
+    for text in bad:
+        print(f"FAILED: {text}")
+    return int(bool(bad))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
