@@ -130,6 +130,7 @@ def open_corpus(
     on_slices: OnSlices | None = None,
     on_rows: OnRows | None = None,
     check: Callable[[str], None] = lambda _game: None,
+    into: Lake | None = None,
 ) -> Corpus:
     """Open a corpus, and bring it into the lake if it is not there entirely.
 
@@ -138,7 +139,7 @@ def open_corpus(
     (nightgrid.archive.games.generator_spec). What an earlier call has made is kept, so one that was
     killed is taken up again; the tables are the same bytes whatever `processes` is. `check` is
     called with the game as soon as it is known, before anything is made; what it raises ends the
-    call.
+    call. `into` is another lake that takes what is made: `lake` is only read then.
 
     Raises PermanentError for a spec that is none or holds no puzzle, TransientError when the lake
     or a process fails.
@@ -153,14 +154,17 @@ def open_corpus(
     path = f"{folder(inputs.corpus_id)}/corpus.json"
     is_new, done = _made_before(lake, path)
     if done is None:
+        lake = into or lake
         done = _make(lake, inputs, processes, on_slices, on_rows)
     if not done["rows"]:
         raise PermanentError(f"corpus {spec!r:.200} has no rows; expected at least one puzzle")
     if not done["puzzles"]:
+        where = f"{lake.location(folder(inputs.corpus_id))}/quarantine"
+        broken = f"what broke a rule ({done['quarantined']:,}) is in {where}"
+        if lake is into:
+            broken = f"{done['quarantined']:,} broke a rule, which the count itself writes down"
         raise PermanentError(
-            f"corpus {spec!r:.200} holds no sound puzzle of {inputs.game}; "
-            f"what broke a rule ({done['quarantined']:,}) is in "
-            f"{lake.location(folder(inputs.corpus_id))}/quarantine"
+            f"corpus {spec!r:.200} holds no sound puzzle of {inputs.game}; {broken}"
         )
     slices = range(inputs.slices)
     return Corpus(

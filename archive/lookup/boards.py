@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,12 +67,10 @@ def find_boards(lake: Lake, reference: Reference) -> list[Board]:
     of these. Raises PermanentError, in one sentence, when there is no lake, no such puzzle, or
     more than one for a prefix.
     """
-    try:
+    with _damage_named(lake):
         if isinstance(reference, DateReference):
             return _on_date(lake, reference)
         return [_with_id(lake, reference)]
-    except pa.ArrowException as error:
-        raise NotInLakeError("a table of ", lake.url, " is damaged") from error
 
 
 def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[Board]:
@@ -82,11 +80,9 @@ def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[B
     rule of today. Raises PermanentError where a table is damaged.
     """
     wanted = pa.array(sorted(dates), pa.date32())
-    try:
+    with _damage_named(lake):
         rows = _in_order(game, editions_where(lake, game, pc.field("date").isin(wanted)))
         table = _puzzle_rows(lake, game, [puzzles_folder(game)], [row["puzzle_id"] for row in rows])
-    except pa.ArrowException as error:
-        raise NotInLakeError("a table of ", lake.url, " is damaged") from error
     arrays = arrays_of(table)
     row_of = {name: row for row, name in enumerate(table.column("puzzle_id").to_pylist())}
     bound = open_game(lake, game)
@@ -97,6 +93,15 @@ def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[B
                 puzzle = bound.from_arrays(arrays, row_of[row["puzzle_id"]])
                 boards.append(_board(lake, game, puzzle, row))
     return boards
+
+
+@contextmanager
+def _damage_named(lake: Lake) -> Iterator[None]:
+    """Raise NotInLakeError for what Arrow raises where columns of a table do not fit."""
+    try:
+        yield
+    except pa.ArrowException as error:
+        raise NotInLakeError("a table of ", lake.url, " is damaged") from error
 
 
 def check_has_puzzles(lake: Lake, *folders: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
 from nightgrid.archive.results.solution_files import files_folder
@@ -34,6 +34,9 @@ from nightgrid.workers.runs.plan.planner import Estimate, estimate_run
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import is_cancelled, read_run_status, resume_run
 from nightgrid.workers.upkeep import tidy
+
+if TYPE_CHECKING:
+    from nightgrid.archive.lake.storage import Lake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +133,10 @@ def _loading(planner: Planner, watch: Watch) -> Watch:
     return replace(watch, on_slices=on_slices)
 
 
-def bring_corpus(settings: CountSettings, watch: Watch = SILENT) -> Corpus:
-    """Bring the corpus into the lake, as far as it is not there.
+def bring_corpus(
+    settings: CountSettings, watch: Watch = SILENT, into: Lake | None = None
+) -> Corpus:
+    """Bring the corpus into the lake, as far as it is not there, or into another one.
 
     Raises PermanentError, before anything is made, for a question that its game does not answer.
     """
@@ -143,6 +148,7 @@ def bring_corpus(settings: CountSettings, watch: Watch = SILENT) -> Corpus:
         on_slices=watch.on_slices,
         on_rows=watch.on_rows,
         check=settings.check_question,
+        into=into,
     )
 
 

@@ -80,7 +80,7 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
         from nightgrid.archive.words.lexicons import default_lexicon
 
         words = default_lexicon()
-    game = bind_game(corpus.game, settings.rules, words, settings.lake)
+    game = bind_game(corpus.game, settings.rules, words, corpus.lake)
     workers = settings.workers
     return Asking(
         settings.lake,

@@ -266,11 +266,12 @@ def run_options(
     inline: bool,
     split: str | None = None,
     rank: bool = False,
+    writes: bool = True,
 ) -> dict[str, Any]:
-    """Say what solves a run, and where, as settings of flows."""
+    """Say what solves a run, and where, as settings of flows; `writes` as for `read_settings`."""
     executor = "inline" if inline else "celery"
     given: dict[str, Any] = {"batch_processes": processes, "split": split, "rank": rank or None}
-    return {"executor": executor, "workers": read_settings(lake=lake, **given)}
+    return {"executor": executor, "workers": read_settings(lake=lake, writes=writes, **given)}
 
 
 def solved_by(settings: RunSettings) -> str:

@@ -93,7 +93,8 @@ def count(
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Tell what there is to do and about how long it takes; solve nothing."
+            "--dry-run",
+            help="Tell what there is to do and about how long it takes; solve and write nothing.",
         ),
     ] = False,
     cancel: Annotated[
@@ -157,7 +158,7 @@ def count(
         lexicon=rules.lexicon,
         resume=resume,
         retry=retry,
-        **run_options(lake, workers, inline=inline, split=split),
+        **run_options(lake, workers, inline=inline, split=split, writes=not dry_run),
     )
     with _signals_as_interrupt():
         try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.flows.count.count import OpenCount, bring_corpus, estimate_count, open_count
 from nightgrid.flows.runs import Watch
 from nightgrid.service.cli.counting.count_tables import say_estimate
@@ -19,12 +21,17 @@ if TYPE_CHECKING:
 
 
 def tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
-    """Bring the corpus in, and say what a count of it would come to; nothing is solved."""
-    with closing(SlicesLine()) as slices:
-        corpus = bring_corpus(settings, Watch(on_slices=slices, on_rows=slices.rows))
-    estimate = estimate_count(settings, corpus)
-    begun = open_count(settings, corpus, estimate)
-    value = _estimate_json(settings, corpus, estimate, begun)
+    """Say what a count of the corpus would come to; nothing is solved, and the lake only read.
+
+    A corpus that the lake lacks is made in a folder that is deleted again.
+    """
+    with tempfile.TemporaryDirectory(prefix="nightgrid-corpus-") as folder:
+        with closing(SlicesLine()) as slices:
+            watch = Watch(on_slices=slices, on_rows=slices.rows)
+            corpus = bring_corpus(settings, watch, into=Lake.open(folder))
+        estimate = estimate_count(settings, corpus)
+        begun = open_count(settings, corpus, estimate)
+        value = _estimate_json(settings, corpus, estimate, begun)
     if json:
         emit(value)
         return Exit.OK

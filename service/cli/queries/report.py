@@ -48,6 +48,7 @@ def report(
     the lake; nightgrid serve shows it at /report. Exit code: 0, or 3 for bad input, no lake or no
     published board.
     """
+    from nightgrid.archive.lake.location import check_location
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lookup.boards import check_has_puzzles
     from nightgrid.service.report.writing import write_into, write_report
@@ -55,7 +56,13 @@ def report(
     first = None if since is None else parse_date(since, "--since")
     if output is not None and output.exists() and not output.is_dir():
         raise PermanentError(f"--output {output} is no folder")
-    store = Lake.open(read_settings(lake=lake, writes=output is None).lake)
+    settings = read_settings(lake=lake, writes=False)
+    if output is None:
+        try:
+            check_location(settings.lake)
+        except PermanentError as error:
+            raise PermanentError(f"{error}, or --output FOLDER, which only reads it") from error
+    store = Lake.open(settings.lake)
     check_has_puzzles(store)
     try:
         place = write_report(store, first) if output is None else write_into(store, output, first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -120,6 +121,44 @@ def test_a_dry_run_tells_the_plan_and_solves_nothing(invoke: Invoke):
     assert (plan["jobs"], plan["already_known"], plan["begun_run"]) == (40, 0, None)
     assert len(plan["largest"]) == 5
     assert Lake.open("lake").list("runs") == []
+
+
+def _files(folder: Path) -> dict[str, str]:
+    """Name the files of a folder with their hashes; folders have none."""
+    return {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        for path in folder.rglob("*")
+    }
+
+
+def test_a_dry_run_writes_nothing_into_any_lake(invoke: Invoke, folder: str) -> None:
+    """Given no lake, Given one with an ended count, When counts are dry, Then no file changes."""
+    empty = _files(Path.cwd())
+    # Published boards of Letter Boxed bring words of their own.
+    boxed = str(Path(__file__).parents[4] / "service" / "sample" / "letterboxed")
+    for corpus in (SPEC, "letterboxed:n=2", folder, boxed):
+        code, out, err = invoke("count", corpus, *PLAIN, "--dry-run", "--json")
+        assert (code, json.loads(out)["already_known"]) == (0, 0), err
+        assert _files(Path.cwd()) == empty
+    invoke("count", folder, *PLAIN)
+    counted = _files(Path.cwd())
+    assert counted != empty
+    for corpus, known in ((SPEC, 0), (folder, 2)):
+        code, out, err = invoke("count", corpus, *PLAIN, "--dry-run", "--json")
+        assert (code, json.loads(out)["already_known"]) == (0, known), err
+        assert _files(Path.cwd()) == counted
+
+
+def test_a_dry_run_of_boards_that_break_rules_names_no_place(
+    invoke: Invoke, tmp_path: Path
+) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "c.json").write_text(json.dumps(payload(easy=BROKEN)))
+    code, _, err = invoke("count", str(tmp_path / "broken"), *PLAIN, "--dry-run")
+    assert code == 3
+    assert "no sound puzzle of pips; 1 broke a rule, which the count itself writes down" in err
+    code, _, err = invoke("count", str(tmp_path / "broken"), *PLAIN)
+    assert "what broke a rule (1) is in " in err
 
 
 @pytest.mark.parametrize(

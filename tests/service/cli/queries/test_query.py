@@ -152,6 +152,9 @@ def test_without_a_lake_a_query_says_so(invoke: Invoke, tmp_path: Path) -> None:
         (("lake", "check"), ""),
         (("lake", "upgrade", "--dry-run"), ""),
         (("report", "-o", "report"), ""),
+        (("count", "pips:n=3", "--dry-run"), ""),
+        (("count", "lake", "--game", "pips", "--dry-run"), ""),
+        (("count", "pips:n=3"), "written"),
         (("report",), "written"),
         (("submit", "pips/2026-01-05"), "written"),
         (("lake", "upgrade"), "written"),
@@ -166,6 +169,7 @@ def test_what_only_reads_takes_a_lake_that_may_not_be_written(
     refused = "cannot be read and written (permission denied); expected a folder" in err
     assert refused == bool(needs)
     assert code == 3 or not needs
+    assert ("--output FOLDER, which only reads it" in err) == (words == ("report",))
 
 
 def test_a_view_is_one_line_for_duckdb_polars_and_pandas(lake: str) -> None:
