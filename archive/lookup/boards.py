@@ -31,7 +31,10 @@ from nightgrid.archive.lookup.reference import (
     reference_text,
 )
 from nightgrid.archive.payloads.published import Published
+from nightgrid.archive.results.asked import find_asked
+from nightgrid.archive.results.files import ASKED_FOLDER
 from nightgrid.archive.words.binding import open_game
+from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
@@ -63,9 +66,9 @@ def find_boards(lake: Lake, reference: Reference) -> list[Board]:
     """Find the boards that a reference names, those of a date in the order of its levels.
 
     Of an edition with several revisions the last one counts, drafts included. A puzzle id is looked
-    up among the puzzles of nights and of corpora; a puzzle that stood on several dates has the last
-    of these. Raises PermanentError, in one sentence, when there is no lake, no such puzzle, or
-    more than one for a prefix.
+    up among the puzzles of nights and of corpora, and a whole one among those that came with a
+    question; a puzzle that stood on several dates has the last of these. Raises PermanentError, in
+    one sentence, when there is no lake, no such puzzle, or more than one for a prefix.
     """
     with _damage_named(lake):
         if isinstance(reference, DateReference):
@@ -162,7 +165,7 @@ def _range(lake: Lake, game: str) -> str:
 
 
 def _with_id(lake: Lake, reference: IdReference) -> Board:
-    check_has_puzzles(lake)
+    check_has_puzzles(lake, ASKED_FOLDER)
     whole = len(reference.prefix) == ID_HEX_DIGITS
     matches: dict[tuple[str, str], str] = {}
     for game, folder in _folders(lake):
@@ -170,6 +173,11 @@ def _with_id(lake: Lake, reference: IdReference) -> Board:
             matches.setdefault((puzzle_id, game), path)
         if matches and whole:
             break
+    if not matches and whole:
+        asked = find_asked(lake, reference.prefix)
+        if asked is not None:
+            puzzle = open_game(lake, asked.game).puzzle_from_json(with_words(lake, asked.puzzle))
+            return _board(lake, asked.game, puzzle, None)
     if not matches:
         beginning = "" if whole else "..., whose id begins so"
         raise NotInLakeError("", lake.url, f" has no puzzle {reference}{beginning}")

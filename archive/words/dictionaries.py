@@ -141,6 +141,17 @@ def keep_dictionary(lake: Lake, puzzle: Any, known: LakeDictionaries | None = No
             lake.write_table(single_path(name), _table({name: words}))
 
 
+def with_words(lake: Lake, value: Any) -> Any:
+    """Put the words of a board into its JSON, which has their id.
+
+    Raises PermanentError when the lake does not have them.
+    """
+    if not isinstance(value, dict) or "dictionary_id" not in value:
+        return value
+    rest = {name: item for name, item in value.items() if name != "dictionary_id"}
+    return {**rest, "dictionary": LakeDictionaries(lake)(str(value["dictionary_id"]))}
+
+
 def single_path(dictionary_id: str) -> str:
     """Name the file of a dictionary by itself."""
     return f"{SINGLES}/{dictionary_id}.parquet"

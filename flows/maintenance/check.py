@@ -17,6 +17,7 @@ from nightgrid.archive.lake.faults import (
 )
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
+from nightgrid.flows.maintenance.asked_again import commands_of, shown
 from nightgrid.flows.maintenance.files import UNCHECKED, Mend, kind_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
@@ -27,6 +28,7 @@ Fault = Literal["damaged", "foreign", "newer", "lost", "unreadable"]
 FOREIGN = "no process of this program reads it; delete it, or move it out of the lake"
 IN_THE_WAY = "move it out of the lake: no process can read or write a file of this name"
 UNREADABLE = "whether it is sound is not known, and repair changes nothing until it can be read"
+RESULTS_PREFIX = "results/"
 NEWER = "use the nightgrid that wrote it, or a later one"
 
 
@@ -109,9 +111,9 @@ def check_file(lake: Lake, path: str) -> Finding | None:
         if kind.mend is Mend.RESULTS and is_foreign(lake, path):
             what = f"{path} was written by another program"
             return Finding(path=path, fault="foreign", what=what, advice=FOREIGN)
-        return Finding(
-            path=path, fault="damaged", what=str(error), mend=kind.mend, advice=kind.mend.value
-        )
+        again = shown(commands_of(lake, path)) if path.startswith(RESULTS_PREFIX) else ""
+        advice = f"{kind.mend.value}; {again}" if again else kind.mend.value
+        return Finding(path=path, fault="damaged", what=str(error), mend=kind.mend, advice=advice)
     return None
 
 

@@ -14,6 +14,7 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.flows.maintenance.asked_again import commands_of, shown
 from nightgrid.flows.maintenance.check import Finding, OnFile, check_lake_files, lost_results
 from nightgrid.flows.maintenance.files import Mend, kind_of
 from nightgrid.solvers.registry import GAMES
@@ -93,8 +94,11 @@ def _mend(lake: Lake, findings: Iterable[Finding]) -> Iterator[Mended]:
             rewritten.add(found.path)
         if found.fault == "lost":
             continue
+        # Before the file is moved, from which they are read.
+        commands = shown(commands_of(lake, found.path)) if found.mend is Mend.RESULTS else ""
         moved = _moved(lake, found.path, found.mend, names)
         more = ASKED_AGAIN if found.mend is Mend.RESULTS and _OF_JOBS.search(found.path) else ""
+        more = f"{more}; {commands}" if commands else more
         yield Mended(path=found.path, mended=True, what=f"{found.what}; moved to {moved}{more}")
     for game in sorted(again):
         if lake.exists(raw_folder(game)):

@@ -10,7 +10,7 @@ from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import open_game
-from nightgrid.archive.words.dictionaries import LakeDictionaries
+from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
@@ -177,14 +177,6 @@ def without_words(value: dict[str, Any], puzzle: Any) -> dict[str, Any]:
         return value
     rest = {name: item for name, item in value.items() if name != "dictionary"}
     return {**rest, "dictionary_id": puzzle.dictionary_id}
-
-
-def with_words(lake: Lake, value: Any) -> Any:
-    """Put the words back. Raises PermanentError when the lake does not have them."""
-    if not isinstance(value, dict) or "dictionary_id" not in value:
-        return value
-    rest = {name: item for name, item in value.items() if name != "dictionary_id"}
-    return {**rest, "dictionary": LakeDictionaries(lake)(str(value["dictionary_id"]))}
 
 
 def puzzle_id_of(lake: Lake, record: Record) -> str:

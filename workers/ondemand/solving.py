@@ -11,6 +11,7 @@ from typing import Any
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.parts import Part
 from nightgrid.archive.words.binding import game_of, open_game
+from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.solvers.algebra import Budget, Outcome, Statistics, Status
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.solvers.game_contract import Game
@@ -30,7 +31,7 @@ from nightgrid.workers.ondemand.idle_processes import IdleProcesses
 from nightgrid.workers.ondemand.jobs.rows import close_record, ends, find_row
 from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS, plan_job
 from nightgrid.workers.ondemand.layer_threads import count_with_threads
-from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record, with_words
+from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record
 from nightgrid.workers.ondemand.record_files import (
     read_ended,
     read_record,

@@ -126,18 +126,11 @@ class LakeJobs:
         """Look up a puzzle that a night, a corpus or a question has brought."""
         from nightgrid.archive.lookup.boards import find_boards
         from nightgrid.archive.lookup.reference import IdReference
-        from nightgrid.archive.results.asked import find_asked
-        from nightgrid.archive.words.binding import open_game
-        from nightgrid.workers.ondemand.record import with_words
 
         try:
             (board,) = find_boards(self.lake, IdReference(prefix=row["puzzle_id"]))
         except PermanentError:
-            asked = find_asked(self.lake, row["puzzle_id"])
-            if asked is None:
-                return None
-            own = with_words(self.lake, asked.puzzle)
-            return open_game(self.lake, asked.game).puzzle_from_json(own)
+            return None
         return board.published.puzzle
 
     def parts(self, row: Mapping[str, Any]) -> Sequence[Part]:

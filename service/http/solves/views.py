@@ -18,13 +18,14 @@ from nightgrid.archive.results.asked import find_asked
 from nightgrid.archive.results.parts import Part, parts_of
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.binding import open_game
+from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.service.http.solves.names import Names
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
-from nightgrid.workers.ondemand.record import BadRecordError, with_words
+from nightgrid.workers.ondemand.record import BadRecordError
 from nightgrid.workers.ondemand.record_files import read_ended, read_record
 from nightgrid.workers.runs.job_keys import FINAL
 

@@ -14,6 +14,9 @@ from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzle_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import boards_of_dates, find_boards
 from nightgrid.archive.lookup.reference import PREFIX_MIN, read_reference
+from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
+from nightgrid.archive.words.binding import open_game
+from nightgrid.archive.words.dictionaries import keep_dictionary
 from nightgrid.solvers.errors import PermanentError
 from tests.archive.lookup.conftest import DAYS, GAMES, SAMPLE
 
@@ -131,6 +134,24 @@ def test_puzzles_of_corpora_are_found_by_id(filled, tmp_path):
     (board,) = found(lake, ids[3][:10])
     assert (board.published.puzzle.puzzle_id, board.published.date) == (ids[3], None)
     assert board.name == ids[3]
+
+
+def test_a_board_that_came_with_a_question_is_found_by_its_whole_id(filled, tmp_path):
+    """Given a board with words of its own, Then the lake's dictionaries give them back."""
+    lake = Lake.open(str(tmp_path))
+    (board, *_) = found(filled, "letterboxed/2026-01-02")
+    puzzle = board.published.puzzle
+    game = open_game(filled, "letterboxed")
+    value = game.puzzle_to_json(puzzle)
+    value["dictionary_id"] = puzzle.dictionary_id
+    del value["dictionary"]
+    puzzle_id = game.puzzle_id(puzzle)
+    keep_dictionary(lake, puzzle)
+    keep_asked(lake, [AskedPuzzle(puzzle_id, "letterboxed", value)])
+    (asked,) = found(lake, puzzle_id)
+    assert (asked.game, asked.published.puzzle) == ("letterboxed", puzzle)
+    with pytest.raises(PermanentError, match="has no puzzle"):
+        found(lake, puzzle_id[:8])
 
 
 def test_a_damaged_table_is_said_to_be_damaged(filled, tmp_path):

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -20,8 +21,10 @@ from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, se
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SCHEMA_VERSION
+from nightgrid.archive.results.files import ONDEMAND_PREFIX, put_rows, result_path
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.maintenance.asked_again import shown
 from nightgrid.flows.maintenance.check import Finding, check_lake_files
 from nightgrid.flows.maintenance.files import KINDS, Mend, kind_of
 from nightgrid.flows.maintenance.repair import repair_lake
@@ -47,6 +50,14 @@ def night_of(lake: Lake, source: Path) -> NightSettings:
 
 def count_of(lake: Lake) -> CountSettings:
     return CountSettings(corpus=SPEC, executor="inline", workers=settings_of(lake))
+
+
+def row(job_id: str, run_id: str, **given: Any) -> dict[str, Any]:
+    """Make a row of results."""
+    told = {"job_id": job_id, "run_id": run_id, "game": "pips", "ask": "count", "rules": ""}
+    told |= {"lexicon_id": "", "solver_version": "v", "status": "solved", "count": 7, "reason": ""}
+    costs = {"states": 1, "nodes": 1, "parts": 1, "kernel_ns": 1, "table_bytes": 1}
+    return {**told, **costs, **given}
 
 
 def settings_of(lake: Lake) -> Settings:
@@ -357,6 +368,33 @@ def test_a_repair_says_what_becomes_of_answers_on_demand(lake: Lake) -> None:
     assert told.what.endswith(
         "answers to submitted jobs that stood in it are worked when they are asked again"
     )
+
+
+def test_a_check_names_the_commands_that_ask_lost_answers_on_demand_again(lake: Lake) -> None:
+    """Given a file of answers of which a count changed, Then each is named that stands nowhere."""
+    rows = [
+        row("a" * 32, f"{ONDEMAND_PREFIX}a", puzzle_id="1" * 32),
+        row("b" * 32, f"{ONDEMAND_PREFIX}b", puzzle_id="2" * 32, ask="best:5", rules="x=1"),
+        row("c" * 32, f"{ONDEMAND_PREFIX}{'c' * 32}", puzzle_id="3" * 32),
+        row("d" * 32, "e" * 32, puzzle_id="4" * 32),
+    ]
+    path = f"results/merged-{'a' * 16}-{'d' * 16}-{'0' * 16}.parquet"
+    put_rows(lake, path, pa.Table.from_pylist(rows, RESULTS))
+    put_rows(lake, result_path(rows[2]["run_id"]), pa.Table.from_pylist(rows[2:3], RESULTS))
+    change_count(lake, path)
+    commands = [
+        f"nightgrid submit {'1' * 32} --ask count --lake {lake.url}",
+        f"nightgrid submit {'2' * 32} --ask best:5 --lake {lake.url} --rules x=1",
+    ]
+    (found,) = check_lake_files(lake)
+    assert found.advice.endswith(f"; ask again: {'; '.join(commands)}")
+    told = next(told for told in repair_lake(lake) if told.path == path)
+    assert told.what.endswith(f"when they are asked again; ask again: {'; '.join(commands)}")
+    assert shown(commands * 4).endswith("; and 3 more")
+    # Of a file that cannot be read nothing is named.
+    lake.write_bytes(path, b"PAR1")
+    (found,) = check_lake_files(lake)
+    assert "ask again" not in found.advice
 
 
 def test_a_lake_of_a_later_version_is_named_and_not_repaired(lake: Lake) -> None:
