@@ -17,11 +17,16 @@ export function duration(seconds) {
   if (s <= 0) return "0 s";
   // Not in microseconds: the fonts of the page have no "µ".
   if (s < 1) return `${short(s * 1e3)} ms`;
-  if (s < 60) return `${short(s)} s`;
-  const minutes = Math.floor(s / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round(s % 60)} s`;
+  if (s < 60) return `${Number.isInteger(s) ? s : short(s)} s`;
+  // Rounded first: 119.7 s are 2 min 0 s, not 1 min 60 s.
+  const whole = Math.round(s);
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
+
+/** Write seconds that are an estimate: "about 26 s". */
+export const roughly = (seconds) => `about ${duration(Math.max(1, Math.round(seconds)))}`;
 
 const utc = (iso) => new Date(`${iso}T00:00:00Z`);
 const told = (options) => new Intl.DateTimeFormat("en-GB", {timeZone: "UTC", ...options});

@@ -668,3 +668,19 @@ def test_the_queue_says_that_workers_are_starting(opened: Opened) -> None:
     queue = examples()["queue"]["responses"]["200"] | {"state": "starting", "workers": []}
     page.route("**/v1/queue", lambda route: route.fulfill(json=queue))
     expect(page.get_by_role("region", name="Queue").get_by_text("starting")).to_be_visible()
+
+
+def test_an_address_without_a_page_leads_back_and_times_are_rounded(opened: Opened) -> None:
+    page = opened("/nowhere")
+    expect(page.get_by_role("heading", level=1)).to_have_text("No such page")
+    axe = [f["id"] for f in Axe().run(page).response["violations"]]
+    assert axe == []
+    told = page.evaluate(
+        """async () => {
+          const {duration, roughly} = await import("/static/format.js");
+          return [duration(119.7), duration(25.72), duration(5), roughly(25.72), roughly(0.2)];
+        }"""
+    )
+    assert told == ["2 min 0 s", "25.7 s", "5 s", "about 26 s", "about 1 s"]
+    page.get_by_role("link", name="Back to the boards").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("5 January 2026")

@@ -1,7 +1,7 @@
 // The answer: how many solutions there are, what that cost, and how the work was divided.
 import {classes, html, useEffect, useState} from "../html.js";
 import {isOver} from "../api.js";
-import {duration, grouped, plural} from "../format.js";
+import {duration, grouped, plural, roughly} from "../format.js";
 import {cancel, sentence, useSession} from "../session.js";
 import {draftOf} from "../drafts.js";
 import {AskForm} from "./ask.js";
@@ -66,7 +66,7 @@ function Running({solve, away}) {
         ${total > 1 && html`<div><dt>parts done</dt><dd>${grouped(done)} of ${grouped(total)}</dd></div>`}
         ${Number(progress?.states) > 0 && html`<div><dt>states</dt><dd>${grouped(progress.states)}</dd></div>`}
         ${left > 0
-          ? html`<div><dt>left</dt><dd>about ${duration(left)}</dd></div>`
+          ? html`<div><dt>left</dt><dd>${roughly(left)}</dd></div>`
           : progress?.expected_s > 0 && !overdue && html`<div><dt>expected</dt><dd>${duration(progress.expected_s)}</dd></div>`}
       </dl>
       <button class="button plain" type="button" disabled=${away} onClick=${cancel}>Cancel</button>
