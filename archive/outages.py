@@ -1,6 +1,6 @@
-"""Tell of a source or a server that does not answer, while it is tried again.
+"""Outages: report a source or a server that does not answer, while it is tried again.
 
-The code that waits need not know which listener there is: a command shows outages (`told_to`), a
+The code that waits need not know which listener there is: a command shows outages (`notifying`), a
 worker does not.
 """
 
@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from typing import Protocol
 
 NOTICE_S = 4.0
-"""A request that has no answer for this long is told of."""
+"""A request without an answer for this long is reported as an outage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outage:
-    """What does not answer."""
+    """A source or server that does not answer."""
 
     what: str
-    """What a person calls it, without a password."""
+    """Its name for people, without a password."""
     why: str
     until_s: float | None
-    """When it is given up, in monotonic seconds; None: never."""
+    """When it is given up, in seconds of the monotonic clock; None: never."""
 
 
 class Listener(Protocol):
@@ -35,15 +35,15 @@ class Listener(Protocol):
         """Show an outage, or one that goes on."""
 
     def end(self, what: str, *, answers: bool) -> None:
-        """Take an outage away, if it was shown: what was waited for answers, or is given up."""
+        """Remove an outage, if it was shown: its source answers, or is given up."""
 
 
 _listeners: tuple[Listener, ...] = ()
 
 
 @contextmanager
-def told_to(listener: Listener) -> Iterator[None]:
-    """Let a listener know of outages while the body runs."""
+def notifying(listener: Listener) -> Iterator[None]:
+    """Notify a listener of outages while the body runs."""
     global _listeners
     before, _listeners = _listeners, (*_listeners, listener)
     try:
@@ -52,37 +52,37 @@ def told_to(listener: Listener) -> Iterator[None]:
         _listeners = before
 
 
-def tell(what: str, why: object, left_s: float | None) -> None:
-    """Say that something does not answer, and how long it is tried again; None: for ever."""
+def report_outage(what: str, why: object, left_s: float | None) -> None:
+    """Report that something does not answer, and is tried again for `left_s`; None: for ever."""
     until_s = None if left_s is None else time.monotonic() + left_s
     text = " ".join(str(why).split())
     for listener in _listeners:
         listener.begin(Outage(what=what, why=text, until_s=until_s))
 
 
-def over(what: str, *, answers: bool = True) -> None:
-    """Say that something answers, or that it is given up."""
+def end_outage(what: str, *, answers: bool = True) -> None:
+    """Report that something answers, or that it is given up."""
     for listener in _listeners:
         listener.end(what, answers=answers)
 
 
 @contextmanager
 def closing_outage(what: str) -> Iterator[None]:
-    """Say that an outage is given up when the body ends, unless it was over."""
+    """Report an outage as given up when the body ends, unless it has ended."""
     try:
         yield
     finally:
-        over(what, answers=False)
+        end_outage(what, answers=False)
 
 
 @contextmanager
-def told_when_slow(what: str, left_s: float) -> Iterator[None]:
-    """Tell of a request that is not answered within NOTICE_S; `left_s` as the body begins."""
+def reporting_slow_request(what: str, left_s: float) -> Iterator[None]:
+    """Report a request that is not answered within NOTICE_S; `left_s` as the body begins."""
     if not _listeners:
         yield
         return
     timer = threading.Timer(
-        NOTICE_S, tell, (what, f"no answer for {NOTICE_S:g} s", left_s - NOTICE_S)
+        NOTICE_S, report_outage, (what, f"no answer for {NOTICE_S:g} s", left_s - NOTICE_S)
     )
     timer.daemon = True
     timer.start()

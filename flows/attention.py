@@ -1,4 +1,4 @@
-"""What of a night or a count deserves a look: puzzles without an answer, and what broke a rule."""
+"""What of a night or a count needs attention: puzzles without an answer, broken rules."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from nightgrid.solvers.sentences import plural
 KEPT = 1_000
 """Items of a kind that a report keeps, and --json has."""
 SHOWN = 10
-"""Items of a kind that are shown to people; `nightgrid list` has all."""
+"""Items of a kind that a terminal shows; `nightgrid list` has all."""
 QUARANTINE = "quarantine"
 """Kind of what broke a rule; the other kinds of KINDS are statuses."""
 CONTRADICTION = "contradiction"
-"""Kind of an answer that another version of the solver gave otherwise."""
+"""Kind of an answer that differs from that of another version of the solver."""
 SKIPPED = "skipped"
-"""Kind of what lies beside the payloads of a source and is not read; told, and no exit code."""
+"""Kind of a file in a source that is no payload: reported, without changing the exit code."""
 SKIPPED_SHOWN = 3
 """Names of this kind that are shown to people, in one line."""
 KINDS = (Status.POISON, Status.INVALID, Status.OVER_BUDGET, Status.UNSOLVABLE, QUARANTINE)
-"""Every kind with a list, in the order in which they are told."""
+"""Every kind with a list, in the order of the report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """A puzzle, or a payload, and why it deserves a look."""
+class AttentionItem:
+    """A puzzle or a payload, and why it needs attention."""
 
     kind: str
     """One of KINDS, CONTRADICTION, or SKIPPED."""
@@ -54,13 +54,13 @@ def unanswered(
     wanted: Wanted,
     figures: Mapping[str, int],
     within: Callable[[pa.Table], pa.Table] = lambda table: table,
-) -> tuple[Item, ...]:
-    """Name the jobs that ended otherwise than solved, at most KEPT of each status.
+) -> tuple[AttentionItem, ...]:
+    """List the jobs that did not end as solved, at most KEPT of each status.
 
-    `figures` says how many there are of each status; where there is none nothing is read. `within`
-    keeps those rows of the list that count.
+    `figures` counts the jobs of each status; nothing is read for a status without jobs. `within`
+    filters the rows that are listed.
     """
-    found: list[Item] = []
+    found: list[AttentionItem] = []
     for status in (kind for kind in KINDS if figures.get(kind)):
         listed = list_results(lake, wanted.ended(status))
         rows = (row for table in listed for row in within(table).to_pylist())
@@ -68,11 +68,11 @@ def unanswered(
     return tuple(found)
 
 
-def _job(row: Mapping[str, Any]) -> Item:
+def _job(row: Mapping[str, Any]) -> AttentionItem:
     why = row["reason"] or "proven to have no solution"
     if row["hint"]:
         why = f"{row['hint']}; {archive_plug(row['game']).other_words}"
-    return Item(
+    return AttentionItem(
         kind=row["status"],
         name=row["puzzle"],
         why=why,
@@ -81,10 +81,10 @@ def _job(row: Mapping[str, Any]) -> Item:
     )
 
 
-def in_quarantine(rows: Iterable[Mapping[str, Any]]) -> tuple[Item, ...]:
-    """Name what broke a rule, given rows of a quarantine, at most KEPT of them."""
+def in_quarantine(rows: Iterable[Mapping[str, Any]]) -> tuple[AttentionItem, ...]:
+    """List rows of a quarantine with the rule that each broke, at most KEPT of them."""
     return tuple(
-        Item(
+        AttentionItem(
             kind=QUARANTINE,
             name=_source(row),
             why=f"{row['rule']}: {_at(row['place'])}{_message(row)}",
@@ -97,10 +97,10 @@ def in_quarantine(rows: Iterable[Mapping[str, Any]]) -> tuple[Item, ...]:
 
 def contradicting(
     found: Iterable[Contradiction], ask: str, name_of: Callable[[str], str]
-) -> tuple[Item, ...]:
-    """Name the puzzles that two versions of a solver answer otherwise; `name_of` names a puzzle."""
+) -> tuple[AttentionItem, ...]:
+    """List the puzzles that two versions of a solver answer differently; `name_of` names them."""
     return tuple(
-        Item(
+        AttentionItem(
             kind=CONTRADICTION,
             name=name_of(one.puzzle_id),
             why=one.sentence(),
@@ -111,20 +111,20 @@ def contradicting(
     )
 
 
-def skipped_names(names: Sequence[str]) -> tuple[Item, ...]:
-    """Name files and folders of a source that are not read, at most KEPT of them."""
+def skipped_names(names: Sequence[str]) -> tuple[AttentionItem, ...]:
+    """List files and folders of a source that are not read, at most KEPT of them."""
     why = "not read: expected a name YYYY-MM-DD.json"
-    return tuple(Item(kind=SKIPPED, name=name, why=why) for name in names[:KEPT])
+    return tuple(AttentionItem(kind=SKIPPED, name=name, why=why) for name in names[:KEPT])
 
 
-def quarantine_of(lake: Lake, game: str) -> tuple[Item, ...]:
-    """Name what stands in the quarantine of a game's nights."""
+def quarantine_of(lake: Lake, game: str) -> tuple[AttentionItem, ...]:
+    """List what is in the quarantine of a game's nights."""
     tables = list_quarantine(lake, Wanted(games=(game,)))
     return in_quarantine(row for table in tables for row in table.to_pylist() if not row["corpus"])
 
 
 def _source(row: Mapping[str, Any]) -> str:
-    """Say where a row of a quarantine comes from: its date and level, and its file."""
+    """Name the origin of a row of a quarantine: its date, its level and its file."""
     file = _file(row)
     number = row.get("source_row")
     if number is not None:
@@ -142,7 +142,7 @@ def _file(row: Mapping[str, Any]) -> str:
 
 
 def _message(row: Mapping[str, Any]) -> str:
-    """Give what is wrong without the name of the file, which stands before it."""
+    """Write what is wrong without the file's name, which the line already has."""
     return str(row["message"]).removesuffix(f" (in {_file(row)})")
 
 
@@ -156,15 +156,15 @@ _HEADINGS = {
 }
 
 
-def told_of(
-    items: Sequence[Item], figures: Mapping[str, int], game: str, lake: str
+def attention_sections(
+    items: Sequence[AttentionItem], figures: Mapping[str, int], game: str, lake: str
 ) -> list[tuple[str, list[str]]]:
-    """Write what deserves a look: a heading for each kind, and a line for each of its items.
+    """Write what needs attention: a heading for each kind, and a line for each of its items.
 
-    Lists end after SHOWN lines, and then name the command that lists all. What a source has beside
-    its payloads is one heading without lines.
+    A list ends after SHOWN lines with the command that lists all. Names in a source that are no
+    payloads are one heading without lines.
     """
-    told = []
+    sections = []
     for kind in (CONTRADICTION, *KINDS):
         mine = [item for item in items if item.kind == kind]
         if not mine:
@@ -181,13 +181,13 @@ def told_of(
                 f"and {number - SHOWN:,} more: nightgrid list {what} --game {game}{which} "
                 f"--lake {shlex.quote(lake)}"
             )
-        told.append((f"{game}: {number:,} {name}", lines))
+        sections.append((f"{game}: {number:,} {name}", lines))
     names = [item.name for item in items if item.kind == SKIPPED]
     if names:
         number = max(figures.get(SKIPPED, 0), len(names))
         first = ", ".join(names[:SKIPPED_SHOWN]) + (", …" if number > SKIPPED_SHOWN else "")
         what = plural(number, "name")
-        told.append(
+        sections.append(
             (f"{game}: {what} in the source skipped ({first}); expected YYYY-MM-DD.json", [])
         )
-    return told
+    return sections

@@ -1,4 +1,4 @@
-"""What a night and a count share: settings, steps, who is told, and how a run is stopped."""
+"""What a night and a count share: settings, steps, callbacks for progress, how a run is stopped."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def plain(name: str, step: Callable[P, R]) -> Callable[P, R]:  # noqa: ARG001
 
 
 def ignore(*_: object) -> None:
-    """Take what a watch is told, and do nothing."""
+    """Take the arguments of a callback, and do nothing."""
 
 
 class StepsAhead:
@@ -70,7 +70,7 @@ class StepsAhead:
         return worked
 
     def taken_over_by(self, as_step: AsStep) -> AsStep:
-        """Let steps give what they came to ahead; what was not worked, or is tried again, works."""
+        """Wrap steps: one that was worked ahead returns its result once, any other is worked."""
 
         def made(name: str, step: Callable[P, R]) -> Callable[P, R]:
             @functools.wraps(step)
@@ -83,7 +83,7 @@ class StepsAhead:
         return made
 
     def seconds(self, game: str) -> float:
-        """Tell how long the steps of a game took."""
+        """Sum the seconds that the steps of a game took."""
         return self._seconds.get(game, 0.0)
 
 
@@ -99,7 +99,7 @@ def _raise(error: NightgridError) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """Who is told how a night or a count goes."""
+    """Callbacks for the events of a night or a count."""
 
     on_trouble: Callable[[str, str], None] = ignore
     """When a source turns out to be none, before anything is fetched: game, sentence."""

@@ -114,7 +114,7 @@ class _Looks(ast.NodeVisitor):
         return False
 
 
-def looks(source: str) -> list[tuple[int, str]]:
+def attention_sections(source: str) -> list[tuple[int, str]]:
     """List the lines and functions in which a text for people is looked into."""
     visitor = _Looks()
     visitor.visit(ast.parse(source))
@@ -127,7 +127,7 @@ def _places() -> tuple[tuple[str, str, int], ...]:
     return tuple(
         (path.relative_to(ROOT).as_posix(), function, line)
         for path in paths
-        for line, function in looks(path.read_text(encoding="utf-8"))
+        for line, function in attention_sections(path.read_text(encoding="utf-8"))
     )
 
 
@@ -163,7 +163,7 @@ def test_every_exception_is_needed() -> None:
     ],
 )
 def test_looking_into_a_text_is_seen(source: str) -> None:
-    assert looks(source)
+    assert attention_sections(source)
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,4 @@ def test_looking_into_a_text_is_seen(source: str) -> None:
     ],
 )
 def test_codes_and_saying_are_left_alone(source: str) -> None:
-    assert not looks(source)
+    assert not attention_sections(source)

@@ -31,7 +31,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import game_plug
 
-TELL_EVERY_S = 0.2
+REPORT_EVERY_S = 0.2
 
 OnRows = Callable[[int], None]
 """Told now and then how many more rows were read."""
@@ -63,7 +63,7 @@ def make_slice(
     faults: list[pa.Table] = []
 
     def puzzles() -> Iterator[pa.Table]:
-        found = _told(_read(lake, plan, number), on_rows)
+        found = _reporting_rows(_read(lake, plan, number), on_rows)
         held: list[pa.Table] = []
         while batch := list(itertools.islice(found, BATCH_ROWS)):
             made, told, broken = _tables(lake, game, batch)
@@ -131,15 +131,15 @@ def _read(lake: Lake, plan: dict[str, Any], number: int) -> Iterator[CorpusRow]:
     return read_parquet(open_game(lake, plan["game"]), Path(plan["base"]), mine)
 
 
-def _told(found: Iterator[CorpusRow], on_rows: OnRows) -> Iterator[CorpusRow]:
-    """Give rows on, and tell how many there were: of hard boards a batch takes long."""
-    rows, told_at = 0, time.monotonic()
+def _reporting_rows(found: Iterator[CorpusRow], on_rows: OnRows) -> Iterator[CorpusRow]:
+    """Yield rows, and report their number every REPORT_EVERY_S: a batch of hard boards is slow."""
+    rows, reported_at = 0, time.monotonic()
     for row in found:
         yield row
         rows += 1
-        if time.monotonic() - told_at >= TELL_EVERY_S:
+        if time.monotonic() - reported_at >= REPORT_EVERY_S:
             on_rows(rows)
-            rows, told_at = 0, time.monotonic()
+            rows, reported_at = 0, time.monotonic()
     on_rows(rows)
 
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.games import reader
 from nightgrid.archive.games.plug import PayloadReader
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path, write_observations
-from nightgrid.archive.ingest.normalised_mark import NormalisedMark
+from nightgrid.archive.ingest.normalised_fingerprint import NormalisedFingerprint
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table, readable_puzzle_ids
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.ingest.sightings import Sighting
@@ -83,8 +83,8 @@ def normalise(
     batch is committed, and raises where another process has taken over. Without a new payload,
     tables that are as they were when nothing was left to do are not read.
     """
-    mark = NormalisedMark(lake, game)
-    known = None if rebuild or again else mark.counts(_COUNTS)
+    fingerprint = NormalisedFingerprint(lake, game)
+    known = None if rebuild or again else fingerprint.counts(_COUNTS)
     if known is not None:
         return _report_of(known)
     raw = RawArchive(lake, game, whole=rebuild)
@@ -115,7 +115,7 @@ def normalise(
     report.edition_count = pc.sum(pc.equal(tables.editions.column("revision"), 1)).as_py() or 0
     report.quarantine_count = len(tables.quarantine)
     if not is_left:
-        mark.keep({name: getattr(report, name) for name in _COUNTS})
+        fingerprint.save({name: getattr(report, name) for name in _COUNTS})
     return report
 
 
@@ -127,7 +127,7 @@ def _report_of(counts: Mapping[str, int]) -> NormaliseReport:
 
 
 _COUNTS = ("edition_count", "quarantine_count", "observation_count")
-"""What a report tells of the tables, and not of what was done."""
+"""Figures of a report that describe the tables, not the work of this call."""
 
 
 def lost_dates(
@@ -206,7 +206,15 @@ def _normalise_batch(
 _EDITIONS_KEY = ("date", "level", "revision")
 _QUARANTINE_KEY = ("date", "raw_sha256", "level", "place", "rule", "message")
 
-_TOLD = ("source_id", "backend_id", "editor", "constructors", "clue", "par", "yesterday")
+_PUBLISHED_COLUMNS = (
+    "source_id",
+    "backend_id",
+    "editor",
+    "constructors",
+    "clue",
+    "par",
+    "yesterday",
+)
 """Columns of editions that payloads tell as they are."""
 _Found = tuple[Sighting, Published | Fault]
 
@@ -243,7 +251,7 @@ def _revisions(found: Iterator[_Found], game: Game[Any, Any]) -> list[_Edition]:
         assert isinstance(published, Published)
         assert published.level is not None
         revisions = by_level.setdefault(published.level, [])
-        told = _told(published, game)
+        told = _edition_columns(published, game)
         draft = sighting.is_draft
         if revisions and revisions[-1][0] == published.puzzle:
             row = revisions[-1][1]
@@ -264,10 +272,10 @@ def _revisions(found: Iterator[_Found], game: Game[Any, Any]) -> list[_Edition]:
     return [edition for revisions in by_level.values() for edition in revisions]
 
 
-def _told(published: Published, game: Game[Any, Any]) -> dict[str, str | int | None]:
+def _edition_columns(published: Published, game: Game[Any, Any]) -> dict[str, str | int | None]:
     solution = published.solution
     official = None if solution is None else canonical_json(game.solution_to_json(solution))
-    told = {name: getattr(published, name) for name in _TOLD}
+    told = {name: getattr(published, name) for name in _PUBLISHED_COLUMNS}
     return {**told, "official_solution": official}
 
 

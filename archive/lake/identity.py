@@ -1,4 +1,4 @@
-"""The id of a lake, in a file of its own: by it lakes on one Redis server are told apart.
+"""The id of a lake, in a file of its own: it separates the lakes of one Redis server.
 
 The file is made once. A lake that is moved or mounted elsewhere keeps its id, and so does a copy.
 A lake whose file is deleted gets another id from the next process that works on it.

@@ -13,12 +13,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.fingerprints import FINGERPRINTS_FOLDER
 from nightgrid.archive.lake.encoding import digest_of_rows
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.json_files import program_version
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CHECKED
-from nightgrid.archive.marks import MARKS_FOLDER
 from nightgrid.solvers.game_contract import Game
 
 KEY_DIGITS = 32
@@ -40,7 +40,7 @@ class Checked:
 
     def __init__(self, lake: Lake, game: Game[Any, Any], kind: str, ask: str = "") -> None:
         """Read what is known of one kind: `official`, or `ranks` among the answers to an ask."""
-        self._lake, self._path = lake, f"{MARKS_FOLDER}/{game.name}-{kind}.parquet"
+        self._lake, self._path = lake, f"{FINGERPRINTS_FOLDER}/{game.name}-{kind}.parquet"
         rules, lexicon, solver = game.rules, game.lexicon_id, game.solver_version
         head = (program_version(), f"{kind} {ask}", rules, lexicon, solver, "")
         self._head = "\n".join(head).encode()
@@ -50,14 +50,16 @@ class Checked:
             self._known, told = CHECKED.empty_table(), {}
         self._rows_digest = told.get(_ROWS, b"")
 
-    def find(self, rows: pa.Table, look: Callable[[Sequence[int]], Iterable[Check]]) -> pa.Table:
+    def find(
+        self, rows: pa.Table, make_checks: Callable[[Sequence[int]], Iterable[Check]]
+    ) -> pa.Table:
         """Return the check of each row, in the order of `rows`; the file then holds just these.
 
-        The columns of `rows` are texts, and a check depends on all of them. `look` gets the numbers
-        of the rows that are not in the file, one number for equal rows, and makes their checks.
+        The columns of `rows` are texts, and a check depends on all of them. `make_checks`
+        gets the numbers of the rows that are not in the file, one number for equal rows.
 
-        The rows of the last time are compared as one block: a night appends rows, and only these
-        are hashed and looked up.
+        The rows of the last call are compared as one block: a night appends rows, and only the new
+        ones are hashed and looked up.
         """
         same = len(self._known) if self._begins(rows) else 0
         if same == len(rows) == len(self._known):
@@ -70,8 +72,10 @@ class Checked:
         if at:
             names = keys.to_pylist()
             once = list({names[row]: row for row in reversed(at)}.values())[::-1]
-            checks = look([same + row for row in once])
-            found = [(names[row], *_told(check)) for row, check in zip(once, checks, strict=True)]
+            checks = make_checks([same + row for row in once])
+            found = [
+                (names[row], *_check_row(check)) for row, check in zip(once, checks, strict=True)
+            ]
             columns = list(map(list, zip(*found, strict=True)))
             known = pa.concat_tables([known, pa.table(columns, schema=CHECKED)])
         told = known.take(pc.index_in(keys, value_set=known.column("key").combine_chunks()))
@@ -101,5 +105,5 @@ _ROWS = b"nightgrid.rows"
 """Metadata of the file: a hash over the rows that it is about, in their order, and its own rows."""
 
 
-def _told(check: Check) -> tuple[bool | None, int | None, int | None]:
+def _check_row(check: Check) -> tuple[bool | None, int | None, int | None]:
     return check.valid, check.number, check.best

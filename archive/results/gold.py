@@ -21,7 +21,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, ranks_schema
 from nightgrid.archive.results.answers import COUNT, Answers
 from nightgrid.archive.results.checked import Check, Checked
-from nightgrid.archive.results.gold_mark import GoldMark
+from nightgrid.archive.results.gold_fingerprint import GoldFingerprint
 from nightgrid.archive.results.results import solutions_of
 from nightgrid.archive.results.runtimes import runtimes
 from nightgrid.solvers.algebra import Arrays, Ask, Status
@@ -49,8 +49,8 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     best = next((ask for ask in asks if ask.kind == "best"), None)
     ranked = best is not None and archive_plug(game.name).ranked
     outputs = [COUNTS_PATH, RUNTIMES_PATH, *([ranks_path(game.name)] * ranked)]
-    mark = GoldMark(lake, game, asks, outputs)
-    if mark.holds:
+    fingerprint = GoldFingerprint(lake, game, asks, outputs)
+    if fingerprint.is_current:
         return ()
     editions = current_editions(lake, game.name, _OF_EDITION)
     answers = Answers(lake, game, {*asks, *_counting(asks)})
@@ -61,7 +61,7 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     if best is not None and ranked:
         tables[ranks_path(game.name)] = official_ranks(lake, game, editions, best, answers)
     told = [_put(lake, path, table, game.name) for path, table in tables.items()]
-    mark.keep()
+    fingerprint.save()
     return tuple(filter(None, told))
 
 
@@ -86,18 +86,18 @@ def counts_by_date(
     columns |= _counted([answers.to(ask, puzzle_ids) for ask in _counting(asks)])
     boards = _Boards(lake, game)
     columns["size"] = boards.sizes(puzzle_ids)
-    told = editions.select(["puzzle_id", "official_solution"])
-    is_told = pc.is_valid(told.column("official_solution"))
-    told = told.filter(is_told)
+    official = editions.select(["puzzle_id", "official_solution"])
+    has_official = pc.is_valid(official.column("official_solution"))
+    official = official.filter(has_official)
 
-    def look(rows: Sequence[int]) -> Iterator[Check]:
-        names, texts = (column.take(rows).to_pylist() for column in told.columns)
+    def check(rows: Sequence[int]) -> Iterator[Check]:
+        names, texts = (column.take(rows).to_pylist() for column in official.columns)
         return boards.check(names, texts)
 
-    checks = Checked(lake, game, "official").find(told, look)
+    checks = Checked(lake, game, "official").find(official, check)
     # Editions without an official solution have nulls.
-    at = pc.subtract(pc.cumulative_sum(pc.cast(is_told, pa.int64())), 1)
-    checks = checks.take(pc.if_else(is_told, at, pa.scalar(None, pa.int64())))
+    at = pc.subtract(pc.cumulative_sum(pc.cast(has_official, pa.int64())), 1)
+    checks = checks.take(pc.if_else(has_official, at, pa.scalar(None, pa.int64())))
     columns["official_solution_valid"] = checks.column("valid")
     columns["official_solution_best"] = _is_best(checks, columns["value"])
     return pa.table([columns[name] for name in COUNTS_BY_DATE.names], schema=COUNTS_BY_DATE)
@@ -199,34 +199,34 @@ def official_ranks(
     ask: Ask,
     answers: Answers | None = None,
 ) -> pa.Table:
-    """Look every official solution up among those that `best(k)` found, 1 for the first.
+    """Rank every official solution among those that `best(k)` found, 1 for the first.
 
-    The game tells which solutions are the same. An edition whose board was not solved has no rank
-    and its status says why.
+    The game decides which solutions are the same. An edition whose board was not solved has no
+    rank; its status says why.
     """
-    told = editions.select(_OF_EDITION)
-    told = told.filter(pc.is_valid(told.column("official_solution")))
+    official = editions.select(_OF_EDITION)
+    official = official.filter(pc.is_valid(official.column("official_solution")))
     answers = answers or Answers(lake, game, [ask])
-    found = answers.to(ask, told.column("puzzle_id"))
+    found = answers.to(ask, official.column("puzzle_id"))
     question = question_of(game, ask)
-    depends = told.select(["puzzle_id", "official_solution"])
+    depends = official.select(["puzzle_id", "official_solution"])
     depends = depends.append_column("run_id", pc.fill_null(found.column("run_id"), ""))
 
-    def look(rows: Sequence[int]) -> Iterator[Check]:
+    def check(rows: Sequence[int]) -> Iterator[Check]:
         names, texts, run_ids = (column.take(rows).to_pylist() for column in depends.columns)
         job_ids = list(map(question.job_id, names))
         runs = {job: run for job, run in zip(job_ids, run_ids, strict=True) if run}
         solutions = solutions_of(lake, runs)
         return (
-            _look(game, text, solutions.get(job, []))
+            _check_rank(game, text, solutions.get(job, []))
             for job, text in zip(job_ids, texts, strict=True)
         )
 
-    checks = Checked(lake, game, "ranks", str(ask)).find(depends, look)
+    checks = Checked(lake, game, "ranks", str(ask)).find(depends, check)
     status = pc.fill_null(found.column("status"), PENDING)
     is_ranked = pc.is_in(status, value_set=pa.array([Status.SOLVED.value, Status.UNSOLVABLE.value]))
-    columns = {name: told.column(name) for name in _EDITION}
-    columns["ask"] = pa.repeat(pa.scalar(str(ask)), len(told))
+    columns = {name: official.column(name) for name in _EDITION}
+    columns["ask"] = pa.repeat(pa.scalar(str(ask)), len(official))
     columns["status"] = status
     columns["best_count"] = pc.if_else(
         is_ranked, checks.column("best"), pa.scalar(None, pa.int64())
@@ -236,7 +236,7 @@ def official_ranks(
     return pa.table([columns[field.name].cast(field.type) for field in schema], schema=schema)
 
 
-def _look(game: Game[Any, Any], official: str, best: list[str]) -> Check:
+def _check_rank(game: Game[Any, Any], official: str, best: list[str]) -> Check:
     return Check(None, _rank(game, json.loads(official), best), len(best))
 
 

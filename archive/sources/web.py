@@ -138,19 +138,21 @@ class HttpSource:
         except _TryAgain as signal:
             tries = f"after {self._politeness.attempts} attempts"
             return replace(signal.answer, message=f"{signal.answer.message}, {tries}")
-        outages.over(self.name)
+        outages.end_outage(self.name)
         return answer
 
     def close(self) -> None:
         """Close the connections."""
-        outages.over(self.name, answers=False)
+        outages.end_outage(self.name, answers=False)
         self._client.close()
 
     def _tell(self, state: tenacity.RetryCallState) -> None:
         """Say why the last request is tried again."""
         signal = state.outcome.exception() if state.outcome else None
         why = signal.answer.message if isinstance(signal, _TryAgain) else "it does not answer"
-        outages.tell(self.name, why, self._left_s(state.attempt_number, state.upcoming_sleep))
+        outages.report_outage(
+            self.name, why, self._left_s(state.attempt_number, state.upcoming_sleep)
+        )
 
     def _left_s(self, attempts_made: int, next_wait_s: float = 0.0) -> float:
         """Say how long it may be until the source is given up, if requests fail at once."""
@@ -181,7 +183,7 @@ class HttpSource:
             headers["If-None-Match"] = validators.etag
         if validators and validators.last_modified:
             headers["If-Modified-Since"] = validators.last_modified
-        slow = outages.told_when_slow(
+        slow = outages.reporting_slow_request(
             self.name, self._politeness.timeout_s * self.dates_left * self._politeness.attempts
         )
         try:

@@ -149,30 +149,30 @@ _NONE = pa.table({name: pa.array([], pa.string()) for name in ("job_id", "run_id
 
 def count_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
     """Read the counts by date, as the last night of each game has written them."""
-    yield _told(lake.read_table(COUNTS_PATH, COUNTS_BY_DATE, columns), held)
+    yield _counted_against_bounds(lake.read_table(COUNTS_PATH, COUNTS_BY_DATE, columns), held)
 
 
 def runtime_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
     """Read what the kernels cost, as the last night of each game has written it."""
-    yield _told(lake.read_table(RUNTIMES_PATH, RUNTIMES, columns), held)
+    yield _counted_against_bounds(lake.read_table(RUNTIMES_PATH, RUNTIMES, columns), held)
 
 
 def rank_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
     """Read where official solutions stand, as the last night of each game has written it."""
     for game in games_ranked():
         table = lake.read_table(ranks_path(game), ranks_schema(game), columns)
-        yield _told(table.replace_schema_metadata(None), held)
+        yield _counted_against_bounds(table.replace_schema_metadata(None), held)
 
 
 def ranking_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
     """Read which places official solutions take among ranked covers."""
-    yield _told(lake.read_table(RANKINGS_PATH, RANKINGS, columns), held)
+    yield _counted_against_bounds(lake.read_table(RANKINGS_PATH, RANKINGS, columns), held)
 
 
 def quarantine_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
     """Read what broke a rule, of nights and of corpora."""
     for table in list_quarantine(lake, Wanted()):
-        yield _told(table.select(list(columns)), held)
+        yield _counted_against_bounds(table.select(list(columns)), held)
 
 
 def corpus_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
@@ -187,15 +187,17 @@ def corpus_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.T
         for rows in lake.scan(f"{CORPORA}/{corpus_id}/rows", CORPUS_ROWS, wanted):
             made = {name: rows.column(name) for name in wanted}
             made |= {name: pa.repeat(pa.scalar(text), len(rows)) for name, text in same.items()}
-            yield _told(pa.table({name: made[name] for name in columns}), held)
+            yield _counted_against_bounds(pa.table({name: made[name] for name in columns}), held)
 
 
 def observation_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
     """Read where current editions contradict one another."""
     for game in games_kept():
-        yield _told(lake.read_table(observations_path(game), OBSERVATIONS, columns), held)
+        yield _counted_against_bounds(
+            lake.read_table(observations_path(game), OBSERVATIONS, columns), held
+        )
 
 
-def _told(table: pa.Table, held: Held) -> pa.Table:
+def _counted_against_bounds(table: pa.Table, held: Held) -> pa.Table:
     held(table)
     return table

@@ -138,12 +138,12 @@ def ask(lake: Lake, sql: str, bounds: Bounds | None = None) -> Answer:
         if name in needed:
             with bounds.working():
                 table = view.read(lake, needed[name], _clocked(bounds, begun))
-            with _told(sql, bounds):
+            with _query_errors(sql, bounds):
                 _show(base, view, table)
-    with _told(sql, bounds):
+    with _query_errors(sql, bounds):
         base.execute("".join(_empty_table(v) for name, v in views().items() if name not in needed))
         _lock(base)
-    with _told(sql, bounds), bounds.working(base):
+    with _query_errors(sql, bounds), bounds.working(base):
         reader = base.sql(sql).to_arrow_reader(BATCH_ROWS)
     schema = _once_named(reader.schema)
     return Answer(schema=schema, tables=_tables(base, reader, schema, sql, bounds))
@@ -161,22 +161,22 @@ def _clocked(bounds: Bounds, begun: float) -> Any:
 
 
 def columns_needed(sql: str) -> dict[str, list[str]]:
-    """Tell which columns of which views a query takes; nothing is read for that.
+    """Find the columns of each view that a query takes, without reading the lake.
 
     Raises QueryError for what is no query over views.
     """
     with duckdb.connect(":memory:", config={"threads": 1}) as base:
-        with _told(sql):
+        with _query_errors(sql):
             kind = _kind_of(base, sql)
         if kind == "EXPLAIN":
             return {}
-        with _told(sql):
+        with _query_errors(sql):
             base.execute("".join(map(_empty_table, views().values())))
             told = base.execute("select name from duckdb_optimizers()").fetchall()
             off = ",".join(name for (name,) in told if name not in _KEPT_OPTIMIZERS)
             base.execute(f"set disabled_optimizers='{off}'")
             _lock(base)
-        with _told(sql, planned=True):
+        with _query_errors(sql, planned=True):
             plan = base.execute(f"{_EXPLAIN}{sql}").fetchall()[-1][1]
     if kind == "MULTI":
         # The plan is that of the last statement alone.
@@ -248,7 +248,7 @@ def _tables(
 ) -> Iterator[pa.Table]:
     with base:
         while True:
-            with _told(sql, bounds), bounds.working(base):
+            with _query_errors(sql, bounds), bounds.working(base):
                 try:
                     batch = reader.read_next_batch()
                 except StopIteration:
@@ -283,8 +283,10 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 @contextmanager
-def _told(sql: str, bounds: Bounds | None = None, *, planned: bool = False) -> Iterator[None]:
-    """Turn what DuckDB says into one sentence with its place in the SQL."""
+def _query_errors(
+    sql: str, bounds: Bounds | None = None, *, planned: bool = False
+) -> Iterator[None]:
+    """Raise errors of DuckDB as QueryError: one sentence with its place in the SQL."""
     try:
         yield
     except duckdb.InterruptException as error:

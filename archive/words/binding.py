@@ -38,7 +38,7 @@ def bind_game(
     plug = game_plug(name)
     own_words = plug.own_words and lexicon is None
     if plug.words and not own_words and not isinstance(lexicon, Lexicon):
-        # Before the words, which may take long to compile: wrong rules are told at once.
+        # Before the words, which may take long to compile: wrong rules fail at once.
         game_named(name, rules)
         from nightgrid.archive.words.lexicons import default_lexicon, lexicon_from_file
 

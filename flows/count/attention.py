@@ -1,4 +1,4 @@
-"""What of a count deserves a look, and where in its corpus that stands."""
+"""What of a count needs attention, with its place in the corpus."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from nightgrid.archive.games.generator_spec import is_generator_spec
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
 from nightgrid.archive.lookup.listing import Wanted
-from nightgrid.flows.attention import Item, in_quarantine, unanswered
+from nightgrid.flows.attention import AttentionItem, in_quarantine, unanswered
 from nightgrid.solvers.algebra import Status
 from nightgrid.workers.runs.manifest import Run
 
 
 def attention_of(
     lake: Lake, corpus: Corpus, run: Run, statuses: Mapping[str, int], *, across: bool
-) -> list[Item]:
-    """Name the puzzles of a corpus without an answer, and its rows in quarantine.
+) -> list[AttentionItem]:
+    """List the puzzles of a corpus without an answer, and its rows in quarantine.
 
-    A board without a solution is named where people made the corpus: of a generator it is an answer
-    like any other. `across` looks at the results of all runs, not of this one alone.
+    A board without a solution is listed unless a generator made the corpus, for which it is an
+    answer like any other. `across` reads the results of all runs instead of this run's.
     """
     wanted = Wanted(games=(corpus.game,), question=run.question)
     figures = dict(statuses)
@@ -50,8 +50,8 @@ def attention_of(
     return [*_placed(lake, corpus, found), *in_quarantine(broken if corpus.quarantined else ())]
 
 
-def _placed(lake: Lake, corpus: Corpus, items: tuple[Item, ...]) -> list[Item]:
-    """Name puzzles by where they stand in the corpus."""
+def _placed(lake: Lake, corpus: Corpus, items: tuple[AttentionItem, ...]) -> list[AttentionItem]:
+    """Name puzzles by their rows in the corpus."""
     if corpus.name == LAKE or not items:
         return list(items)
     ids = pa.array([item.puzzle_id for item in items], pa.string())

@@ -18,7 +18,7 @@ from nightgrid.workers.runs.ended import results_of_run
 _COLUMNS = ("puzzle_id", "status", "count", "value", "states", "kernel_ns")
 _TOGETHER = ("job_id", "run_id", *_COLUMNS)
 _DIGITS_WRITTEN = 9
-"""Longer counts are told by their number of digits."""
+"""Longer counts are shown by their number of digits."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -114,7 +114,7 @@ class Planner:
             with suppress(BrokenProcessPool):
                 return self._pool.submit(work, *arguments)
         # The first process, or one in the place of one that was killed.
-        # Its events go where those of this process go, not among what people are told.
+        # Its events go to the log of this process, not to the terminal.
         self._pool = self._ending.enter_context(pool_of(1, log_to, log_path()))
         return self._pool.submit(work, *arguments)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nightgrid.archive.corpus.corpus import LAKE
 from nightgrid.archive.games.generator_spec import is_generator_spec
-from nightgrid.flows.attention import QUARANTINE, Item, told_of
+from nightgrid.flows.attention import QUARANTINE, AttentionItem, attention_sections
 from nightgrid.flows.count.figures import Figures
 from nightgrid.flows.runs import endings
 from nightgrid.solvers.algebra import Status
@@ -54,7 +54,7 @@ class CountReport:
     """Over all puzzles of the corpus."""
     lake: str = ""
     """The lake that it is about."""
-    attention: tuple[Item, ...] = ()
+    attention: tuple[AttentionItem, ...] = ()
     """What deserves a look."""
     paths: dict[str, str] = field(default_factory=dict)
     """Where the tables lie: name of the table -> URL or path."""
@@ -96,15 +96,14 @@ class CountReport:
 
     @property
     def poisoned(self) -> bool:
-        """Tell whether a puzzle was given up after its workers had died of it."""
+        """Tell whether a puzzle is poison: its workers died of it."""
         return bool(self.figures.statuses[Status.POISON])
 
     @property
-    def wants_look(self) -> bool:
-        """Tell whether something deserves a look.
+    def needs_attention(self) -> bool:
+        """Tell whether something needs attention.
 
-        That a board has no solution is an answer: people count boards that they have made to learn
-        that.
+        A board without a solution is an answer: a count over generated boards asks for just that.
         """
         unsettled = (Status.OVER_BUDGET, Status.INVALID)
         return bool(self.quarantined or any(self.figures.statuses[s] for s in unsettled))
@@ -129,14 +128,14 @@ class CountReport:
         ]
         return f"{self.game}: {', '.join(parts)}"
 
-    def looks(self) -> list[tuple[str, list[str]]]:
-        """Write what deserves a look: headings with their lines."""
+    def attention_sections(self) -> list[tuple[str, list[str]]]:
+        """Write what needs attention: headings with their lines."""
         figures = {**self.figures.statuses, QUARANTINE: self.quarantined}
-        return told_of(self.attention, figures, self.game, self.lake)
+        return attention_sections(self.attention, figures, self.game, self.lake)
 
     def query(self) -> str:
         """Write a question to the lake: which boards of the corpus have the most solutions."""
-        # Where nothing was counted, boards are told apart by what they cost.
+        # Where nothing was counted, boards are grouped by what they cost.
         counted = self.ask != "first" and self.figures.largest_count is not None
         figure = "count" if counted else "kernel_ns"
         same = {"ask": self.ask, "rules": self.rules, "lexicon_id": self.lexicon_id}
@@ -221,7 +220,7 @@ class CountReport:
     def to_markdown(self) -> str:
         """Write the report for people."""
         lines = [self.line(), ""]
-        for heading, told in self.looks():
+        for heading, told in self.attention_sections():
             lines += [f"- {heading}", *(f"    - {line}" for line in told)]
         lines += ["", "| | |", "|---|---|"]
         lines += [f"| {name} | {value} |" for name, value in self.rows_of_figures()]

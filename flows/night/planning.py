@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from nightgrid.archive.fingerprints import FINGERPRINTS_FOLDER, InputFingerprint
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_hint, write_json
-from nightgrid.archive.marks import MARKS_FOLDER, Mark
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import bind_game
@@ -32,9 +32,9 @@ def open_run_path(game: str, ask: Ask) -> str:
     return f"{NIGHTLY}/{_name(game, ask)}.json"
 
 
-def planned_mark_path(game: str, ask: Ask) -> str:
-    """Name the mark of the boards that are all answered."""
-    return f"{MARKS_FOLDER}/{_name(game, ask)}-planned.json"
+def planned_fingerprint_path(game: str, ask: Ask) -> str:
+    """Name the file of the fingerprint of the boards that are all answered."""
+    return f"{FINGERPRINTS_FOLDER}/{_name(game, ask)}-planned.json"
 
 
 def _name(game: str, ask: Ask) -> str:
@@ -58,7 +58,7 @@ def bound_game(night: NightSettings, game: NightGame) -> Game[Any, Any]:
 def plan_ask(
     night: NightSettings, game: Game[Any, Any], ask: Ask, retry: Retry | None
 ) -> PlannedRun:
-    """Take up the run that an earlier night has begun, or plan what is not answered.
+    """Resume the run that an earlier night has begun, or plan the boards without an answer.
 
     While results and boards are the files that they were when each board had an answer that no
     budget changes, neither is read: nothing is to be planned.
@@ -67,15 +67,15 @@ def plan_ask(
     begun = _begun_run(night, question)
     if begun is not None:
         return PlannedRun(begun, resumed=True)
-    mark = Mark(
+    fingerprint = InputFingerprint(
         lake,
-        planned_mark_path(game.name, ask),
+        planned_fingerprint_path(game.name, ask),
         question.to_json(),
         folders=[RESULTS_FOLDER, puzzles_folder(game.name)],
     )
     again = statuses_of(retry)
     # What was invalid counted as answered then.
-    done = None if Status.INVALID in again else _planned_before(night, question, mark)
+    done = None if Status.INVALID in again else _planned_before(night, question, fingerprint)
     if done is not None:
         return PlannedRun(done)
     # What has its answer is left out before anything is named, estimated or read as a whole.
@@ -99,21 +99,23 @@ def plan_ask(
         write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})
     # Damaged results are to be named every night.
     elif not len(puzzles) and not any(path.startswith(RESULTS_FOLDER) for path in skipped_files()):
-        mark.keep({"run_id": run_id, "known": known})
+        fingerprint.save({"run_id": run_id, "known": known})
     return PlannedRun(run)
 
 
-def _planned_before(night: NightSettings, question: Question, mark: Mark) -> Run | None:
-    """Find the run without jobs that an earlier night has planned of the very same."""
-    told = mark.told()
-    if told is None or not has_plan(night.lake, told["run_id"]):
+def _planned_before(
+    night: NightSettings, question: Question, fingerprint: InputFingerprint
+) -> Run | None:
+    """Find the run without jobs that an earlier night planned from the same inputs."""
+    saved = fingerprint.saved_result()
+    if saved is None or not has_plan(night.lake, saved["run_id"]):
         return None
     try:
-        run = open_run(night.lake, told["run_id"])
+        run = open_run(night.lake, saved["run_id"])
     except DamagedFileError:
         return None  # it is planned again, and written over
     there = (run.question, run.budget, run.job_count, run.answered_count, run.poison_count)
-    return run if there == (question, night.workers.budget, 0, told["known"], 0) else None
+    return run if there == (question, night.workers.budget, 0, saved["known"], 0) else None
 
 
 def _begun_run(night: NightSettings, question: Question) -> Run | None:

@@ -6,7 +6,13 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
-from nightgrid.flows.attention import CONTRADICTION, QUARANTINE, SKIPPED, Item, told_of
+from nightgrid.flows.attention import (
+    CONTRADICTION,
+    QUARANTINE,
+    SKIPPED,
+    AttentionItem,
+    attention_sections,
+)
 from nightgrid.flows.runs import endings
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
@@ -84,8 +90,8 @@ class GameReport:
     wall_seconds: float = 0.0
     lake: str = ""
     """The lake that it is about."""
-    attention: tuple[Item, ...] = ()
-    """What deserves a look of what this job found."""
+    attention: tuple[AttentionItem, ...] = ()
+    """What this job found that needs attention."""
     paths: dict[str, str] = field(default_factory=dict)
     """Where the tables lie: name of the table -> URL or path."""
 
@@ -105,12 +111,12 @@ class GameReport:
         return self.poison + self.known_poison
 
     @property
-    def wants_look(self) -> bool:
-        """Tell whether the night is done and found something that deserves a look.
+    def needs_attention(self) -> bool:
+        """Tell whether the night is done and found something that needs attention.
 
-        An archive publishes puzzles that can be read and have a solution, and it has some. A date
-        that could not be fetched is asked for again by the next night, without a look, and what a
-        source has beside its payloads is told every night.
+        A published puzzle can be read and has a solution, and a source has puzzles. A date that
+        could not be fetched does not count: the next night asks for it again. Neither do names in
+        a source that are no payloads: every night reports them.
         """
         looks = any(item.kind != SKIPPED for item in self.attention)
         return bool(looks or self.source_trouble or self.answered != self.solved)
@@ -147,12 +153,12 @@ class GameReport:
             ]
         )
 
-    def looks(self) -> list[tuple[str, list[str]]]:
-        """Write what deserves a look: headings with their lines."""
+    def attention_sections(self) -> list[tuple[str, list[str]]]:
+        """Write what needs attention: headings with their lines."""
         figures = {status.value: getattr(self, status.value) for status in Status}
         figures[Status.POISON.value] = self.poisoned_jobs
         figures[CONTRADICTION] = self.contradictions
-        return told_of(
+        return attention_sections(
             self.attention,
             figures | {QUARANTINE: self.quarantined, SKIPPED: self.skipped},
             self.game,
@@ -207,7 +213,7 @@ class GameReport:
         trouble = f"- {self.source_trouble}\n" if self.source_trouble else ""
         looks = "".join(
             f"- {heading}\n" + "".join(f"    - {line}\n" for line in lines)
-            for heading, lines in self.looks()
+            for heading, lines in self.attention_sections()
         )
         failures = f"{trouble}{failures}{looks}"
         return f"{self.line()}\n\n{failures}\n| | |\n|---|---|\n{figures}\n\n{places}\n"
@@ -231,9 +237,9 @@ class NightReport:
         return any(report.poisoned_jobs for report in self.games)
 
     @property
-    def wants_look(self) -> bool:
+    def needs_attention(self) -> bool:
         """Tell whether anything of any game deserves a look."""
-        return any(report.wants_look for report in self.games)
+        return any(report.needs_attention for report in self.games)
 
     def of(self, game: str) -> GameReport:
         """Return the section of a game."""

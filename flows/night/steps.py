@@ -30,7 +30,7 @@ from nightgrid.archive.results.gold import ranks_path
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.attention import (
     SKIPPED,
-    Item,
+    AttentionItem,
     contradicting,
     in_quarantine,
     quarantine_of,
@@ -215,7 +215,7 @@ def solve(
     )
 
 
-def _contradicting(lake: Lake, planned: list[PlannedRun]) -> Iterator[Item]:
+def _contradicting(lake: Lake, planned: list[PlannedRun]) -> Iterator[AttentionItem]:
     """Compare answers with those of earlier versions of the solver, once for each new version."""
     for question in {found.run.question: None for found in planned}:
         if not is_compared(lake, question):
@@ -224,7 +224,9 @@ def _contradicting(lake: Lake, planned: list[PlannedRun]) -> Iterator[Item]:
             keep_compared(lake, question)
 
 
-def _known_poison(lake: Lake, planned: list[PlannedRun], told: Sequence[Item]) -> Iterator[Item]:
+def _known_poison(
+    lake: Lake, planned: list[PlannedRun], told: Sequence[AttentionItem]
+) -> Iterator[AttentionItem]:
     """Name the puzzles that earlier nights have left as poison, and that this one left so."""
     names = {(item.puzzle_id, item.ask) for item in told}
     for run in (found.run for found in planned if found.run.poison_count):

@@ -20,7 +20,7 @@ from prefect.logging import get_run_logger
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.runs import Watch
-from nightgrid.workers.driver.progress import Progress, told_of
+from nightgrid.workers.driver.progress import Progress, progress_text
 
 UPDATE_INTERVAL_S = 2.0
 """One update costs the server 8-65 ms; more often than this people do not look."""
@@ -85,11 +85,13 @@ def progress_bar(
 ) -> Callable[[Progress], None]:
     """Show the jobs done of a run's, how fast it goes and when it will have ended."""
     bar = ShareBar(key, clock=clock)
-    return lambda progress: bar(progress.jobs_done, progress.jobs_total, lambda: told_of(progress))
+    return lambda progress: bar(
+        progress.jobs_done, progress.jobs_total, lambda: progress_text(progress)
+    )
 
 
 def shown_night(watch: Watch) -> Watch:
-    """Show what a watch of a night is told, with a progress bar for each run."""
+    """Show the events of a night's watch, with a progress bar for each run."""
     bars: dict[str, Callable[[Progress], None]] = {}
 
     def show(progress: Progress) -> None:
@@ -103,7 +105,7 @@ def shown_night(watch: Watch) -> Watch:
 
 
 def shown_count(watch: Watch, slices: tuple[int, int] | None = None) -> Watch:
-    """Show what a watch of a count is told, and the parts of the corpus that were made before."""
+    """Show the events of a count's watch, and the parts of the corpus that were made before."""
     bar = ShareBar(CORPUS_KEY, "parts of the corpus")
     if slices is not None:
         bar(*slices)

@@ -47,7 +47,7 @@ def enter(prefect: bool | None) -> bool:
     """Decide whether to run under Prefect, and prepare its environment if so.
 
     None means under Prefect if it is installed. On standard error Prefect writes warnings alone
-    then, unless its own variables say otherwise: a night and a count tell people how they go.
+    then, unless its own variables say otherwise: a night and a count print their own progress.
     Raises PermanentError when it is wanted and is not
     installed.
     """

@@ -21,7 +21,7 @@ from nightgrid.service.options.shared_options import (
     one_of,
     run_options,
 )
-from nightgrid.service.terminal.console import Exit, emit, say, say_looks
+from nightgrid.service.terminal.console import Exit, emit, say, say_attention
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 
@@ -84,7 +84,7 @@ def demo(
 
     code = run_shown(night, show, prefect=False if no_prefect else None)
     for report in reports:
-        say_looks(report.looks())
+        say_attention(report.attention_sections())
     if code in (Exit.OK, Exit.LOOK) and not json:
         # Prefect ends its server with the process, and would have the last word.
         logging.getLogger("prefect").setLevel(logging.WARNING)

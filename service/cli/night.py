@@ -33,9 +33,9 @@ from nightgrid.service.terminal.console import (
     exit_for_many,
     note,
     say,
+    say_attention,
     say_end,
     say_figures,
-    say_looks,
     warn_of_poison,
 )
 from nightgrid.service.terminal.outage_line import outages_shown
@@ -193,7 +193,7 @@ def nightly(
 def _say_rest(reports: Sequence[GameReport], *, verbose: bool) -> None:
     """Write, below the lines of all games, what deserves a look, and where the tables lie."""
     for report in reports:
-        say_looks(report.looks())
+        say_attention(report.attention_sections())
     if verbose:
         for report in reports:
             say()
@@ -254,11 +254,11 @@ def run_shown(
         # Nothing is at work yet, or no more: the driver and Prefect have the signal meanwhile.
         note("stopped; the same command goes on")
         return Exit.INTERRUPTED
-    return exit_for_many(failed=False, poisoned=done.poisoned, wants_look=done.wants_look)
+    return exit_for_many(failed=False, poisoned=done.poisoned, needs_attention=done.needs_attention)
 
 
 def _note_failures(report: GameReport, told: Collection[str] = ()) -> None:
-    """Tell what could not be fetched, unless it is told: the night goes on without it."""
+    """Print what could not be fetched, unless it was printed: the night goes on without it."""
     for failure in report.fetch_failures[:MAX_FAILURES_SHOWN]:
         note(f"not fetched: {failure}")
     if len(report.fetch_failures) > MAX_FAILURES_SHOWN:

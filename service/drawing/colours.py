@@ -101,7 +101,9 @@ def apart(groups: Sequence[Sequence[Thing]]) -> dict[Thing, float]:
     return {thing: k / len(spread) for k, (_, _, thing) in enumerate(spread)}
 
 
-def told_apart(neighbours: Mapping[Thing, Collection[Thing]], colours: int) -> dict[Thing, int]:
+def distinct_colours(
+    neighbours: Mapping[Thing, Collection[Thing]], colours: int
+) -> dict[Thing, int]:
     """Number the colours of things so that neighbours differ, where there are enough colours.
 
     Things are coloured in the order given, each with the colour that it meets least often among its

@@ -168,13 +168,13 @@ def _ended(night: Row) -> dt.datetime | None:
 
 
 def _compared(lake: Lake, figures: Figures, revisions: pa.Table) -> Figures:
-    """Compare with what the report of the night before has told, and keep what this one tells."""
+    """Add to the figures what has changed since the report of the night before."""
     kept = read_hint(lake, NIGHTS_PATH, lambda told: list(told["nights"])) or []
-    told = _told(figures)
-    earlier = [night for night in kept if night.get("ended_at") != told["ended_at"]]
+    night_value = _night_value(figures)
+    earlier = [night for night in kept if night.get("ended_at") != night_value["ended_at"]]
     before = earlier[-1] if earlier else None
     since = _ended(before) if before else None
-    changes = [] if before is None else _changes(before, told)
+    changes = [] if before is None else _changes(before, night_value)
     seen = revisions
     if since is not None:
         seen = seen.filter(pc.greater(seen.column("seen_at"), pa.scalar(since)))
@@ -184,17 +184,17 @@ def _compared(lake: Lake, figures: Figures, revisions: pa.Table) -> Figures:
 
 
 def keep(lake: Lake, figures: Figures) -> None:
-    """Note what this report tells, for the comparison of the next night's."""
+    """Save the figures of this report, with which that of the next night is compared."""
     kept = read_hint(lake, NIGHTS_PATH, lambda told: list(told["nights"])) or []
-    told = _told(figures)
-    nights = [night for night in kept if night.get("ended_at") != told["ended_at"]]
+    night_value = _night_value(figures)
+    nights = [night for night in kept if night.get("ended_at") != night_value["ended_at"]]
     # Counts are kept of the last two alone: the one before, and this one.
     for night in nights[:-1]:
         night.pop("answers", None)
-    write_json(lake, NIGHTS_PATH, {"nights": [*nights, told][-NIGHTS_KEPT:]}, durable=False)
+    write_json(lake, NIGHTS_PATH, {"nights": [*nights, night_value][-NIGHTS_KEPT:]}, durable=False)
 
 
-def _told(figures: Figures) -> dict[str, Any]:
+def _night_value(figures: Figures) -> dict[str, Any]:
     ended_at = figures.ended_at
     return {
         "ended_at": None if ended_at is None else ended_at.isoformat(),

@@ -53,11 +53,11 @@ _BY_STATUS = {
 }
 
 
-def exit_for_many(*, failed: bool, poisoned: bool, wants_look: bool) -> Exit:
+def exit_for_many(*, failed: bool, poisoned: bool, needs_attention: bool) -> Exit:
     """Name the exit code of a night or a count."""
     if failed or poisoned:
         return Exit.FAILED
-    return Exit.LOOK if wants_look else Exit.OK
+    return Exit.LOOK if needs_attention else Exit.OK
 
 
 def exit_for(status: Status) -> Exit:
@@ -108,9 +108,9 @@ def say(text: str = "") -> None:
     print(text)
 
 
-def say_looks(looks: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Write what deserves a look: headings, each with its lines below it."""
-    for heading, lines in looks:
+def say_attention(sections: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Write what needs attention: headings, each with its lines below it."""
+    for heading, lines in sections:
         say()
         say(heading)
         for line in lines:

@@ -15,7 +15,7 @@ from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import note
 
 AGAIN_EVERY_S = 15.0
-"""Where lines cannot be written over, an outage that goes on is told again after this."""
+"""Where lines cannot be overwritten, an outage that goes on is printed again after this."""
 SHORT_S = 1.5
 """An outage that is over sooner is not told: servers are started again within a moment."""
 
@@ -25,7 +25,7 @@ def outages_shown() -> Iterator[None]:
     """Show on standard error what does not answer while the body runs."""
     line = OutageLine()
     try:
-        with outages.told_to(line):
+        with outages.notifying(line):
             yield
     finally:
         line.close()
@@ -51,7 +51,7 @@ class OutageLine:
             self._open[outage.what] = (outage, begun)
 
     def end(self, what: str, *, answers: bool) -> None:
-        """Take an outage away; of what answers again say so, if the outage was told."""
+        """Remove an outage; print that its source answers again, if the outage was printed."""
         with self._lock:
             self._open.pop(what, None)
             told = self._told_at.pop(what, None)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TERMINAL_EVERY_S = 0.1
 PIPED_EVERY_S = 5.0
 WARM_PIPED_EVERY_S = 15.0
-"""How often a log is told how far the kernels are."""
+"""How often the progress of compiling is printed to a log."""
 BAR_CHARS = 30
 BAR_PATIENCE_S = 1.0
 """A solve that is over sooner shows no bar."""
@@ -31,7 +31,7 @@ LEFT_FROM_SHARE = 0.25
 WARM_PATIENCE_S = 2.0
 """Kernels that are only loaded are ready sooner."""
 SAID_AGAIN_S = 30.0
-"""A wait that is told once is told again after so long."""
+"""A wait that was printed is printed again after this."""
 READY_PATIENCE_S = 20.0
 """A plan of a few thousand puzzles is ready sooner, together with workers for it."""
 
@@ -67,7 +67,7 @@ class MovingLine:
         self._bar.refresh()
 
     def close(self) -> None:
-        """End the moving line; elsewhere tell what came last, unless that was told."""
+        """End the moving line; elsewhere print the last state, unless it was printed."""
         held, self._held = self._held, None
         if held is not None and not self._moving:
             note(held())
@@ -106,13 +106,13 @@ class ProgressLine(MovingLine):
     def __call__(self, progress: Progress) -> None:
         """Show a progress, unless one was shown a moment ago."""
         # Loaded with the first progress: by then the workers' own modules are.
-        from nightgrid.workers.driver.progress import told_of
+        from nightgrid.workers.driver.progress import progress_text
 
         finished = progress.ended
         if finished and self._ended == progress.run_id:
             return
         self._ended = progress.run_id if finished else ""
-        told = told_of if self._moving else describe
+        told = progress_text if self._moving else describe
         named = f"{progress.game}: " if self._names_game else ""
         done, total = progress.jobs_done, max(progress.jobs_total, 1)
         self.show(done, total, lambda: named + told(progress), at_once=finished)
@@ -211,10 +211,10 @@ class SpangramBar(MovingLine):
 def describe(progress: Progress) -> str:
     """Write a progress as one line."""
     # Loaded with the first progress: by then the workers' own modules are.
-    from nightgrid.workers.driver.progress import told_of
+    from nightgrid.workers.driver.progress import progress_text
 
     full = BAR_CHARS * progress.jobs_done // max(progress.jobs_total, 1)
-    return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {told_of(progress)}"
+    return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {progress_text(progress)}"
 
 
 def warm_games(names: Iterable[str]) -> None:

@@ -1,7 +1,7 @@
 """The queues: their names, messages in them, how busy they are and how many workers they want.
 
 On-demand solves never wait behind a batch: they have queues of their own. A driver keeps only a
-window of its chunks in the queue, so the queue's length alone says too little; drivers leave word
+window of its chunks in the queue, so the queue's length alone says too little; drivers publish
 of all that they still want done. All of it is a shortcut: wrong or lost, it delays a run and
 changes nothing in its results.
 """

@@ -21,8 +21,8 @@ DEAD_KEPT_SECONDS = 24 * 3600
 DEAD, LEFT = "1", "left"
 """The value of the key of an exited worker. A worker that LEFT was asked to go: its exit does not
 count against the chunk that it had in hand."""
-REFUSAL_TOLD_PAUSES = 6.0
-"""A refusal is told for so many pauses of the worker after it."""
+REFUSAL_KEPT_PAUSES = 6.0
+"""A refusal is kept for this many pauses of the worker."""
 
 
 def worker_key(settings: Settings, worker: str) -> str:
@@ -52,7 +52,7 @@ def record_refusal(client: redis.Redis, settings: Settings, worker: str, reason:
     client.set(
         key,
         reason[:REASON_CHARS],
-        px=int(REFUSAL_TOLD_PAUSES * 1000 * settings.refusal_pause_seconds),
+        px=int(REFUSAL_KEPT_PAUSES * 1000 * settings.refusal_pause_seconds),
     )
 
 

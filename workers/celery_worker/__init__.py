@@ -1,1 +1,1 @@
-"""A worker process of Celery: its tasks, what is told of failures, how it begins and ends."""
+"""A worker process of Celery: its tasks, how failures are reported, how it begins and ends."""

@@ -84,6 +84,6 @@ def _ids(arguments: tuple[Any, ...]) -> dict[str, str | None]:
 
 
 def _send_figures() -> None:
-    # A lake that cannot be opened here is told of by the task itself.
+    # The task itself reports a lake that cannot be opened.
     with contextlib.suppress(NightgridError):
         send_figures(connections()[1], SETTINGS)

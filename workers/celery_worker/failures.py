@@ -1,4 +1,4 @@
-"""What becomes of a task that fails: the driver is told why, or another worker may take it."""
+"""Failed tasks: the driver is notified of the reason, or another worker may take the work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a worker process begins and ends: its log, warm kernels, children, and word that it lives."""
+"""How a worker process begins and ends: its log, warm kernels, children and heartbeat."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nightgrid.workers.tracing import begin_tracing, flush_traces
 log = get_logger("nightgrid.worker")
 
 NOTICE_SECONDS = 0.5
-"""A worker looks this often whether a child has died."""
+"""How often a worker checks whether a child has died."""
 _solvers: dict[str, str] = {}
 """Versions of the solvers that this worker has loaded before it began, by game."""
 
@@ -92,7 +92,7 @@ def _notice_deaths(sender: Any, **_: Any) -> None:
 
 
 @signals.worker_ready.connect  # type: ignore[untyped-decorator]
-def _mark_alive(sender: Any, **_: Any) -> None:
+def _start_heartbeat(sender: Any, **_: Any) -> None:
     about = {
         "pid": os.getpid(),
         "host": socket.gethostname(),

@@ -1,4 +1,4 @@
-"""This worker process: its settings, its name, its lake and Redis, and its word to drivers."""
+"""This worker process: its settings, its name, its lake and Redis, its announcements."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def notify_driver(
     event: EventKind, ref: ChunkRef, reason: Reason | None = None, worker: str = ""
 ) -> None:
     """Announce what became of a chunk to the driver of its run."""
-    told = Announcement(event=event, ref=ref, reason=reason, worker=worker)
+    announcement = Announcement(event=event, ref=ref, reason=reason, worker=worker)
     try:
-        announce(connections()[1], SETTINGS, told)
+        announce(connections()[1], SETTINGS, announcement)
     except redis.RedisError as error:
         # The part is in the lake: the driver finds it there.
         log.warning("not announced", chunk=ref.name, announcement=event, error=str(error))

@@ -88,7 +88,7 @@ class Heartbeats:
                 notify("READY=1")
 
     def end(self) -> None:
-        """Say that they are told to stop: nothing more is taken."""
+        """Report that the processes are stopping: they take no more work."""
         notify("STOPPING=1")
         delete_heartbeats(self._folder, READY)
 

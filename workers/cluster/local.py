@@ -11,7 +11,7 @@ from typing import Any
 
 import redis
 
-from nightgrid.archive.outages import closing_outage, over, tell
+from nightgrid.archive.outages import closing_outage, end_outage, report_outage
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
@@ -107,7 +107,7 @@ def wait_ready(
             try:
                 missing = _missing(settings, client, wanted)
                 answered_at = time.monotonic()
-                over(named)
+                end_outage(named)
                 if not missing:
                     return
             except redis.RedisError as error:
@@ -148,7 +148,7 @@ def _raise_if_silent(settings: Settings, answered_at: float, error: redis.RedisE
             f"{server.title(settings)}, which NIGHTGRID_REDIS_URL names, did not answer for "
             f"{patience_s:g} s: {error}"
         ) from error
-    tell(server.title(settings), error, left_s)
+    report_outage(server.title(settings), error, left_s)
 
 
 def _new_log_lines(settings: Settings, failed: str, log_sizes: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Which workers have stopped saying that they live."""
+"""Find the workers whose heartbeats have stopped."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from nightgrid.workers.settings import Settings
 
 
 class SilentWorkers:
-    """Notices workers that have said that they live, and have not for `silent_seconds`.
+    """Finds workers without a heartbeat for `silent_seconds`.
 
-    Silence counts only while the server answers: without it no worker can say anything. A worker
-    that has never spoken may be compiling kernels.
+    Time counts only while the server answers: without it no worker can write a heartbeat. A worker
+    that has not written its first one may be compiling kernels.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._heard_at: dict[str, float] = {}
-        self._looked_at = time.monotonic()
+        self._polled_at = time.monotonic()
         self.working: frozenset[str] = frozenset()
-        """Workers of the last look that live and have refused nothing a moment ago."""
+        """Workers that lived at the last poll and refused nothing."""
 
     def silent(self, workers: Collection[str]) -> set[str]:
-        """Name those of these workers that have been silent for too long."""
+        """List those of these workers without a heartbeat for too long."""
         now = time.monotonic()
-        since = now - self._looked_at
+        since = now - self._polled_at
         if since < self._settings.liveness_interval_seconds or not workers:
             return set()
-        self._looked_at = now
+        self._polled_at = now
         heard = {w: at for w, at in self._heard_at.items() if w in workers}
         try:
             with connect(self._settings) as client:
@@ -40,7 +40,7 @@ class SilentWorkers:
                 refusing = refusals(client, self._settings)
         except redis.RedisError:
             self.working = frozenset()
-            # Time in which no worker could be heard does not count.
+            # Time in which the server did not answer does not count.
             self._heard_at = {w: at + since for w, at in heard.items()}
             return set()
         self.working = frozenset(w for w in workers if w in alive and w not in refusing)

@@ -65,14 +65,14 @@ ORPHAN_SECONDS = 1.0
 DAMAGED_SERVER_STARTS = 4
 """After so many young deaths of the server its data are taken to be damaged."""
 HAND_BACK_SECONDS = 3.0
-"""How long a worker may take to put back into the queue what it is told to leave undone."""
+"""How long a worker that is stopped may take to put its unfinished work back into the queue."""
 LEFT_CODES = frozenset({os.EX_OK, os.EX_TEMPFAIL})
 """How a worker exits by itself, its work handed back: asked to go, or because it only seemed to
 live."""
 
 
 class Supervisor:
-    """Keeps one process running for each role, until it is told to stop."""
+    """Keeps one process running for each role, until a signal or its parent's end stops it."""
 
     def __init__(self, settings: Settings, roles: Sequence[str] = ROLES) -> None:
         self._settings = settings

@@ -79,7 +79,7 @@ PlainTransition = Literal[
 
 
 class IllegalTransitionError(Exception):
-    """A chunk was told to make a transition that its state does not have."""
+    """A transition that the state of its chunk does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -189,7 +189,7 @@ class ChunkTable:
 
     def fail(self, key: ChunkKey, attempts: Attempts) -> None:
         """An attempt failed; `attempts` is what the lake knows of them now."""
-        # What ended together with an earlier driver, by a stop for example, is told as no failure.
+        # Work that ended together with an earlier driver, by a stop for example, is no failure.
         self.failures += len(attempts.failures) > len(self._chunks[key].attempts.failures)
         self._move("fail", key, attempts=attempts)
 

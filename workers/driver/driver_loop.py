@@ -99,13 +99,13 @@ class DriverLoop:
             if now - since > self.settings.broker_patience_seconds:
                 raise
             left_s = self.settings.broker_patience_seconds - (now - since)
-            outages.tell(f"what run {self.growing.run.run_id} needs", error, left_s)
+            outages.report_outage(f"what run {self.growing.run.run_id} needs", error, left_s)
             if since == now:
                 log.warning("driver waits", step=name, error=str(error))
             time.sleep(TRANSIENT_PAUSE_SECONDS)
         else:
             if self._trouble_since.pop(name, None) is not None and not self._trouble_since:
-                outages.over(f"what run {self.growing.run.run_id} needs")
+                outages.end_outage(f"what run {self.growing.run.run_id} needs")
 
     def _read_results(self) -> None:
         self.growing.read_results(self.collector)

@@ -26,7 +26,7 @@ from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.runs.manifest import Run
 
 LEAST_S = 1.0
-"""An end is told only after so much has been worked."""
+"""The end is estimated only after so much has been worked."""
 LEAST_SHARE = 0.01
 """Least share of a run that is planned before the rest is estimated from it."""
 FEW_CHUNKS = 4
@@ -36,7 +36,7 @@ LATE = 3.0
 LATE_S = 2.0
 """... if that is more than this, below which a driver does not see when chunks begin."""
 OLDEST_TOLD_S = 2.0
-"""A chunk in flight is told of only when it is older."""
+"""A chunk in flight is shown only when it is older."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +168,7 @@ def _over_expected(took_s: float, expected_s: float, chunks: int) -> float:
     return (took_s / expected_s) ** (chunks / (chunks + FEW_CHUNKS))
 
 
-def told_of(progress: Progress) -> str:
+def progress_text(progress: Progress) -> str:
     """Tell people how far a run is, how fast it goes, and when it will have ended."""
     more = "" if progress.planned_share == 1.0 else " so far"
     told = [

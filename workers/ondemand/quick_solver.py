@@ -86,10 +86,10 @@ def warm(settings: Settings) -> None:
             log.info("game warm", game=name, seconds=round(time.monotonic() - begun, 3))
 
 
-def serve(lake: Lake, settings: Settings, asked: TextIO, told: TextIO) -> None:
+def serve(lake: Lake, settings: Settings, requests: TextIO, answers: TextIO) -> None:
     """Answer messages, a line each, until there are no more."""
-    _tell(told, READY)
-    for line in asked:
+    _write_line(answers, READY)
+    for line in requests:
         try:
             message = json.loads(line)
             with continued(message.pop(TRACE, None), "kernel", job=message["job_id"]):
@@ -97,13 +97,13 @@ def serve(lake: Lake, settings: Settings, asked: TextIO, told: TextIO) -> None:
         except Exception as error:  # noqa: BLE001 - the queue has attempts, and words for what fails
             log.warning("not answered here", error=repr(error))
             answer = None
-        _tell(told, answer)
+        _write_line(answers, answer)
 
 
-def _tell(told: TextIO, value: Any) -> None:
-    told.write(json.dumps(value, separators=(",", ":")))
-    told.write("\n")
-    told.flush()
+def _write_line(stream: TextIO, value: Any) -> None:
+    stream.write(json.dumps(value, separators=(",", ":")))
+    stream.write("\n")
+    stream.flush()
 
 
 def main() -> None:
@@ -115,12 +115,12 @@ def main() -> None:
     settings = program_settings()
     begin_tracing(settings.trace_url, "quick")
     # Nothing but answers may be written where they are read.
-    told, sys.stdout = sys.stdout, sys.stderr
+    answers, sys.stdout = sys.stdout, sys.stderr
     warm(settings)
     # What is loaded by now stays: no collection of garbage looks at it again.
     gc.collect()
     gc.freeze()
-    serve(Lake.open(settings.lake), settings, sys.stdin, told)
+    serve(Lake.open(settings.lake), settings, sys.stdin, answers)
 
 
 if __name__ == "__main__":

@@ -187,11 +187,11 @@ def _yesterday(obj: Mapping[str, Any]) -> str | None:
     if not told:
         return None
     return canonical_json(
-        {name: value if _is_told(value) else None for name, value in told.items()}
+        {name: value if _is_text_list(value) else None for name, value in told.items()}
     )
 
 
-def _is_told(value: Any) -> bool:
+def _is_text_list(value: Any) -> bool:
     return (
         isinstance(value, list)
         and len(value) <= _YESTERDAY_MAX

@@ -22,7 +22,7 @@ _AGAINST_REFUSAL = (
 
 
 def check_server(settings: Settings) -> Iterator[Finding]:
-    """Look for the server, and whether it keeps what it is told."""
+    """Check that the server answers and persists what is written to it."""
     from nightgrid.workers.broker.connection import connect
     from nightgrid.workers.broker.worker_keys import living_workers, refusals
     from nightgrid.workers.cluster import server

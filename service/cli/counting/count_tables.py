@@ -12,9 +12,9 @@ from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import (
     duration,
     say,
+    say_attention,
     say_end,
     say_figures,
-    say_looks,
     say_table,
 )
 from nightgrid.service.terminal.formats import Format, write_rows
@@ -39,7 +39,7 @@ def say_count(report: CountReport, *, verbose: bool) -> None:
     say(report.line())
     if report.finished_before:
         say(report.sentence())
-    say_looks(report.looks())
+    say_attention(report.attention_sections())
     if verbose:
         say()
         say_figures(report.rows_of_figures())

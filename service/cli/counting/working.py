@@ -128,11 +128,13 @@ def work_count(
         if getattr(error, "cancelled", False):
             note(f"it goes on with: {same_command('--resume')}")
         return Exit.INTERRUPTED
-    _tell_report(report, form, output, verbose=verbose)
-    return exit_for_many(failed=False, poisoned=report.poisoned, wants_look=report.wants_look)
+    _show_report(report, form, output, verbose=verbose)
+    return exit_for_many(
+        failed=False, poisoned=report.poisoned, needs_attention=report.needs_attention
+    )
 
 
-def _tell_report(
+def _show_report(
     report: CountReport, form: Format | None, output: Path | None, *, verbose: bool
 ) -> None:
     if report.poisoned:

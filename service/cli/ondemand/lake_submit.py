@@ -39,10 +39,10 @@ def submit_here(jobs: LakeJobs, submission: Submission, lake: str | None) -> int
         wanted_s = submission.deadline_s
         deadline_at = None if wanted_s is None else time.time() + wanted_s
         job = submit(store, asked, settings, deadline_at=deadline_at)
-        state = status(store, job).state if submission.json and submission.tells_ids else ""
+        state = status(store, job).state if submission.json and submission.prints_ids else ""
         value = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job, "state": state}
         name = puzzle_name(found, published)
-        submission.tell(job, name, head_json(found, asked.puzzle) | value)
+        submission.print_job(job, name, head_json(found, asked.puzzle) | value)
         return Exit.OK
 
     sources = read_sources(

@@ -88,7 +88,7 @@ def _submit(
         "job_id": solve["id"],
         "state": status_of(solve).state,
     }
-    submission.tell(solve["id"], name or reference, value)
+    submission.print_job(solve["id"], name or reference, value)
 
 
 def _words(file: str) -> list[str]:

@@ -142,16 +142,16 @@ def result(
     rankings = [] if wanted != "results" else _rankings(jobs, lake, url)
     ranked = Exit.OK
     if rankings:
-        from nightgrid.service.cli.ranking.ondemand import tell_rankings_at
+        from nightgrid.service.cli.ranking.ondemand import show_rankings_at
 
-        ranked = tell_rankings_at(rankings, lake, url, wait, json=form is Format.JSON)
+        ranked = show_rankings_at(rankings, lake, url, wait, json=form is Format.JSON)
         jobs = [text for text in jobs if text not in rankings]
         if not jobs:
             return ranked
     with jobs_at(url, lake, writes=False) as source:
         named, worst = named_jobs(source, jobs)
-        told = tell_results(source, named, wait, form, output, wanted)
-    return max(worst, told, ranked)
+        shown = show_results(source, named, wait, form, output, wanted)
+    return max(worst, shown, ranked)
 
 
 def _rankings(texts: Sequence[str], lake: str | None, url: str | None) -> list[str]:
@@ -161,7 +161,7 @@ def _rankings(texts: Sequence[str], lake: str | None, url: str | None) -> list[s
     return rankings_among(texts, lake, url)
 
 
-def tell_results(
+def show_results(
     source: Jobs,
     named: Mapping[str, str],
     wait: float,
@@ -169,7 +169,10 @@ def tell_results(
     output: Path | None = None,
     wanted: Wanted = "results",
 ) -> Exit:
-    """Write what became of jobs, each under what it was called; wait at most so long for them."""
+    """Print the results of jobs, waiting at most `wait` seconds for all of them.
+
+    `named` maps job ids to the names under which they are printed. Returns the worst exit code.
+    """
     from nightgrid.archive.lake.tables import SOLUTIONS
 
     worst = Exit.OK
@@ -191,8 +194,8 @@ def tell_results(
         elif form is None and wanted != "solutions":
             if rows:
                 say()
-            tell = _say_parts if wanted == "parts" else _say_row
-            tell(source, row, name)
+            show = _say_parts if wanted == "parts" else _say_row
+            show(source, row, name)
         rows.append(row)
     if wanted == "parts":
         if form is not None:

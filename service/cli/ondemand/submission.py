@@ -1,4 +1,4 @@
-"""What `nightgrid submit` is given, and how each job is told, in a lake and at a service alike."""
+"""The arguments of `nightgrid submit`, and the line for each job, for a lake or a service."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Submission:
     deadline_s: float | None
     """How long an answer is wanted, from when its puzzle is submitted; None: for ever."""
     json: bool
-    tells_ids: bool
-    """Whether each job is told as it is submitted, not only once it has ended."""
+    prints_ids: bool
+    """Whether each job is printed when it is submitted, not only when it has ended."""
     jobs: dict[str, str] = field(default_factory=dict)
     """What the puzzle of each submitted job is called, by job id."""
 
@@ -43,10 +43,10 @@ class Submission:
         """Tell what is asked of a game's puzzles; None for an unknown game, which is ""."""
         return self.chosen or (game_plug(game).usual_ask if game else None)
 
-    def tell(self, job_id: str, name: str, value: Mapping[str, Any]) -> None:
-        """Note a job, and print it where jobs are told; `value` is what --json says of it."""
+    def print_job(self, job_id: str, name: str, value: Mapping[str, Any]) -> None:
+        """Record a submitted job, and print it if `prints_ids`; `value` is its --json."""
         self.jobs[job_id] = name
-        if not self.tells_ids:
+        if not self.prints_ids:
             return
         if self.json:
             emit(value)

@@ -114,7 +114,7 @@ def submit(
         split=split,
         deadline_s=deadline,
         json=json,
-        tells_ids=wait is None,
+        prints_ids=wait is None,
     )
     service = remote_jobs(url, lake)
     if service is not None:
@@ -134,7 +134,7 @@ def _waited(source: Jobs, named: dict[str, str], wait: float | None, *, json: bo
     """Wait for jobs where that is wanted, and tell what became of them."""
     if wait is None:
         return Exit.OK
-    from nightgrid.service.cli.ondemand.result import tell_results
+    from nightgrid.service.cli.ondemand.result import show_results
 
     form = Format.JSON if json else None
-    return tell_results(source, named, wait, form)
+    return show_results(source, named, wait, form)

@@ -15,7 +15,7 @@ POLL_S = 0.5
 SERVER_PATIENCE_S = 20.0
 """A server that is being started is waited for this long."""
 NOTED_AFTER_S = 2.0
-"""A wait that is longer is told."""
+"""A longer wait is reported."""
 
 
 def wait_for_server(lake: Lake, settings: Settings) -> None:

@@ -32,8 +32,8 @@ class Rankings(Protocol):
     def submit(self, puzzle: Any, clue: str | None) -> str:
         """Ask for a board to be ranked; return the ranking's id."""
 
-    def look(self, ranking_id: str, timeout_s: float) -> RankingStatus:
-        """Wait for a ranking, at most so long; tell where it is."""
+    def wait(self, ranking_id: str, timeout_s: float) -> RankingStatus:
+        """Wait at most `timeout_s` for a ranking, and return its status."""
 
 
 class LakeRankings:
@@ -45,7 +45,7 @@ class LakeRankings:
 
         self.settings = read_settings(lake=lake, writes=writes)
         self.lake = Lake.open(self.settings.lake)
-        # One look is enough for all boards.
+        # One wait is enough for all boards.
         self._need_server = cache(partial(wait_for_server, self.lake, self.settings))
 
     def submit(self, puzzle: Any, clue: str | None) -> str:
@@ -62,7 +62,7 @@ class LakeRankings:
             self._need_server()
         return submit_ranking(self.lake, wanted, self.settings)
 
-    def look(self, ranking_id: str, timeout_s: float) -> RankingStatus:
+    def wait(self, ranking_id: str, timeout_s: float) -> RankingStatus:
         """See Rankings."""
         from nightgrid.workers.ranking.ondemand import wait_for_ranking
 
@@ -80,7 +80,7 @@ class RemoteRankings:
         body = {"puzzle": puzzle.to_json(), **({} if clue is None else {"clue": clue})}
         return str(self._client.ask("POST", "/v1/rankings", body=body)["id"])
 
-    def look(self, ranking_id: str, timeout_s: float) -> RankingStatus:
+    def wait(self, ranking_id: str, timeout_s: float) -> RankingStatus:
         """See Rankings."""
         from nightgrid.service.remote.client import NotThereError
         from nightgrid.workers.ranking.ondemand import OPEN_STATES, POLL_SECONDS, RankingStatus
@@ -105,7 +105,7 @@ class RemoteRankings:
 def submit_rankings(
     files: Sequence[str], lake: str | None, url: str | None, wait: float | None, *, json: bool
 ) -> int:
-    """Have boards ranked soon, and print the rankings' ids, or what became of them."""
+    """Submit boards to be ranked; print the ids of the rankings, or with `wait` the rankings."""
     from nightgrid.archive.games import ranking_plug
     from nightgrid.service.cli.ondemand.submission import puzzle_name
     from nightgrid.service.options.reading import read_sources
@@ -130,7 +130,7 @@ def submit_rankings(
         code = each_puzzle(sources, submit_one, ask=None, json=json, spaced=False)
         if wait is None:
             return code
-        return max(code, tell_rankings(source, named, wait, json=json))
+        return max(code, show_rankings(source, named, wait, json=json))
 
 
 @contextmanager
@@ -152,14 +152,14 @@ def rankings_among(texts: Sequence[str], lake: str | None, url: str | None) -> l
     if not ids:
         return []
     with rankings_at(url, lake, writes=False) as source:
-        return [text for text in ids if source.look(text, 0.0).state != "unknown"]
+        return [text for text in ids if source.wait(text, 0.0).state != "unknown"]
 
 
-def tell_rankings(source: Rankings, named: Mapping[str, str], wait: float, *, json: bool) -> Exit:
-    """Write what became of rankings; wait at most so long for all of them."""
+def show_rankings(source: Rankings, named: Mapping[str, str], wait: float, *, json: bool) -> Exit:
+    """Print rankings, waiting at most `wait` seconds for all; return the worst exit code."""
     worst, until = Exit.OK, time.monotonic() + wait
     for ranking_id, name in named.items():
-        found = source.look(ranking_id, max(0.0, until - time.monotonic()))
+        found = source.wait(ranking_id, max(0.0, until - time.monotonic()))
         if json:
             emit({"name": name, "state": found.state, **_json(found)})
         if found.ranking is None:
@@ -176,12 +176,12 @@ def tell_rankings(source: Rankings, named: Mapping[str, str], wait: float, *, js
     return worst
 
 
-def tell_rankings_at(
+def show_rankings_at(
     ids: Sequence[str], lake: str | None, url: str | None, wait: float, *, json: bool
 ) -> Exit:
-    """Write what became of rankings of a lake or a service, by their ids."""
+    """Print rankings of a lake or a service by their ids; return the worst exit code."""
     with rankings_at(url, lake, writes=False) as source:
-        return tell_rankings(source, {text: text for text in ids}, wait, json=json)
+        return show_rankings(source, {text: text for text in ids}, wait, json=json)
 
 
 def _json(found: RankingStatus) -> dict[str, Any]:

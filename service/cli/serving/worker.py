@@ -72,7 +72,7 @@ def worker(
     supervisor = Supervisor(settings, roles)
     if server.is_embedded(settings):
         return _ended(supervisor.run(preparing=preparing(settings, roles)))
-    # Nothing here can start that server: whether it answers is told for as long as workers run.
+    # Nothing here can start that server: its outages are reported for as long as workers run.
     with outages_shown(), server_watched(settings):
         return _ended(supervisor.run(preparing=preparing(settings, roles)))
 
@@ -120,7 +120,7 @@ def _ended(unprepared: int | None) -> int:
 
 @contextmanager
 def server_watched(settings: Settings) -> Iterator[None]:
-    """Tell of a configured server that does not answer, while the body runs."""
+    """Report outages of a configured server while the body runs."""
     from nightgrid.workers.broker.connection import answering, connect
     from nightgrid.workers.cluster import server
     from nightgrid.workers.server_url import distrust
@@ -135,9 +135,9 @@ def server_watched(settings: Settings) -> Iterator[None]:
                         client.ping()
                 except TransientError as error:
                     why = distrust(error) or error.__cause__
-                    outages.tell(server.title(settings), why, None)
+                    outages.report_outage(server.title(settings), why, None)
                 else:
-                    outages.over(server.title(settings))
+                    outages.end_outage(server.title(settings))
                 ended.wait(WATCH_EVERY_S)
 
     watching = threading.Thread(target=watch, name="server-watch", daemon=True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from nightgrid.service.drawing import Drawing, View, plain
 from nightgrid.service.drawing.canvas import Canvas, Place
-from nightgrid.service.drawing.colours import PLAIN, TINTS, on, told_apart
+from nightgrid.service.drawing.colours import PLAIN, TINTS, distinct_colours, on
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import Cell, Region, RegionType
 from nightgrid.solvers.pips.solution import Placement, Solution
@@ -55,7 +55,7 @@ def region_tints(puzzle: Puzzle) -> list[str]:
         if i in neighbours:
             around = {of.get((r + down, c + right), i) for down, right in _BESIDE}
             neighbours[i] |= around - {i}
-    colours = told_apart(neighbours, len(TINTS))
+    colours = distinct_colours(neighbours, len(TINTS))
     return [TINTS[colours[i]] if i in colours else PLAIN for i in range(len(puzzle.regions))]
 
 

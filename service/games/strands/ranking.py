@@ -11,7 +11,7 @@ from nightgrid.archive.games.strands.playing.conditioned import open_play
 from nightgrid.archive.games.strands.playing.play import Play
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker, Ranking, default_ranker
-from nightgrid.service.games.strands.signals import told_signals
+from nightgrid.service.games.strands.signals import signals_text
 from nightgrid.service.terminal.console import duration, note, sentence_of
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError
@@ -59,7 +59,7 @@ class RankedSearch:
         more = len(self.ranking.covers) - SHOWN
         if more > 0:
             lines.append(f"  and {more:,} more; --json has all of them")
-        lines.append(told_signals(first.signals))
+        lines.append(signals_text(first.signals))
         if not self.ranking.with_model:
             lines.append(sentence_of(ALONE))
         return "\n".join(lines)

@@ -1,11 +1,11 @@
-"""Why a cover was ranked where it is, in words for people."""
+"""The signals that ranked a cover, as text for people."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 SHOWN = 3
-"""Signals, or terms of a word, that are told: those that weigh most."""
+"""Signals, or terms of a word, that are shown: those that weigh most."""
 SCALE = "+1: 2.7 times as likely, +2.3: ten times"
 """What the numbers mean, which are natural logarithms of how many times as likely."""
 _SIGNALS = {
@@ -22,13 +22,13 @@ _SIGNALS = {
 }
 
 
-def told_signals(signals: Mapping[str, float]) -> str:
-    """Say what speaks most for or against a cover, against the mean of those that are listed."""
+def signals_text(signals: Mapping[str, float]) -> str:
+    """Write the strongest signals of a cover, against the mean of the listed covers."""
     told = {_SIGNALS.get(name, name): number for name, number in signals.items()}
-    return f"Why the first, against the mean of the list ({SCALE}): {told_terms(told)}."
+    return f"Why the first, against the mean of the list ({SCALE}): {terms_text(told)}."
 
 
-def told_terms(terms: Mapping[str, float]) -> str:
-    """Name what weighs most, each with its number."""
+def terms_text(terms: Mapping[str, float]) -> str:
+    """Write the SHOWN strongest terms, each with its number."""
     strongest = sorted(terms.items(), key=lambda item: -abs(item[1]))[:SHOWN]
     return ", ".join(f"{name.replace('_', ' ')} {number:+.1f}" for name, number in strongest)

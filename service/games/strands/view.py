@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from nightgrid.service.drawing import LINE_CHARS, STYLES, Drawing, Line, View, plain, wrapped
 from nightgrid.service.drawing.canvas import Canvas
-from nightgrid.service.drawing.colours import told_apart
+from nightgrid.service.drawing.colours import distinct_colours
 from nightgrid.solvers.sentences import plural
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
@@ -58,7 +58,7 @@ def styled_entries(cover: Cover) -> list[tuple[Entry, str]]:
         for i, entry in enumerate(cover.entries)
         if entry is not cover.spangram
     }
-    colours = told_apart(neighbours, len(WORD_STYLES))
+    colours = distinct_colours(neighbours, len(WORD_STYLES))
     return [
         (entry, WORD_STYLES[colours[i]] if i in colours else SPANGRAM_STYLE)
         for i, entry in enumerate(cover.entries)

@@ -14,7 +14,7 @@ import pytest
 
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.ingest.normalised_mark import normalised_mark_path
+from nightgrid.archive.ingest.normalised_fingerprint import normalised_fingerprint_path
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.web import HttpSource, Politeness
@@ -98,7 +98,7 @@ def test_three_nights_of_a_mutable_endpoint(
     assert night(0) == ([], [304, 304, 304, 404])
     assert normalise(lake).payloads == 0
     after = snapshot(Path(lake.url))
-    assert after.pop(normalised_mark_path("pips")), "it had nothing left to do, and wrote so"
+    assert after.pop(normalised_fingerprint_path("pips")), "it had nothing left to do, and wrote so"
     assert after == before
 
     # A night later one board was replaced within the four days, one beyond, and one is new.

@@ -17,7 +17,7 @@ from nightgrid.archive.games.pips.payload import LEVELS, read_payload
 from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
-from nightgrid.archive.ingest.normalised_mark import normalised_mark_path
+from nightgrid.archive.ingest.normalised_fingerprint import normalised_fingerprint_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive, index_path
 from nightgrid.archive.lake.storage import Lake
@@ -221,7 +221,7 @@ def test_a_second_run_changes_no_byte_and_says_so(
     assert snapshot(Path(lake.url)) == after
     assert {path: path.stat().st_mtime_ns for path in Path(lake.url).rglob("*")} == times
     # The first run that had nothing left to do wrote so, and nothing else.
-    assert after.pop(normalised_mark_path("pips"))
+    assert after.pop(normalised_fingerprint_path("pips"))
     assert after == before
 
 
@@ -338,7 +338,7 @@ def test_killed_for_real_at_any_moment_and_run_again_gives_the_same_lake(
     assert kills >= 1
     found = snapshot(tmp_path / "killed")
     # One that was killed after its last write finds nothing left to do, and says so.
-    found.pop(normalised_mark_path("pips"), None)
+    found.pop(normalised_fingerprint_path("pips"), None)
     assert found == expected
 
 

@@ -150,7 +150,7 @@ def test_a_board_that_breaks_a_newer_rule_leaves_the_other_rows_of_gold(
         return puzzle
 
     monkeypatch.setattr(strands, "from_arrays", stricter)
-    for module in ("results.checked", "marks"):
+    for module in ("results.checked", "fingerprints"):
         name = f"nightgrid.archive.{module}.program_version"
         monkeypatch.setattr(name, lambda: "later")
     assert write_gold(filled, strands, ASKS) == ()

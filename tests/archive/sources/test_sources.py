@@ -487,7 +487,7 @@ def test_a_dead_source_is_told_of_while_it_is_tried_again(slept: list[float]) ->
 
     source = HttpSource("http://127.0.0.1:9", Politeness(), sleep=slept.append)
     source.dates_left = 3
-    with outages.told_to(Listener()):
+    with outages.notifying(Listener()):
         assert source.fetch(DATE, None).kind == AnswerKind.FAILED
         source.close()
     *tries, end = told

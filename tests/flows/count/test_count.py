@@ -142,7 +142,7 @@ def test_a_broken_file_of_a_corpus_is_named_once(settings: Count, tmp_path: Path
     (payloads / "a.json").write_text("what")
     (payloads / "b.json").write_text(json.dumps(game("pips").puzzle_to_json(made.puzzle)))
     report = run(settings(str(payloads), game="pips"))
-    ((_, (line,)),) = report.looks()
+    ((_, (line,)),) = report.attention_sections()
     assert line == "a.json row 0: not-json: line 1, column 1: expected a JSON object, got 'what'"
 
 

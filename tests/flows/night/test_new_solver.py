@@ -56,7 +56,7 @@ def test_every_board_is_solved_again_once_and_nothing_is_told_where_counts_agree
         report, again = night(tmp_path), night(tmp_path)
     assert (report.planned, report.solved, report.contradictions) == (BOARDS, BOARDS, 0)
     assert (again.planned, again.already_known) == (0, BOARDS)
-    assert not report.wants_look
+    assert not report.needs_attention
     versions = read_results(lake).column("solver_version").to_pylist()
     assert sorted(versions) == ["pips-2"] * BOARDS + ["pips-next"] * BOARDS
     assert list(check_lake_files(lake)) == []
@@ -71,11 +71,11 @@ def test_a_count_that_differs_is_told_once_and_ends_the_night_with_5(
     (item,) = [item for item in report.attention if item.kind == CONTRADICTION]
     assert (report.contradictions, item.puzzle_id, item.ask) == (1, puzzle, "count")
     assert item.why.startswith("pips-2 said ")
-    assert report.wants_look
-    ((heading, lines),) = report.looks()
+    assert report.needs_attention
+    ((heading, lines),) = report.attention_sections()
     assert heading == "pips: 1 answered otherwise than by another version of the solver"
     assert lines == [f"{item.name}: {item.why}"]
-    assert (again.contradictions, again.wants_look) == (0, False)
+    assert (again.contradictions, again.needs_attention) == (0, False)
     # Both answers stay: which of them is wrong is for a person to find.
     rows = [row for row in read_results(lake).to_pylist() if row["puzzle_id"] == puzzle]
     assert len({row["count"] for row in rows}) == 2

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from nightgrid.flows.attention import KINDS, QUARANTINE, Item
+from nightgrid.flows.attention import KINDS, QUARANTINE, AttentionItem
 from nightgrid.flows.count.figures import Figures
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.night.report import GameReport, NightReport
@@ -76,11 +76,13 @@ def test_the_line_says_how_jobs_ended_and_what_earlier_nights_left():
 
 def test_every_kind_has_a_heading_and_a_page_that_names_its_items():
     items = tuple(
-        Item(kind=kind, name=f"pips/2026-01-02/{i}", why="because") for kind in KINDS for i in "ab"
+        AttentionItem(kind=kind, name=f"pips/2026-01-02/{i}", why="because")
+        for kind in KINDS
+        for i in "ab"
     )
     report = night(attention=items, lake="my lake", poison=2, over_budget=99)
 
-    looks = dict(report.looks())
+    looks = dict(report.attention_sections())
     assert list(looks) == [
         "pips: 2 poison", "pips: 2 invalid", "pips: 99 over budget", "pips: 2 unsolvable",
         "pips: 2 in quarantine",
@@ -100,7 +102,7 @@ def test_every_kind_has_a_heading_and_a_page_that_names_its_items():
         ({"planned": 3, "solved": 2, "unsolvable": 1}, Exit.LOOK),
         ({"planned": 3, "solved": 2, "over_budget": 1}, Exit.LOOK),
         ({"planned": 3, "solved": 2, "invalid": 1}, Exit.LOOK),
-        ({"attention": (Item(kind=QUARANTINE, name="x", why="y"),)}, Exit.LOOK),
+        ({"attention": (AttentionItem(kind=QUARANTINE, name="x", why="y"),)}, Exit.LOOK),
         ({"source_trouble": "no YYYY-MM-DD.json in e"}, Exit.LOOK),
         ({"planned": 3, "solved": 2, "poison": 1}, Exit.FAILED),
         ({"planned": 3, "unsolvable": 2, "poison": 1}, Exit.FAILED),
@@ -113,7 +115,7 @@ def test_the_code_of_a_night_says_whether_a_person_is_needed(figures, code):
     report = NightReport(games=(night(), night(**figures)))
 
     found = exit_for_many(
-        failed=report.failed, poisoned=report.poisoned, wants_look=report.wants_look
+        failed=report.failed, poisoned=report.poisoned, needs_attention=report.needs_attention
     )
     assert found is code
 
@@ -135,5 +137,7 @@ def test_the_code_of_a_count_takes_no_solution_for_an_answer(statuses, quarantin
         figures=Figures(statuses=Counter(statuses)),
     )  # fmt: skip
 
-    found = exit_for_many(failed=False, poisoned=report.poisoned, wants_look=report.wants_look)
+    found = exit_for_many(
+        failed=False, poisoned=report.poisoned, needs_attention=report.needs_attention
+    )
     assert found is code

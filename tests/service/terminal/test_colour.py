@@ -14,7 +14,7 @@ from collections.abc import Callable
 import pytest
 
 from nightgrid.service.cli.app import COLOUR_VARIABLES
-from nightgrid.service.drawing.colours import TINTS, apart, tint, told_apart
+from nightgrid.service.drawing.colours import TINTS, apart, distinct_colours, tint
 from nightgrid.service.terminal.colour import When, choose, coloured, console
 from nightgrid.service.terminal.console import say_table
 from nightgrid.service.terminal.progress import MovingLine
@@ -211,7 +211,7 @@ def test_every_thing_has_a_hue_of_its_own_far_from_those_of_its_group() -> None:
 
 def test_neighbours_are_told_apart_where_there_are_enough_colours() -> None:
     ring = {i: {(i - 1) % 9, (i + 1) % 9} for i in range(9)}
-    colours = told_apart(ring, len(TINTS))
+    colours = distinct_colours(ring, len(TINTS))
     assert all(colours[i] != colours[j] for i, beside in ring.items() for j in beside)
     all_of_them = {i: set(range(5)) - {i} for i in range(5)}
-    assert sorted(told_apart(all_of_them, 3).values()) == [0, 0, 1, 1, 2]
+    assert sorted(distinct_colours(all_of_them, 3).values()) == [0, 0, 1, 1, 2]

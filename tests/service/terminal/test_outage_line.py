@@ -65,13 +65,13 @@ def test_what_was_not_told_is_not_taken_back(monkeypatch: Any) -> None:
 def test_a_request_without_an_answer_is_told_of_before_it_fails(monkeypatch: Any) -> None:
     monkeypatch.setattr(outages, "NOTICE_S", 0.01)
     shown, _ = line(monkeypatch)
-    with outages.told_to(shown):
-        with outages.told_when_slow("http://127.0.0.1:9", 15.0):
+    with outages.notifying(shown):
+        with outages.reporting_slow_request("http://127.0.0.1:9", 15.0):
             while not shown._open:
                 time.sleep(0.001)
         (outage, _) = shown._open["http://127.0.0.1:9"]
         assert "no answer for" in outage.why
-        outages.over("http://127.0.0.1:9")
+        outages.end_outage("http://127.0.0.1:9")
         assert not shown._open
-    outages.tell("http://127.0.0.1:9", "refused", 1.0)
+    outages.report_outage("http://127.0.0.1:9", "refused", 1.0)
     assert not shown._open, "nothing is told once the body has ended"

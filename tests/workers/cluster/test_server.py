@@ -165,7 +165,7 @@ def test_a_configured_server_that_stays_away_is_named_without_its_password(tmp_p
             told.append(("end", answers))
 
     with (
-        outages.told_to(Listener()),
+        outages.notifying(Listener()),
         pytest.raises(TransientError) as caught,
         local_cluster(settings, roles=("server", "batch")),
     ):

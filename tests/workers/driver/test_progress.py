@@ -16,8 +16,8 @@ from nightgrid.workers.driver.progress import (
     _short,
     left_of,
     progress_of,
+    progress_text,
     states_per_s,
-    told_of,
 )
 from nightgrid.workers.runs.attempts import Start
 from nightgrid.workers.runs.manifest import Run, Segment
@@ -48,7 +48,7 @@ def test_the_rest_takes_as_much_longer_as_what_was_worked():
     assert left is not None
     assert (left.core_s, left.wall_s) == (pytest.approx(120.0), pytest.approx(60.0))
     assert not left.at_least
-    assert "about 1:00 min left" in told_of(many)
+    assert "about 1:00 min left" in progress_text(many)
     half_planned = left_of(replace(many, planned_share=0.5))
     assert half_planned is not None
     assert half_planned.core_s == pytest.approx(270.0), "as much again is expected of the rest"
@@ -94,15 +94,15 @@ def test_of_a_chunk_that_takes_a_multiple_nobody_knows_the_end():
     assert not short.at_least, "a driver sees only every two seconds when chunks begin"
     # 40 s and longer, of which less than that is left at least: that says nothing.
     assert over.wall_s > 40.0
-    assert "at least" in told_of(late(40.0))
-    assert "left" not in told_of(replace(late(40.0), expected_total_s=11.0))
+    assert "at least" in progress_text(late(40.0))
+    assert "left" not in progress_text(replace(late(40.0), expected_total_s=11.0))
 
 
 def test_what_nobody_expected_comes_on_top():
     split = replace(AT, foreseen_total=26)
-    assert "at least" in told_of(split)
-    assert "about" not in told_of(split)
-    assert "left" not in told_of(replace(split, expected_total_s=10.0)), (
+    assert "at least" in progress_text(split)
+    assert "about" not in progress_text(split)
+    assert "left" not in progress_text(replace(split, expected_total_s=10.0)), (
         "nothing but what came on top"
     )
     assert left_of(replace(AT, expected_total_s=0.0)) is None
@@ -111,8 +111,8 @@ def test_what_nobody_expected_comes_on_top():
 def test_nothing_is_said_of_an_end_before_a_second_was_worked_nor_after_it():
     early = replace(AT, kernel_ns=5 * 10**8)
     assert left_of(early) is not None, "a dry run tells it"
-    assert "left" not in told_of(early)
-    assert "left" not in told_of(replace(AT, jobs_done=300, chunks_done=30))
+    assert "left" not in progress_text(early)
+    assert "left" not in progress_text(replace(AT, jobs_done=300, chunks_done=30))
 
 
 @pytest.mark.parametrize(

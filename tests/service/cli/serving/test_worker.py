@@ -34,7 +34,7 @@ class Heard:
 def test_a_configured_server_that_does_not_answer_is_told_of_by_a_worker(tmp_path: Path) -> None:
     settings = Settings(lake=str(tmp_path), redis_url="redis://user:secret@127.0.0.1:9/0")  # type: ignore[arg-type]
     heard = Heard()
-    with outages.told_to(heard), server_watched(settings):
+    with outages.notifying(heard), server_watched(settings):
         assert heard.told.wait(60)
     outage = heard.begun[0]
     assert outage.what == "the Redis server at 127.0.0.1:9"

@@ -19,7 +19,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES
 from nightgrid.archive.results import gold
 from nightgrid.archive.results.gold import COUNTS_PATH, RUNTIMES_PATH, write_gold
-from nightgrid.archive.results.gold_mark import gold_mark_path
+from nightgrid.archive.results.gold_fingerprint import gold_fingerprint_path
 from nightgrid.archive.results.read_once import reading_once
 from nightgrid.archive.results.results import scan_results
 from nightgrid.archive.skipped_files import forget
@@ -46,8 +46,8 @@ def answered(lake: Lake, puzzle_ids: list[str], run: str, count: int = 7) -> Non
 
 
 @pytest.fixture
-def marked(lake: Lake, now: Callable[[], dt.datetime]) -> Lake:
-    """Give a lake with gold of two answered boards, and a mark that holds."""
+def fingerprinted(lake: Lake, now: Callable[[], dt.datetime]) -> Lake:
+    """Give a lake with gold of two answered boards, and a current fingerprint."""
     fetch(lake, FolderSource(SAMPLE), game="strands", now=now)
     normalise(lake, game="strands")
     ids = current_editions(lake, "strands").column("puzzle_id").to_pylist()
@@ -68,86 +68,86 @@ def statuses(lake: Lake) -> list[str]:
     return lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).column("status").to_pylist()
 
 
-def test_an_answer_that_is_lost_is_pending_again(marked: Lake) -> None:
-    assert statuses(marked)[:3] == ["solved", "solved", "pending"]
-    marked.delete(RUN)
-    assert made(marked)
-    assert set(statuses(marked)) == {"pending"}
-    assert not made(marked)
+def test_an_answer_that_is_lost_is_pending_again(fingerprinted: Lake) -> None:
+    assert statuses(fingerprinted)[:3] == ["solved", "solved", "pending"]
+    fingerprinted.delete(RUN)
+    assert made(fingerprinted)
+    assert set(statuses(fingerprinted)) == {"pending"}
+    assert not made(fingerprinted)
 
 
 def test_an_answer_that_is_damaged_is_pending_again_though_its_file_is_as_long(
-    marked: Lake,
+    fingerprinted: Lake,
 ) -> None:
-    data = bytearray(marked.read_bytes(RUN))
+    data = bytearray(fingerprinted.read_bytes(RUN))
     data[60:200] = bytes(140)
-    marked.write_bytes(RUN, bytes(data))
+    fingerprinted.write_bytes(RUN, bytes(data))
     try:
-        assert made(marked)
+        assert made(fingerprinted)
     finally:
         forget(RUN)
-    assert set(statuses(marked)) == {"pending"}
+    assert set(statuses(fingerprinted)) == {"pending"}
 
 
-def test_an_answer_that_comes_is_told(marked: Lake) -> None:
-    ids = current_editions(marked, "strands").column("puzzle_id").to_pylist()
-    answered(marked, ids[2:3], "r1")
-    assert made(marked)
-    assert statuses(marked)[2] == "solved"
+def test_an_answer_that_comes_is_told(fingerprinted: Lake) -> None:
+    ids = current_editions(fingerprinted, "strands").column("puzzle_id").to_pylist()
+    answered(fingerprinted, ids[2:3], "r1")
+    assert made(fingerprinted)
+    assert statuses(fingerprinted)[2] == "solved"
 
 
 def test_answers_of_another_version_are_no_answers(
-    marked: Lake, monkeypatch: pytest.MonkeyPatch
+    fingerprinted: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(STRANDS), "solver_version", "later")
-    assert made(marked)
-    assert set(statuses(marked)) == {"pending"}
+    assert made(fingerprinted)
+    assert set(statuses(fingerprinted)) == {"pending"}
 
 
-def test_a_board_that_is_revised_takes_the_place_of_the_other(marked: Lake) -> None:
+def test_a_board_that_is_revised_takes_the_place_of_the_other(fingerprinted: Lake) -> None:
     path = editions_path("strands")
-    rows = marked.read_table(path, EDITIONS).to_pylist()
+    rows = fingerprinted.read_table(path, EDITIONS).to_pylist()
     revised = rows[0] | {"revision": 2, "puzzle_id": rows[2]["puzzle_id"]}
-    marked.write_table(path, pa.Table.from_pylist([*rows, revised], EDITIONS))
-    assert made(marked)
-    assert statuses(marked)[0] == "pending"
+    fingerprinted.write_table(path, pa.Table.from_pylist([*rows, revised], EDITIONS))
+    assert made(fingerprinted)
+    assert statuses(fingerprinted)[0] == "pending"
 
 
 @pytest.mark.parametrize("path", [COUNTS_PATH, RUNTIMES_PATH])
 @pytest.mark.parametrize("data", [None, b"", b"PAR1 and nothing else"])
 def test_gold_that_is_lost_or_damaged_is_made_again(
-    marked: Lake, path: str, data: bytes | None
+    fingerprinted: Lake, path: str, data: bytes | None
 ) -> None:
     schema = COUNTS_BY_DATE if path == COUNTS_PATH else RUNTIMES
-    before = marked.read_table(path, schema)
+    before = fingerprinted.read_table(path, schema)
     if data is None:
-        marked.delete(path)
+        fingerprinted.delete(path)
     else:
-        marked.write_bytes(path, data)
-    assert made(marked)
-    assert marked.read_table(path, schema).equals(before)
+        fingerprinted.write_bytes(path, data)
+    assert made(fingerprinted)
+    assert fingerprinted.read_table(path, schema).equals(before)
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"[]", b"{}", b'{"made": 3, "made_of": []}', b'{"made": [], "made_of": "0"}']
 )
-def test_a_mark_that_means_nothing_costs_only_time(marked: Lake, data: bytes) -> None:
-    marked.write_bytes(gold_mark_path("strands"), data)
-    assert made(marked)
-    assert not made(marked)
+def test_a_mark_that_means_nothing_costs_only_time(fingerprinted: Lake, data: bytes) -> None:
+    fingerprinted.write_bytes(gold_fingerprint_path("strands"), data)
+    assert made(fingerprinted)
+    assert not made(fingerprinted)
 
 
-def test_a_changed_mark_does_not_hold(marked: Lake) -> None:
-    path = gold_mark_path("strands")
-    mark = json.loads(marked.read_bytes(path))
+def test_a_changed_mark_does_not_hold(fingerprinted: Lake) -> None:
+    path = gold_fingerprint_path("strands")
+    mark = json.loads(fingerprinted.read_bytes(path))
     mark["made"][0][1] += 1
-    marked.write_bytes(path, json.dumps(mark).encode())
-    assert made(marked)
+    fingerprinted.write_bytes(path, json.dumps(mark).encode())
+    assert made(fingerprinted)
 
 
-def test_files_are_read_once_within_a_block_and_new_ones_are_seen(marked: Lake) -> None:
+def test_files_are_read_once_within_a_block_and_new_ones_are_seen(fingerprinted: Lake) -> None:
     def jobs() -> int:
-        tables = scan_results(marked, ("job_id", "status"))
+        tables = scan_results(fingerprinted, ("job_id", "status"))
         return sum(len(table) for table in tables)
 
     read: Any
@@ -155,7 +155,7 @@ def test_files_are_read_once_within_a_block_and_new_ones_are_seen(marked: Lake) 
         with reading_once():
             assert [jobs(), jobs()] == [2, 2]
             assert read.call_count == 1
-            answered(marked, ["0" * 32], "r1")
+            answered(fingerprinted, ["0" * 32], "r1")
             assert jobs() == 3
             assert read.call_count == 2
         assert jobs() == 3

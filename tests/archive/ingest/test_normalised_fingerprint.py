@@ -14,7 +14,7 @@ from nightgrid.archive.ingest import normalise as normalising
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
-from nightgrid.archive.ingest.normalised_mark import normalised_mark_path
+from nightgrid.archive.ingest.normalised_fingerprint import normalised_fingerprint_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder, readable_puzzle_ids
 from nightgrid.archive.ingest.raw import RawArchive, index_path
 from nightgrid.archive.lake.storage import Lake
@@ -44,8 +44,8 @@ def source(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def marked(lake: Lake, source: Path, now: Now) -> Lake:
-    """Give a lake whose mark holds."""
+def fingerprinted(lake: Lake, source: Path, now: Now) -> Lake:
+    """Give a lake whose fingerprint is current."""
     first, read = work(lake, source, now)
     assert read
     again, read = work(lake, source, now)
@@ -61,22 +61,22 @@ def marked(lake: Lake, source: Path, now: Now) -> Lake:
 
 
 def test_nothing_of_the_tables_is_read_while_the_mark_holds(
-    marked: Lake, source: Path, now: Now
+    fingerprinted: Lake, source: Path, now: Now
 ) -> None:
-    fetch(marked, FolderSource(source), game="strands", now=now)
+    fetch(fingerprinted, FolderSource(source), game="strands", now=now)
     failing = mock.patch.object(Lake, "open_parquet", side_effect=AssertionError)
     with failing, mock.patch.object(Lake, "write_table", side_effect=AssertionError):
-        assert normalise(marked, game="strands").edition_count == 3
+        assert normalise(fingerprinted, game="strands").edition_count == 3
 
 
-def test_a_new_payload_is_normalised(marked: Lake, source: Path, now: Now) -> None:
+def test_a_new_payload_is_normalised(fingerprinted: Lake, source: Path, now: Now) -> None:
     path = sorted(SAMPLE.glob("*.json"))[3]
     (source / path.name).write_bytes(path.read_bytes())
-    report, read = work(marked, source, now)
+    report, read = work(fingerprinted, source, now)
     assert read
     assert (report.editions_added, report.edition_count) == (1, 4)
-    assert work(marked, source, now)[1]
-    assert not work(marked, source, now)[1]
+    assert work(fingerprinted, source, now)[1]
+    assert not work(fingerprinted, source, now)[1]
 
 
 def lose_boards(lake: Lake) -> None:
@@ -120,15 +120,15 @@ def lose_the_index(lake: Lake) -> None:
     ],
 )
 def test_what_is_lost_is_there_again_after_the_next_call(
-    marked: Lake, source: Path, now: Now, harm: Callable[[Lake], None]
+    fingerprinted: Lake, source: Path, now: Now, harm: Callable[[Lake], None]
 ) -> None:
-    before = marked.read_table(editions_path("strands"), EDITIONS)
-    ids = sorted(readable_puzzle_ids(marked, "strands").to_pylist())
-    harm(marked)
-    report, read = work(marked, source, now)
+    before = fingerprinted.read_table(editions_path("strands"), EDITIONS)
+    ids = sorted(readable_puzzle_ids(fingerprinted, "strands").to_pylist())
+    harm(fingerprinted)
+    report, read = work(fingerprinted, source, now)
     assert read
-    assert marked.read_table(editions_path("strands"), EDITIONS).equals(before)
-    assert sorted(readable_puzzle_ids(marked, "strands").to_pylist()) == ids
+    assert fingerprinted.read_table(editions_path("strands"), EDITIONS).equals(before)
+    assert sorted(readable_puzzle_ids(fingerprinted, "strands").to_pylist()) == ids
     assert (report.edition_count, report.quarantine_count > 0) == (3, True)
 
 
@@ -152,20 +152,22 @@ def test_rows_that_are_lost_while_a_call_looks_are_not_taken_for_whole(
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"made_of": 3}'])
 def test_a_mark_that_means_nothing_costs_only_time(
-    marked: Lake, source: Path, now: Now, data: bytes
+    fingerprinted: Lake, source: Path, now: Now, data: bytes
 ) -> None:
-    marked.write_bytes(normalised_mark_path("strands"), data)
-    assert work(marked, source, now)[1]
-    assert not work(marked, source, now)[1]
+    fingerprinted.write_bytes(normalised_fingerprint_path("strands"), data)
+    assert work(fingerprinted, source, now)[1]
+    assert not work(fingerprinted, source, now)[1]
 
 
-def test_a_payload_that_is_pending_is_looked_at(marked: Lake, source: Path, now: Now) -> None:
+def test_a_payload_that_is_pending_is_looked_at(
+    fingerprinted: Lake, source: Path, now: Now
+) -> None:
     path = sorted(SAMPLE.glob("*.json"))[3]
     (source / path.name).write_bytes(path.read_bytes())
-    fetch(marked, FolderSource(source), game="strands", now=now)
-    index = marked.read_bytes(index_path("strands"))
-    report = normalise(marked, game="strands")
+    fetch(fingerprinted, FolderSource(source), game="strands", now=now)
+    index = fingerprinted.read_bytes(index_path("strands"))
+    report = normalise(fingerprinted, game="strands")
     # As a night that was killed before the index knew: all other tables are as they were.
-    marked.write_bytes(index_path("strands"), index)
+    fingerprinted.write_bytes(index_path("strands"), index)
     assert report.edition_count == 4
-    assert work(marked, source, now)[0].edition_count == 4
+    assert work(fingerprinted, source, now)[0].edition_count == 4

@@ -1,7 +1,7 @@
-"""What gold was made of the last time: the same again need not be read.
+"""The fingerprint of the inputs of gold: gold of the same inputs is not made again.
 
-A file of results, solutions or puzzles that was lost, merged or written over is another listing,
-and so is one of gold itself.
+A file of results, solutions or puzzles that was lost, merged or written over changes a listing,
+and so does a file of gold itself.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from nightgrid.archive.fingerprints import FINGERPRINTS_FOLDER, InputFingerprint
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.marks import MARKS_FOLDER, Mark
 from nightgrid.archive.results.files import RESULTS_FOLDER, SOLUTIONS_FOLDER
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.game_contract import Game
@@ -20,18 +20,18 @@ from nightgrid.solvers.game_contract import Game
 GOLD_FOLDER = "gold"
 
 
-def gold_mark_path(game: str) -> str:
-    """Name the mark of a game's gold."""
-    return f"{MARKS_FOLDER}/{game}-gold.json"
+def gold_fingerprint_path(game: str) -> str:
+    """Name the file of the fingerprint of a game's gold."""
+    return f"{FINGERPRINTS_FOLDER}/{game}-gold.json"
 
 
-class GoldMark:
-    """What the gold of a game is to be made of, beside what it was made of."""
+class GoldFingerprint:
+    """The fingerprint of the inputs of a game's gold, with the listing of gold made of them."""
 
     def __init__(
         self, lake: Lake, game: Game[Any, Any], asks: Sequence[Ask], outputs: Sequence[str]
     ) -> None:
-        """Look at the inputs now, before any of them is read; `outputs` are the tables of gold."""
+        """Take the fingerprint now, before any input is read; `outputs` are the tables of gold."""
         self._lake, self._outputs = lake, outputs
         about = {
             "rules": game.rules,
@@ -39,23 +39,23 @@ class GoldMark:
             "solver": game.solver_version,
             "asks": list(map(str, asks)),
         }
-        self._mark = Mark(
+        self._fingerprint = InputFingerprint(
             lake,
-            gold_mark_path(game.name),
+            gold_fingerprint_path(game.name),
             about,
             folders=[RESULTS_FOLDER, SOLUTIONS_FOLDER, puzzles_folder(game.name)],
             files=[editions_path(game.name)],
         )
 
     @property
-    def holds(self) -> bool:
-        """Whether gold is there, as it was made of the very same."""
-        told = self._mark.told()
-        return told is not None and told.get("made") == self._made()
+    def is_current(self) -> bool:
+        """Whether the tables of gold are there as they were made of the same inputs."""
+        saved = self._fingerprint.saved_result()
+        return saved is not None and saved.get("made") == self._made()
 
-    def keep(self) -> None:
-        """Remember that gold was made of these inputs."""
-        self._mark.keep({"made": self._made()})
+    def save(self) -> None:
+        """Save that gold was made of these inputs."""
+        self._fingerprint.save({"made": self._made()})
 
     def _made(self) -> list[list[Any]]:
         there = self._lake.stamps(GOLD_FOLDER)
