@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lookup.listing import Wanted, list_quarantine, list_results
+from nightgrid.archive.lookup.listing import RowFilter, list_quarantine, list_results
 from nightgrid.archive.results.contradictions import Contradiction
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.sentences import plural
@@ -51,7 +51,7 @@ class AttentionItem:
 
 def unanswered(
     lake: Lake,
-    wanted: Wanted,
+    wanted: RowFilter,
     figures: Mapping[str, int],
     within: Callable[[pa.Table], pa.Table] = lambda table: table,
 ) -> tuple[AttentionItem, ...]:
@@ -119,7 +119,7 @@ def skipped_names(names: Sequence[str]) -> tuple[AttentionItem, ...]:
 
 def quarantine_of(lake: Lake, game: str) -> tuple[AttentionItem, ...]:
     """List what is in the quarantine of a game's nights."""
-    tables = list_quarantine(lake, Wanted(games=(game,)))
+    tables = list_quarantine(lake, RowFilter(games=(game,)))
     return in_quarantine(row for table in tables for row in table.to_pylist() if not row["corpus"])
 
 

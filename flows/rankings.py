@@ -15,7 +15,7 @@ from nightgrid.archive.results.rank_accuracy import (
     whole,
     write_accuracy,
 )
-from nightgrid.archive.results.rankings import Wanted, known_rankings
+from nightgrid.archive.results.rankings import RankingRequest, known_rankings
 from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.runs import RunSettings, ignore
 from nightgrid.solvers.errors import PermanentError
@@ -90,8 +90,8 @@ def rank_lake(
     lake = settings.lake
     refusal = f"another process ranks the boards of {settings.workers.lake}"
     with locked(settings.workers.side_dir, LEASE, refusal), holding(lake, LEASE, refusal):
-        wanted = _once(edition.wanted for edition in editions(lake))
-        if not wanted:
+        requests = _once(edition.request for edition in editions(lake))
+        if not requests:
             title = game_plug(ranking_plug().GAME).title
             raise PermanentError(
                 f"{settings.workers.lake} has no board of {title}; nightgrid nightly brings some"
@@ -99,7 +99,7 @@ def rank_lake(
         # It makes the vectors of the vocabulary too, which workers then find on this machine.
         ranker = open_ranker().name
         known = known_rankings(lake)
-        left = [one for one in wanted if one.ranking_id(ranker) not in known]
+        left = [one for one in requests if one.ranking_id(ranker) not in known]
         if left and settings.executor == "inline":
             rank_inline(lake, left, settings.workers, on_progress)
         elif left:
@@ -113,15 +113,15 @@ def rank_lake(
         path = write_accuracy(lake, ranker, known_rankings(lake))
         return RankReport(
             ranker=ranker,
-            boards=len(wanted),
+            boards=len(requests),
             ranked=len(left),
-            known=len(wanted) - len(left),
+            known=len(requests) - len(left),
             fitted_until=ranking_plug().fitted_until(ranker),
             months=tuple(accuracy_by_month(lake, ranker)),
             path=lake.location(path),
         )
 
 
-def _once(boards: Any) -> list[Wanted]:
+def _once(boards: Any) -> list[RankingRequest]:
     """Leave out boards that stand under several dates with the same clue."""
     return list(dict.fromkeys(boards))

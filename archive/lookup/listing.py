@@ -66,8 +66,8 @@ _STANDS = ("puzzle_id", "date", "level", "official_solution")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Which rows are wanted."""
+class RowFilter:
+    """Which rows a list has: games, statuses, dates, runs, questions."""
 
     games: tuple[str, ...] = GAMES
     statuses: frozenset[str] = frozenset(map(str, Status))
@@ -85,8 +85,8 @@ class Wanted:
     puzzles: frozenset[str] | None = None
     """Results of these puzzles alone, by id; None: of all."""
 
-    def ended(self, status: str) -> Wanted:
-        """Want the results of one status."""
+    def ended(self, status: str) -> RowFilter:
+        """Narrow the filter to the results of one status."""
         return replace(self, statuses=frozenset({status}))
 
     @property
@@ -95,7 +95,7 @@ class Wanted:
         return self.since is not None or self.until is not None
 
     def on_dates(self, table: pa.Table) -> pa.Table:
-        """Keep the rows of the wanted dates."""
+        """Keep the rows between the filter's dates."""
         if self.since is not None:
             table = table.filter(pc.greater_equal(table.column("date"), self.since))
         if self.until is not None:
@@ -103,17 +103,17 @@ class Wanted:
         return table
 
 
-def list_puzzles(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
+def list_puzzles(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     """List the puzzles that stand on dates today, drafts included, by game, date and level.
 
     A puzzle that stands on several dates has a row for each. Those of corpora stand on none.
     """
     columns = ("game", "date", "level", "revision", "draft", "puzzle_id")
-    for game in _played(wanted):
+    for game in _played(row_filter):
         schema = archive_plug(game).puzzles()
         boards = lake.dataset(puzzles_folder(game), schema)
         rows = lake.scan(editions_path(game), EDITIONS, columns)
-        for table in map(wanted.on_dates, _last_revisions(rows)):
+        for table in map(row_filter.on_dates, _last_revisions(rows)):
             for batch in _cut(table):
                 ids = batch.column("puzzle_id").combine_chunks()
                 with lake.reading(puzzles_folder(game)):
@@ -128,28 +128,28 @@ def list_puzzles(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
                 yield _laid(made, PUZZLES)
 
 
-def list_results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
+def list_results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     """List the results of jobs, with the date and level on which their puzzle stands today.
 
     A puzzle that stands on several dates has a row for each, one that stands on none a row without
     a date. A job that ended over budget or as poison is left out where another run has its answer.
     """
-    return _sorted(_results(lake, wanted), RESULT_ROWS)
+    return _sorted(_results(lake, row_filter), RESULT_ROWS)
 
 
-def _results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
-    games = _played(wanted)
+def _results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
+    games = _played(row_filter)
     stands = {game: _editions(lake, game) for game in games}
-    replaced = _replaced(lake) if wanted.statuses & {*_OPEN} else pa.array([], pa.string())
-    condition = pc.field("game").isin(games) & pc.field("status").isin(sorted(wanted.statuses))
-    if wanted.runs is not None:
-        condition &= pc.field("run_id").isin(sorted(wanted.runs))
-    among = {"ask": wanted.asks, "job_id": wanted.jobs, "puzzle_id": wanted.puzzles}
+    replaced = _replaced(lake) if row_filter.statuses & {*_OPEN} else pa.array([], pa.string())
+    condition = pc.field("game").isin(games) & pc.field("status").isin(sorted(row_filter.statuses))
+    if row_filter.runs is not None:
+        condition &= pc.field("run_id").isin(sorted(row_filter.runs))
+    among = {"ask": row_filter.asks, "job_id": row_filter.jobs, "puzzle_id": row_filter.puzzles}
     for name, values in among.items():
         if values is not None:
             condition &= pc.field(name).isin(sorted(values))
-    if wanted.question is not None:
-        condition &= answers_to(wanted.question)
+    if row_filter.question is not None:
+        condition &= answers_to(row_filter.question)
     for batch in stream_where(lake, RESULT_FILES, condition, BATCH_ROWS):
         rows = with_codes(pa.Table.from_batches([batch]))
         final = pc.invert(pc.is_in(rows.column("status"), value_set=pa.array(_OPEN)))
@@ -158,14 +158,16 @@ def _results(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
         for game in games:
             mine = rows.filter(pc.equal(rows.column("game"), game))
             if len(mine):
-                yield from _joined(lake, mine, stands[game], wanted)
+                yield from _joined(lake, mine, stands[game], row_filter)
 
 
-def _joined(lake: Lake, rows: pa.Table, stands: pa.Table, wanted: Wanted) -> Iterator[pa.Table]:
+def _joined(
+    lake: Lake, rows: pa.Table, stands: pa.Table, row_filter: RowFilter
+) -> Iterator[pa.Table]:
     here = stands.filter(pc.is_in(stands.column("puzzle_id"), value_set=_ids(rows)))
     # The official solutions go round the join as texts of few rows.
     table = rows.join(here, "puzzle_id", join_type="left outer")
-    table = wanted.on_dates(table)
+    table = row_filter.on_dates(table)
     table = table.sort_by([(name, "ascending") for name in (*_ORDER, "ask", "job_id")])
     if not len(table):
         return
@@ -203,20 +205,20 @@ def _job_ids(lake: Lake, condition: pc.Expression) -> pa.Array:
     return _ids(pa.concat_tables([none, *(table.cast(none.schema) for table in found)]), "job_id")
 
 
-def list_quarantine(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
+def list_quarantine(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     """List what broke a rule, first of nights by game and date, then of each corpus."""
-    for game in _played(wanted):
+    for game in _played(row_filter):
         names = [name for name in QUARANTINE.names if name in QUARANTINE_ROWS.names]
         for rows in lake.scan(quarantine_path(game), QUARANTINE, [*names, "url"]):
-            table = wanted.on_dates(rows)
+            table = row_filter.on_dates(rows)
             made = {name: table.column(name) for name in names}
             made["source"] = pa.array([_path(url) for url in table.column("url").to_pylist()])
             yield from _cut(_laid(made | _alike(table, corpus=""), QUARANTINE_ROWS))
-    if wanted.dated:
+    if row_filter.dated:
         return
     for corpus_id in sorted({path.split("/")[1] for path in lake.list(CORPORA)}):
         about = read_json(lake, f"{CORPORA}/{corpus_id}/plan.json")
-        if about is None or about["game"] not in wanted.games:
+        if about is None or about["game"] not in row_filter.games:
             continue
         path = f"{CORPORA}/{corpus_id}/quarantine"
         for rows in lake.scan(path, CORPUS_QUARANTINE, CORPUS_QUARANTINE.names):
@@ -225,7 +227,7 @@ def list_quarantine(lake: Lake, wanted: Wanted) -> Iterator[pa.Table]:
             yield from _cut(_laid(made | told, QUARANTINE_ROWS))
 
 
-LISTS: dict[str, tuple[pa.Schema, Callable[[Lake, Wanted], Iterator[pa.Table]]]] = {
+LISTS: dict[str, tuple[pa.Schema, Callable[[Lake, RowFilter], Iterator[pa.Table]]]] = {
     "puzzles": (PUZZLES, list_puzzles),
     "results": (RESULT_ROWS, list_results),
     "quarantine": (QUARANTINE_ROWS, list_quarantine),
@@ -233,8 +235,8 @@ LISTS: dict[str, tuple[pa.Schema, Callable[[Lake, Wanted], Iterator[pa.Table]]]]
 """What can be listed: the columns of its rows, and what reads them."""
 
 
-def _played(wanted: Wanted) -> list[str]:
-    return [game for game in wanted.games if has_plug(game)]
+def _played(row_filter: RowFilter) -> list[str]:
+    return [game for game in row_filter.games if has_plug(game)]
 
 
 def _editions(lake: Lake, game: str) -> pa.Table:

@@ -21,7 +21,7 @@ from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
-from nightgrid.archive.results.rankings import Wanted, find_ranking
+from nightgrid.archive.results.rankings import RankingRequest, find_ranking
 from nightgrid.solvers.errors import InvalidPuzzleError
 
 PATH = "gold/rank_accuracy.parquet"
@@ -35,7 +35,7 @@ class Edition:
 
     key: Mapping[str, Any]
     """Its columns of the gold table: game, date, level, revision, puzzle_id."""
-    wanted: Wanted
+    request: RankingRequest
     official: str | None
     """The official solution as JSON. Nothing that ranks ever sees it."""
 
@@ -57,7 +57,7 @@ def editions(lake: Lake) -> Iterator[Edition]:
             continue
         yield Edition(
             key={name: row[name] for name in RANK_ACCURACY.names[:5]},
-            wanted=Wanted(puzzle=puzzle, clue=row["clue"]),
+            request=RankingRequest(puzzle=puzzle, clue=row["clue"]),
             official=row["official_solution"],
         )
 
@@ -74,7 +74,7 @@ def write_accuracy(lake: Lake, ranker: str, known: Collection[str]) -> str:
     rows = {_key(row): row for row in before.to_pylist() if row["ranker"] == ranker}
     found = []
     for edition in editions(lake):
-        ranking_id = edition.wanted.ranking_id(ranker)
+        ranking_id = edition.request.ranking_id(ranker)
         if edition.official is None or ranking_id not in known:
             continue
         key = {**edition.key, "ranking_id": ranking_id}

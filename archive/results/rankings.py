@@ -28,8 +28,8 @@ SUFFIX = ".parquet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """A board that is to be ranked, with the clue that players see."""
+class RankingRequest:
+    """A request to rank a board, with the clue that players see."""
 
     puzzle: Any
     """A board of the game whose covers are ranked."""
@@ -45,7 +45,7 @@ class Wanted:
         return {"puzzle": self.puzzle.to_json(), "clue": self.clue}
 
     @classmethod
-    def from_json(cls, value: Any) -> Wanted:
+    def from_json(cls, value: Any) -> RankingRequest:
         """Read it as `to_json` writes it. Raises PermanentError for anything else."""
         if not isinstance(value, Mapping) or set(value) != {"puzzle", "clue"}:
             raise PermanentError("a board to rank has other keys; expected puzzle and clue")
@@ -81,36 +81,36 @@ def keep_ranking(lake: Lake, row: Mapping[str, Any]) -> bool:
     return lake.create_table(ranking_path(row["ranking_id"]), table)
 
 
-def rank(ranker: Ranker, wanted: Wanted, budget: Budget | None = None) -> dict[str, Any]:
+def rank(ranker: Ranker, request: RankingRequest, budget: Budget | None = None) -> dict[str, Any]:
     """Rank the covers of a board and return the row, whatever its status; `covers` are JSON values.
 
     See nightgrid.archive.games.plug.Ranked for a row of covers.
     """
     ranks = ranking_plug()
-    if not ranks.can_rank(wanted.puzzle):
-        return failed_row(ranker.name, wanted, Status.INVALID, ranks.NOT_RANKED)
+    if not ranks.can_rank(request.puzzle):
+        return failed_row(ranker.name, request, Status.INVALID, ranks.NOT_RANKED)
     begun, spent = time.perf_counter(), time.process_time()
-    found = ranks.rank(ranker, wanted.puzzle, wanted.clue, budget)
-    return _row(ranker.name, wanted, found) | {
+    found = ranks.rank(ranker, request.puzzle, request.clue, budget)
+    return _row(ranker.name, request, found) | {
         "seconds": time.perf_counter() - begun,
         "processor_s": time.process_time() - spent,
     }
 
 
 def failed_row(
-    ranker: str, wanted: Wanted, status: Status, reason: str,
+    ranker: str, request: RankingRequest, status: Status, reason: str,
     code: ReasonCode = ReasonCode.INVALID_PUZZLE,
 ) -> dict[str, Any]:  # fmt: skip
     """Write a ranking that has no covers, with the reason."""
-    return _row(ranker, wanted, Ranked(status=status, reason_code=code, reason=reason))
+    return _row(ranker, request, Ranked(status=status, reason_code=code, reason=reason))
 
 
-def _row(ranker: str, wanted: Wanted, found: Ranked) -> dict[str, Any]:
+def _row(ranker: str, request: RankingRequest, found: Ranked) -> dict[str, Any]:
     return {
-        "ranking_id": wanted.ranking_id(ranker),
-        "puzzle_id": wanted.puzzle.puzzle_id,
+        "ranking_id": request.ranking_id(ranker),
+        "puzzle_id": request.puzzle.puzzle_id,
         "game": ranking_plug().GAME,
-        "clue": wanted.clue,
+        "clue": request.clue,
         "ranker": ranker,
         "with_model": not ranker.endswith(ALONE_SUFFIX),
         "status": str(found.status),

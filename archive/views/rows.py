@@ -30,7 +30,7 @@ from nightgrid.archive.lake.tables import (
     ranks_schema,
 )
 from nightgrid.archive.lookup.boards import CORPORA
-from nightgrid.archive.lookup.listing import Wanted, list_quarantine
+from nightgrid.archive.lookup.listing import RowFilter, list_quarantine
 from nightgrid.archive.merging.files import read_each
 from nightgrid.archive.merging.merge import without_repeats
 from nightgrid.archive.results.files import SOLUTION_FILES
@@ -171,7 +171,7 @@ def ranking_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.
 
 def quarantine_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
     """Read what broke a rule, of nights and of corpora."""
-    for table in list_quarantine(lake, Wanted()):
+    for table in list_quarantine(lake, RowFilter()):
         yield _counted_against_bounds(table.select(list(columns)), held)
 
 

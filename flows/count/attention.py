@@ -13,7 +13,7 @@ from nightgrid.archive.corpus.corpus import LAKE, Corpus
 from nightgrid.archive.games.generator_spec import is_generator_spec
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
-from nightgrid.archive.lookup.listing import Wanted
+from nightgrid.archive.lookup.listing import RowFilter
 from nightgrid.flows.attention import AttentionItem, in_quarantine, unanswered
 from nightgrid.solvers.algebra import Status
 from nightgrid.workers.runs.manifest import Run
@@ -27,7 +27,7 @@ def attention_of(
     A board without a solution is listed unless a generator made the corpus, for which it is an
     answer like any other. `across` reads the results of all runs instead of this run's.
     """
-    wanted = Wanted(games=(corpus.game,), question=run.question)
+    wanted = RowFilter(games=(corpus.game,), question=run.question)
     figures = dict(statuses)
     if is_generator_spec(corpus.name):
         figures.pop(Status.UNSOLVABLE, None)

@@ -19,7 +19,7 @@ from nightgrid.archive.ingest.editions import editions_path, observations_path, 
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lookup.listing import Wanted
+from nightgrid.archive.lookup.listing import RowFilter
 from nightgrid.archive.results import gold
 from nightgrid.archive.results.contradictions import (
     contradictions,
@@ -201,7 +201,7 @@ def solve(
     endings: dict[str, Any] = {status.value: statuses[status.value] for status in Status}
     runs = frozenset(summary.run_id for summary in summaries)
     changed = tuple(_contradicting(night.lake, planned))
-    open_jobs = unanswered(night.lake, Wanted(games=(game.game,), runs=runs), endings)
+    open_jobs = unanswered(night.lake, RowFilter(games=(game.game,), runs=runs), endings)
     open_jobs = (*open_jobs, *_known_poison(night.lake, planned, open_jobs))
     return replace(
         report,
@@ -230,7 +230,7 @@ def _known_poison(
     """Name the puzzles that earlier nights have left as poison, and that this one left so."""
     names = {(item.puzzle_id, item.ask) for item in told}
     for run in (found.run for found in planned if found.run.poison_count):
-        wanted = Wanted(games=(run.question.game,), question=run.question)
+        wanted = RowFilter(games=(run.question.game,), question=run.question)
         for item in unanswered(lake, wanted, {Status.POISON.value: run.poison_count}):
             if (item.puzzle_id, item.ask) not in names:
                 names.add((item.puzzle_id, item.ask))

@@ -114,13 +114,13 @@ def list_rows(
 
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lookup.boards import check_has_puzzles
-    from nightgrid.archive.lookup.listing import LISTS, Wanted
+    from nightgrid.archive.lookup.listing import LISTS, RowFilter
 
     store = Lake.open(read_settings(lake=lake, writes=False).lake)
     # A lake that answers submitted jobs alone has no puzzles.
     check_has_puzzles(store, *(["results"] if what == "results" else []))
     schema, rows_of = LISTS[what]
-    wanted = Wanted(
+    wanted = RowFilter(
         games=tuple(game or GAMES), statuses=frozenset(statuses), since=since, until=until
     )
     rows = write_table(rows_of(store, wanted), schema, form, output, shown=SHOWN[what])

@@ -23,7 +23,7 @@ from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.admission import Admission
 from nightgrid.service.http.solves.following import Hub, Look
 from nightgrid.service.http.solves.queue_places import QueuePlaces
-from nightgrid.service.http.solves.quick.trying import Quick, subject_of
+from nightgrid.service.http.solves.quick.small_boards import SmallBoards, subject_of
 from nightgrid.service.http.solves.replays import Replays
 from nightgrid.service.http.solves.replies import Replies
 from nightgrid.service.http.solves.solve_request import SolveRequest
@@ -51,7 +51,7 @@ class Service:
     """Follows jobs for clients that wait."""
     replies: Replies
     """Replies that are final, by the digest of the body that asked."""
-    quick: Quick
+    quick: SmallBoards
     """Answers small boards in the request that asks."""
     replays: Replays
     access: Access
@@ -79,7 +79,7 @@ class Service:
         self.admission = Admission(self.redis, self.settings.workers)
         self._places = QueuePlaces(self.redis, self.settings.workers)
         self.hub = Hub(self.settings.workers, self._look)
-        self.quick = Quick(self.settings.workers, self.views, self.settings.quick_processes)
+        self.quick = SmallBoards(self.settings.workers, self.views, self.settings.quick_processes)
         self.hub.begin()
         self.quick.begin()
 

@@ -14,7 +14,7 @@ import redis
 from celery import Celery
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.rankings import Wanted, known_rankings
+from nightgrid.archive.results.rankings import RankingRequest, known_rankings
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import TransientError
@@ -52,7 +52,7 @@ OnProgress = Callable[[int, int], object]
 class _Message:
     """Boards that are sent together."""
 
-    boards: dict[str, Wanted]
+    boards: dict[str, RankingRequest]
     """Boards that are not done, by the id of their ranking."""
     about: str
     sent_at: float | None = None
@@ -64,7 +64,7 @@ class _Message:
 
 
 def rank_inline(
-    lake: Lake, wanted: Sequence[Wanted], settings: Settings, on_progress: OnProgress
+    lake: Lake, wanted: Sequence[RankingRequest], settings: Settings, on_progress: OnProgress
 ) -> None:
     """Rank boards in this process."""
     ranker = open_ranker()
@@ -80,7 +80,7 @@ def rank_inline(
 
 def drive_rankings(
     lake: Lake,
-    wanted: Sequence[Wanted],
+    wanted: Sequence[RankingRequest],
     ranker: str,
     settings: Settings,
     on_progress: OnProgress,
@@ -111,7 +111,7 @@ def drive_rankings(
         client.close()
 
 
-def _message(ranker: str, boards: Sequence[Wanted]) -> _Message:
+def _message(ranker: str, boards: Sequence[RankingRequest]) -> _Message:
     named = {board.ranking_id(ranker): board for board in boards}
     return _Message(boards=named, about=f"rankings/{digest(*sorted(named))}/1")
 

@@ -18,7 +18,7 @@ from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.rankings import (
-    Wanted,
+    RankingRequest,
     find_ranking,
     ranking_path,
 )
@@ -32,7 +32,7 @@ from nightgrid.workers.ranking.work import (
     FOLDER,
     attempts_path,
     ranking_message,
-    wanted_path,
+    request_path,
 )
 from nightgrid.workers.runs.interests import (
     add_interest,
@@ -75,7 +75,9 @@ class RankingStatus:
         return self.state in OPEN_STATES
 
 
-def submit_ranking(lake: Lake, wanted: Wanted, settings: Settings, interest: str = "") -> str:
+def submit_ranking(
+    lake: Lake, wanted: RankingRequest, settings: Settings, interest: str = ""
+) -> str:
     """Ask for a board to be ranked soon; return the ranking's id.
 
     Costs no task when the lake has the ranking, or it is wanted already. `interest` tells the
@@ -95,7 +97,7 @@ def submit_ranking(lake: Lake, wanted: Wanted, settings: Settings, interest: str
     submitted_at = time.time()
     note = {"message": message, "submitted_at": submitted_at, "sends": 1}
     add_interest(lake, ranking_id, submitted_at, interest or interest_name())
-    write_json(lake, wanted_path(ranking_id), note)
+    write_json(lake, request_path(ranking_id), note)
     _send(settings, ranking_id, message)
     return ranking_id
 
@@ -123,7 +125,7 @@ def leave_ranking(
 
 def _end(lake: Lake, ranking_id: str, note: dict[str, Any]) -> None:
     """Keep in a note how a ranking ended that was not made."""
-    write_json(lake, wanted_path(ranking_id), note | {"ended_at": time.time()})
+    write_json(lake, request_path(ranking_id), note | {"ended_at": time.time()})
     lake.delete(attempts_path(ranking_id), durable=False)
     drop_interests(lake, ranking_id)
 
@@ -156,7 +158,7 @@ def wait_for_ranking(lake: Lake, ranking_id: str, timeout_s: float) -> RankingSt
 
 
 def _note(lake: Lake, ranking_id: str) -> dict[str, Any] | None:
-    return read_hint(lake, wanted_path(ranking_id), _checked)
+    return read_hint(lake, request_path(ranking_id), _checked)
 
 
 def _checked(note: dict[str, Any]) -> dict[str, Any]:
@@ -194,7 +196,7 @@ class RankingKeeper:
         gone = self._watch.gone(wanted, traffic(self._client, self._settings, INTERACTIVE))
         for ranking_id in wanted:
             if self._lake.exists(ranking_path(ranking_id)):
-                self._lake.delete(wanted_path(ranking_id), durable=False)
+                self._lake.delete(request_path(ranking_id), durable=False)
                 drop_interests(self._lake, ranking_id)
             elif ranking_id in gone:
                 self._send_again(ranking_id)
@@ -219,5 +221,5 @@ class RankingKeeper:
             notify_of_job(self._client, self._settings, ranking_id)
             return
         log.info("sent again", ranking=ranking_id, sends=note["sends"])
-        write_json(self._lake, wanted_path(ranking_id), note | {"sends": note["sends"] + 1})
+        write_json(self._lake, request_path(ranking_id), note | {"sends": note["sends"] + 1})
         _send(self._settings, ranking_id, note["message"])

@@ -19,7 +19,7 @@ from nightgrid.archive.games.plug import Ranker
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.rankings import (
-    Wanted,
+    RankingRequest,
     failed_row,
     keep_ranking,
     rank,
@@ -40,16 +40,16 @@ CANCELLED = "cancelled"
 MESSAGE_KEYS = {"ranker", "boards"}
 
 
-def ranking_message(ranker: str, boards: Iterable[Wanted]) -> dict[str, Any]:
+def ranking_message(ranker: str, boards: Iterable[RankingRequest]) -> dict[str, Any]:
     """Write the message by which boards are ranked."""
     return {"ranker": ranker, "boards": [wanted.to_json() for wanted in boards]}
 
 
-def read_message(message: Mapping[str, Any]) -> tuple[str, list[Wanted]]:
+def read_message(message: Mapping[str, Any]) -> tuple[str, list[RankingRequest]]:
     """Read a message. Raises PermanentError for anything else."""
     if set(message) != MESSAGE_KEYS or not isinstance(message["boards"], list):
         raise PermanentError("expected a message with ranker and boards")
-    return str(message["ranker"]), [Wanted.from_json(value) for value in message["boards"]]
+    return str(message["ranker"]), [RankingRequest.from_json(value) for value in message["boards"]]
 
 
 @lru_cache(maxsize=1)
@@ -68,7 +68,7 @@ def attempts_path(ranking_id: str) -> str:
     return f"{FOLDER}/attempts/{ranking_id}.json"
 
 
-def wanted_path(ranking_id: str) -> str:
+def request_path(ranking_id: str) -> str:
     """Name the file of a request for a ranking on demand."""
     return f"{FOLDER}/wanted/{ranking_id}.json"
 
@@ -119,7 +119,7 @@ def rank_message(
 
 
 def _ranking_cancel_check(lake: Lake, ranking_id: str) -> CancelCheck:
-    path = wanted_path(ranking_id)
+    path = request_path(ranking_id)
     return lambda: (
         ReasonCode.CANCELLED if read_hint(lake, path, lambda note: note.get(CANCELLED)) else None
     )
@@ -128,7 +128,7 @@ def _ranking_cancel_check(lake: Lake, ranking_id: str) -> CancelCheck:
 def rank_board(
     lake: Lake,
     ranker: Ranker,
-    wanted: Wanted,
+    wanted: RankingRequest,
     budget: Budget,
     settings: Settings,
     worker: str = INLINE_WORKER,
@@ -167,6 +167,6 @@ def read_attempts(lake: Lake, ranking_id: str) -> tuple[int, str | None]:
 
 def _tidy(lake: Lake, ranking_id: str) -> None:
     lake.delete(attempts_path(ranking_id), durable=False)
-    if lake.exists(wanted_path(ranking_id)):
-        lake.delete(wanted_path(ranking_id), durable=False)
+    if lake.exists(request_path(ranking_id)):
+        lake.delete(request_path(ranking_id), durable=False)
         drop_interests(lake, ranking_id)

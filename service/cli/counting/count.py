@@ -163,9 +163,9 @@ def count(
     with _signals_as_interrupt():
         try:
             if dry_run:
-                from nightgrid.service.cli.counting.dry_run import show_estimate
+                from nightgrid.service.cli.counting.dry_run import tell_estimate
 
-                return show_estimate(settings, json=json)
+                return tell_estimate(settings, json=json)
             from nightgrid.service.cli.counting.working import work_count
 
             code = work_count(

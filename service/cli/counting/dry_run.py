@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from nightgrid.workers.runs.plan.planner import Estimate
 
 
-def show_estimate(settings: CountSettings, *, json: bool) -> Exit:
-    """Print what a count of the corpus would come to; nothing is solved, and the lake only read.
+def tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
+    """Say what a count of the corpus would come to; nothing is solved, and the lake only read.
 
     A corpus that the lake lacks is made in a folder that is deleted again.
     """

@@ -88,7 +88,7 @@ PARTS_SHOWN = {
 }
 BAR_WIDTH = 24
 """Columns of the bar beside the part that took longest."""
-Wanted = Literal["results", "solutions", "parts"]
+ResultContent = Literal["results", "solutions", "parts"]
 SOLUTIONS_SHOWN = {"job_id": "job", "rank": "rank", "solution": "solution"}
 
 
@@ -138,8 +138,8 @@ def result(
     if parts and solutions:
         raise PermanentError("--parts and --solutions exclude one another; give one of them")
     form = chosen_format(format_, output, json=json)
-    wanted: Wanted = "parts" if parts else "solutions" if solutions else "results"
-    rankings = [] if wanted != "results" else _rankings(jobs, lake, url)
+    content: ResultContent = "parts" if parts else "solutions" if solutions else "results"
+    rankings = [] if content != "results" else _rankings(jobs, lake, url)
     ranked = Exit.OK
     if rankings:
         from nightgrid.service.cli.ranking.ondemand import show_rankings_at
@@ -150,7 +150,7 @@ def result(
             return ranked
     with jobs_at(url, lake, writes=False) as source:
         named, worst = named_jobs(source, jobs)
-        shown = show_results(source, named, wait, form, output, wanted)
+        shown = show_results(source, named, wait, form, output, content)
     return max(worst, shown, ranked)
 
 
@@ -167,7 +167,7 @@ def show_results(
     wait: float,
     form: Format | None,
     output: Path | None = None,
-    wanted: Wanted = "results",
+    content: ResultContent = "results",
 ) -> Exit:
     """Print the results of jobs, waiting at most `wait` seconds for all of them.
 
@@ -178,7 +178,7 @@ def show_results(
     worst = Exit.OK
     until = time.monotonic() + wait
     rows: list[dict[str, Any]] = []
-    is_streamed = form is Format.JSON and output is None and wanted == "results"
+    is_streamed = form is Format.JSON and output is None and content == "results"
     for job, name in named.items():
         row = source.result_row(job, timeout_s=max(0.0, until - time.monotonic()))
         if row is None:
@@ -191,16 +191,16 @@ def show_results(
         worst = max(worst, exit_for(Status(row["status"])))
         if is_streamed:
             _emit_row(source, row)
-        elif form is None and wanted != "solutions":
+        elif form is None and content != "solutions":
             if rows:
                 say()
-            show = _say_parts if wanted == "parts" else _say_row
+            show = _say_parts if content == "parts" else _say_row
             show(source, row, name)
         rows.append(row)
-    if wanted == "parts":
+    if content == "parts":
         if form is not None:
             write_rows(_part_rows(source, rows), PART_COLUMNS, form, output, shown=PARTS_SHOWN)
-    elif wanted == "solutions":
+    elif content == "solutions":
         tables = (table for row in rows for table in source.solution_tables(row))
         write_table(tables, SOLUTIONS, form or Format.JSON, output, shown=SOLUTIONS_SHOWN)
     elif form is not None and not is_streamed:

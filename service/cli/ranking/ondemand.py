@@ -51,13 +51,13 @@ class LakeRankings:
     def submit(self, puzzle: Any, clue: str | None) -> str:
         """See Rankings. Raises PermanentError for a board that cannot be ranked."""
         from nightgrid.archive.games import ranking_plug
-        from nightgrid.archive.results.rankings import Wanted
+        from nightgrid.archive.results.rankings import RankingRequest
         from nightgrid.workers.ranking.ondemand import ranking_status, submit_ranking
 
         ranks = ranking_plug()
         if not ranks.can_rank(puzzle):
             raise PermanentError(ranks.NOT_RANKED)
-        wanted = Wanted(puzzle=puzzle, clue=clue)
+        wanted = RankingRequest(puzzle=puzzle, clue=clue)
         if ranking_status(self.lake, wanted.ranking_id(ranks.ranker_here())).state != "done":
             self._need_server()
         return submit_ranking(self.lake, wanted, self.settings)

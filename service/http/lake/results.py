@@ -19,7 +19,7 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, Field
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lookup.listing import RESULT_ROWS, Wanted, list_results
+from nightgrid.archive.lookup.listing import RESULT_ROWS, RowFilter, list_results
 from nightgrid.service.http.field_faults import HEX_ID
 from nightgrid.service.http.lake.content_negotiation import chosen_type
 from nightgrid.service.http.lake.parameters import (
@@ -120,14 +120,14 @@ class Asked(Strict):
         default=None, description="Goes before Accept, for links that cannot say it."
     )
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> RowFilter:
         """Say it to the list of results. Raises Problem for a value that is none."""
         check_range(self.from_, self.to)
         try:
             asks = None if self.ask is None else frozenset({str(Ask.parse(self.ask))})
         except PermanentError as error:
             raise _wrong("ask", str(error)) from error
-        return Wanted(
+        return RowFilter(
             games=tuple(_named("game", self.game, GAMES)),
             statuses=frozenset(_named("status", self.status, [*map(str, Status)])),
             since=self.from_,
@@ -207,7 +207,7 @@ def _limited(tables: Iterator[pa.Table], limit: int | None) -> Iterator[pa.Table
             return
 
 
-def _page(lake: Lake, asked: Asked, wanted: Wanted) -> Results:
+def _page(lake: Lake, asked: Asked, wanted: RowFilter) -> Results:
     """Take the first rows after the cursor, in order, out of the list as it goes by.
 
     The list itself may come in the order of the lake; what is held is a page and a batch.

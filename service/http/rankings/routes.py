@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
 from nightgrid.archive.games import ranking_plug
-from nightgrid.archive.results.rankings import Wanted
+from nightgrid.archive.results.rankings import RankingRequest
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.posted import posted_board, wrong
 from nightgrid.service.http.problems import Problem
@@ -148,7 +148,7 @@ def _begin(service: Service, body: RankingBody, client: Client, interest: str) -
     if not ranks.can_rank(posted.published.puzzle):
         raise wrong("/id" if body.puzzle is None else "/puzzle", ranks.NOT_RANKED)
     clue = posted.published.clue if body.clue is None else body.clue
-    wanted = Wanted(puzzle=posted.published.puzzle, clue=clue)
+    wanted = RankingRequest(puzzle=posted.published.puzzle, clue=clue)
     ranking_id = wanted.ranking_id(ranks.ranker_here())
     known = ranking_status(service.lake, ranking_id)
     if known.state == "done":

@@ -14,14 +14,14 @@ from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, EDITIONS, RESULTS
 from nightgrid.archive.lookup import listing
-from nightgrid.archive.lookup.listing import LISTS, Wanted
+from nightgrid.archive.lookup.listing import LISTS, RowFilter
 from nightgrid.archive.skipped_files import forget, skipped_files
 from tests.archive.lookup.conftest import DAYS
 
 
 def rows(lake: Lake, what: str, **wanted: Any) -> list[dict[str, Any]]:
     schema, rows_of = LISTS[what]
-    tables = list(rows_of(lake, Wanted(**wanted)))
+    tables = list(rows_of(lake, RowFilter(**wanted)))
     assert all(table.schema.equals(schema) for table in tables)
     return pa.concat_tables([schema.empty_table(), *tables]).to_pylist()
 
@@ -100,7 +100,7 @@ def test_long_lists_come_as_they_are_and_none_is_lost(monkeypatch, tmp_path):
     results_of(lake, "many", *(result(f"{n:03d}", f"p{-n}") for n in range(50)))
 
     _, rows_of = LISTS["results"]
-    tables = list(rows_of(lake, Wanted()))
+    tables = list(rows_of(lake, RowFilter()))
     assert max(map(len, tables)) <= 4
     found = pa.concat_tables(tables).to_pylist()
     assert [row["job_id"] for row in found] == [f"{n:03d}" for n in range(50)]

@@ -30,7 +30,7 @@ from nightgrid.archive.results.rank_accuracy import (
     write_accuracy,
 )
 from nightgrid.archive.results.rankings import (
-    Wanted,
+    RankingRequest,
     find_ranking,
     keep_ranking,
     known_rankings,
@@ -49,7 +49,7 @@ from tests.solvers.strands.boards import board
 SAMPLE = Path(__file__).parents[3] / "service" / "sample" / "strands"
 WORDS = {"HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400, "CAST": 500}
 PUZZLE = board("HOTD GOGO CATS SCAT", 2)
-WANTED = Wanted(puzzle=PUZZLE, clue="letters")
+WANTED = RankingRequest(puzzle=PUZZLE, clue="letters")
 RANKER = Ranker(fitted_weights(), vocabulary_of(WORDS, set(WORDS), []), None)
 ALONE = f"{NAME}-alone"
 
@@ -67,10 +67,10 @@ def test_a_ranking_is_named_by_board_clue_and_ranker():
 
 
 def test_a_board_travels_as_json():
-    assert Wanted.from_json(json.loads(json.dumps(WANTED.to_json()))) == WANTED
+    assert RankingRequest.from_json(json.loads(json.dumps(WANTED.to_json()))) == WANTED
     for wrong in (None, {}, {"puzzle": PUZZLE.to_json(), "clue": 3}):
         with pytest.raises(PermanentError, match="expected"):
-            Wanted.from_json(wrong)
+            RankingRequest.from_json(wrong)
 
 
 def test_a_ranking_is_filed_once_and_says_what_spoke_for_each_word(lake: Lake):
@@ -96,11 +96,13 @@ def test_a_ranking_is_filed_once_and_says_what_spoke_for_each_word(lake: Lake):
 @pytest.mark.parametrize(
     ("wanted", "status", "reason"),
     [
-        (Wanted(puzzle=Puzzle(board=PUZZLE.board), clue=None), "invalid", "known number"),
-        (Wanted(puzzle=board("XXXX XXXX", 1), clue=None), "unsolvable", ""),
+        (RankingRequest(puzzle=Puzzle(board=PUZZLE.board), clue=None), "invalid", "known number"),
+        (RankingRequest(puzzle=board("XXXX XXXX", 1), clue=None), "unsolvable", ""),
     ],
 )
-def test_what_has_no_covers_is_a_row_too(lake: Lake, wanted: Wanted, status: str, reason: str):
+def test_what_has_no_covers_is_a_row_too(
+    lake: Lake, wanted: RankingRequest, status: str, reason: str
+):
     row = rank(RANKER, wanted)
     assert (row["status"], row["covers"]) == (status, [])
     assert reason in row["reason"]
@@ -129,7 +131,7 @@ def filled(lake: Lake, now: Callable[[], dt.datetime], tmp_path: Path) -> Lake:
 
 
 def kept(lake: Lake, edition: rank_accuracy.Edition, *covers: dict[str, Any]) -> None:
-    row = rank(RANKER, edition.wanted)
+    row = rank(RANKER, edition.request)
     keep_ranking(lake, row | {"covers": list(covers), "cover_count": len(covers)})
 
 

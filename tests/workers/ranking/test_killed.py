@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.instruments.processes import wait_for
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.rankings import Wanted, find_ranking, known_rankings
+from nightgrid.archive.results.rankings import RankingRequest, find_ranking, known_rankings
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.ranking.driving import drive_rankings
 from nightgrid.workers.ranking.ondemand import (
@@ -27,10 +27,12 @@ import small_ranking_app as small  # noqa: E402
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.timeout(300)]
 ROWS = ("HOTD GOGO CATS SCAT", "HOTD GOGO SCAT CATS", "CATS HOTD GOGO SCAT", "XXXX XXXX XXXX XXXX")
-BOARDS = [Wanted(puzzle=board(rows, 2), clue=clue) for rows in ROWS for clue in (None, "pets")]
-ONCE = Wanted(puzzle=board(ROWS[0], 2), clue=small.ONCE)
-LONG = Wanted(puzzle=board(small.LONG_ROWS, 10), clue=small.LONG)
-FATAL = Wanted(puzzle=board(ROWS[0], 2), clue=small.FATAL)
+BOARDS = [
+    RankingRequest(puzzle=board(rows, 2), clue=clue) for rows in ROWS for clue in (None, "pets")
+]
+ONCE = RankingRequest(puzzle=board(ROWS[0], 2), clue=small.ONCE)
+LONG = RankingRequest(puzzle=board(small.LONG_ROWS, 10), clue=small.LONG)
+FATAL = RankingRequest(puzzle=board(ROWS[0], 2), clue=small.FATAL)
 
 
 @pytest.mark.long(

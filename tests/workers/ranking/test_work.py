@@ -12,7 +12,7 @@ from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.rankings import Wanted, find_ranking, known_rankings
+from nightgrid.archive.results.rankings import RankingRequest, find_ranking, known_rankings
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.stop import Stop
@@ -22,7 +22,7 @@ from nightgrid.workers.ranking.work import (
     attempts_path,
     rank_message,
     ranking_message,
-    wanted_path,
+    request_path,
 )
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import CancelCheck
@@ -32,9 +32,9 @@ WORDS = {"HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400, "CAST": 500}
 RANKER = Ranker(fitted_weights(), vocabulary_of(WORDS, set(WORDS), []), None)
 ALONE = f"{NAME}-alone"
 BOARDS = [
-    Wanted(puzzle=board("HOTD GOGO CATS SCAT", 2), clue="letters"),
-    Wanted(puzzle=board("HOTD GOGO SCAT CATS", 2), clue=None),
-    Wanted(puzzle=board("XXXX XXXX", 1), clue=None),
+    RankingRequest(puzzle=board("HOTD GOGO CATS SCAT", 2), clue="letters"),
+    RankingRequest(puzzle=board("HOTD GOGO SCAT CATS", 2), clue=None),
+    RankingRequest(puzzle=board("XXXX XXXX", 1), clue=None),
 ]
 IDS = [wanted.ranking_id(ALONE) for wanted in BOARDS]
 
@@ -57,7 +57,7 @@ def lake(settings: Settings) -> Lake:
 
 def test_a_message_ranks_what_is_not_ranked(lake: Lake, settings: Settings):
     message = ranking_message(ALONE, BOARDS)
-    write_json(lake, wanted_path(IDS[0]), {"ranker": ALONE})
+    write_json(lake, request_path(IDS[0]), {"ranker": ALONE})
     assert rank_message(lake, message, settings) == {"ranked": 3, "boards": 3}
     assert known_rankings(lake) == set(IDS)
     assert rank_message(lake, message, settings) == {"ranked": 0, "boards": 3}
@@ -78,7 +78,7 @@ def test_a_board_that_kills_its_worker_is_poison_in_the_end(
 ):
     """Given a board at which the process dies, Then the others are ranked and it is poison."""
 
-    def die(_ranker: Ranker, wanted: Wanted, _budget: object) -> None:
+    def die(_ranker: Ranker, wanted: RankingRequest, _budget: object) -> None:
         raise KeyboardInterrupt
 
     message = ranking_message(ALONE, BOARDS[:1])
@@ -114,7 +114,7 @@ class Server:
 
 
 def drive(
-    server: Server, monkeypatch: pytest.MonkeyPatch, boards: list[Wanted]
+    server: Server, monkeypatch: pytest.MonkeyPatch, boards: list[RankingRequest]
 ) -> list[tuple[int, int]]:
     told: list[tuple[int, int]] = []
     monkeypatch.setattr(driving, "send", server.send)
@@ -169,7 +169,7 @@ def test_a_ranking_that_is_cancelled_while_it_is_made_stops_and_is_filed_nowhere
         ) -> Iterator[Stop]:
             assert (name, deadline_at) == (IDS[0], None)
             checks.append(check())
-            write_json(lake, wanted_path(IDS[0]), {"cancelled": "by its client"})
+            write_json(lake, request_path(IDS[0]), {"cancelled": "by its client"})
             checks.append(check())
             stop = Stop()
             stop.set(ReasonCode.CANCELLED)

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup import listing
-from nightgrid.archive.lookup.listing import RESULT_ROWS, Wanted, list_results
+from nightgrid.archive.lookup.listing import RESULT_ROWS, RowFilter, list_results
 from nightgrid.service.http.lake.content_negotiation import chosen_type
 from nightgrid.service.http.lake.results import FORMATS
 from nightgrid.service.http.problems import Problem
@@ -158,7 +158,7 @@ def test_pages_are_whole_though_rows_come_in_the_order_of_the_lake(
     whole = pages(sample, f"{URL}?limit=1000")
     monkeypatch.setattr(listing, "SORTED_ROWS", 0)
     monkeypatch.setattr(listing, "BATCH_ROWS", 2)
-    tables = list(list_results(Lake.open(str(sample_lake)), Wanted()))
+    tables = list(list_results(Lake.open(str(sample_lake)), RowFilter()))
     assert max(map(len, tables)) <= 2
     assert pages(sample, f"{URL}?limit=2") == whole
     assert accepting(sample, "csv", f"{URL}?limit=3").text.count("\n") == 4

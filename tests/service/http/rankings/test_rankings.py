@@ -16,7 +16,7 @@ from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results import rankings
-from nightgrid.archive.results.rankings import Wanted
+from nightgrid.archive.results.rankings import RankingRequest
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.ranking import ondemand, work
@@ -26,7 +26,7 @@ from nightgrid.workers.ranking.ondemand import (
     ranking_status,
     submit_ranking,
 )
-from nightgrid.workers.ranking.work import attempts_path, rank_message, wanted_path
+from nightgrid.workers.ranking.work import attempts_path, rank_message, request_path
 from nightgrid.workers.settings import Settings
 from tests.solvers.strands.boards import board
 
@@ -34,7 +34,7 @@ WORDS = {"HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400, "CAST": 500}
 RANKER = Ranker(fitted_weights(), vocabulary_of(WORDS, set(WORDS), []), None)
 ALONE = f"{NAME}-alone"
 BOARD = {"board": ["HOTD", "GOGO", "CATS", "SCAT"], "theme_words": 2}
-WANTED = Wanted(puzzle=board("HOTD GOGO CATS SCAT", 2), clue="Pets")
+WANTED = RankingRequest(puzzle=board("HOTD GOGO CATS SCAT", 2), clue="Pets")
 RANKING = WANTED.ranking_id(ALONE)
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]
@@ -96,11 +96,11 @@ def test_what_is_not_made_is_202_and_then_found(client: TestClient, settings: Se
     assert (answer.status_code, answer.json()["state"]) == (202, "queued")
     assert answer.headers["Location"] == f"/v1/rankings/{RANKING}"
     lake = Lake.open(settings.lake)
-    note = read_json(lake, wanted_path(RANKING))
+    note = read_json(lake, request_path(RANKING))
     assert note is not None
     rank_message(lake, note["message"], settings)
     assert client.get(f"/v1/rankings/{RANKING}").json()["state"] == "done"
-    assert not lake.exists(wanted_path(RANKING))
+    assert not lake.exists(request_path(RANKING))
 
 
 def test_a_ranking_that_is_left_is_cancelled_unless_another_client_wants_it(
@@ -119,7 +119,7 @@ def test_a_ranking_that_is_left_is_cancelled_unless_another_client_wants_it(
     assert client.delete(place).json()["state"] == "cancelled", "a second time changes nothing"
     assert lake.list("runs/wishes") == []
 
-    note = read_json(lake, wanted_path(RANKING))
+    note = read_json(lake, request_path(RANKING))
     assert note is not None
     late = rank_message(lake, note["message"], settings, about=RANKING)
     assert late == {"ranked": 0, "boards": 1}, "its message is on the queue all the same"
@@ -209,7 +209,7 @@ def test_the_keeper_sends_what_is_lost_and_gives_up_in_the_end(
     assert ranking_status(lake, RANKING).state == "queued"
     rankings.keep_ranking(lake, rankings.rank(RANKER, WANTED))
     keeper.poll()
-    assert not lake.exists(wanted_path(RANKING))
+    assert not lake.exists(request_path(RANKING))
     client.close()
 
 

@@ -24,8 +24,8 @@ from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing import span, trace_header
 
 
-class Quick:
-    """Tries small boards. Lives in the event loop of one service."""
+class SmallBoards:
+    """Answers small boards by processes of the service, from the event loop of one service."""
 
     def __init__(self, settings: Settings, views: Views, processes: int) -> None:
         self._settings = settings
@@ -33,7 +33,7 @@ class Quick:
         self._has_processes = processes > 0
         self.processes = QuickProcesses(settings, processes)
         self.filing = Filing(FilingProcess(settings))
-        self._trying: dict[str, asyncio.Task[dict[str, Any] | None]] = {}
+        self._in_flight: dict[str, asyncio.Task[dict[str, Any] | None]] = {}
 
     def begin(self) -> None:
         """Begin to start the processes."""
@@ -55,19 +55,19 @@ class Quick:
         await asyncio.to_thread(self.filing.end)
 
     async def answer(self, wanted: SolveRequest) -> dict[str, Any] | None:
-        """Show the answer to a question; None where it is not small, or not answered here.
+        """Answer a question; None if its board is not small, or no process answers it.
 
-        Several clients that ask the same at once get the answer of one try.
+        Clients that ask the same question at once share one solve.
         """
         if not (self._is_small(wanted) and self.processes.is_ready):
             return None
         job_id = wanted.job_id
-        task = self._trying.get(job_id)
+        task = self._in_flight.get(job_id)
         if task is None:
-            task = asyncio.create_task(self._try(wanted))
-            self._trying[job_id] = task
-            task.add_done_callback(lambda _: self._trying.pop(job_id, None))
-        # A client that goes takes nothing away from another one.
+            task = asyncio.create_task(self._solve(wanted))
+            self._in_flight[job_id] = task
+            task.add_done_callback(lambda _: self._in_flight.pop(job_id, None))
+        # A client that disconnects must not cancel the solve for the others.
         return await asyncio.shield(task)
 
     def _is_small(self, wanted: SolveRequest) -> bool:
@@ -75,7 +75,7 @@ class Quick:
         has_words = getattr(wanted.asked.puzzle, "dictionary", None) is not None
         return wanted.expected_s <= QUICK_S and wanted.split != "ahead" and not has_words
 
-    async def _try(self, wanted: SolveRequest) -> dict[str, Any] | None:
+    async def _solve(self, wanted: SolveRequest) -> dict[str, Any] | None:
         asked, begun = wanted.asked, time.time()
         puzzle = asked.bound.puzzle_to_json(asked.puzzle)
         budget = wanted.budget or self._settings.budget
@@ -102,7 +102,7 @@ class Quick:
 
 
 def subject_of(wanted: SolveRequest, views: Views, puzzle: dict[str, Any]) -> Subject:
-    """Say what a question is about."""
+    """Describe the puzzle and the question of a request."""
     asked = wanted.asked
     return Subject(
         question=asked.question,
