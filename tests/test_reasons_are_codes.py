@@ -27,7 +27,7 @@ ALLOWED = {
     "archive/lake/faults.py:storage_errors": "storages name some of their errors in the text alone",
     "archive/lake/objects/errors.py:os_errors": "obstore has HTTP's answers in the text alone",
     "archive/lake/objects/files.py:_listing": "obstore says what is no listing in the text alone",
-    "archive/views/sql.py:_told": "of streams DuckDB gives Arrow its errors as texts",
+    "archive/views/sql.py:_query_errors": "of streams DuckDB gives Arrow its errors as texts",
     "flows/maintenance/repair.py": "a finding's fault is one of a few words beside its sentence",
     "workers/broker/transport.py:_brpop_read": "Redis names its errors in the text alone",
     "workers/broker/announcements.py:next_announcements": "Redis names its errors in text alone",
@@ -114,7 +114,7 @@ class _Looks(ast.NodeVisitor):
         return False
 
 
-def attention_sections(source: str) -> list[tuple[int, str]]:
+def looks_into_texts(source: str) -> list[tuple[int, str]]:
     """List the lines and functions in which a text for people is looked into."""
     visitor = _Looks()
     visitor.visit(ast.parse(source))
@@ -127,7 +127,7 @@ def _places() -> tuple[tuple[str, str, int], ...]:
     return tuple(
         (path.relative_to(ROOT).as_posix(), function, line)
         for path in paths
-        for line, function in attention_sections(path.read_text(encoding="utf-8"))
+        for line, function in looks_into_texts(path.read_text(encoding="utf-8"))
     )
 
 
@@ -163,7 +163,7 @@ def test_every_exception_is_needed() -> None:
     ],
 )
 def test_looking_into_a_text_is_seen(source: str) -> None:
-    assert attention_sections(source)
+    assert looks_into_texts(source)
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,4 @@ def test_looking_into_a_text_is_seen(source: str) -> None:
     ],
 )
 def test_codes_and_saying_are_left_alone(source: str) -> None:
-    assert not attention_sections(source)
+    assert not looks_into_texts(source)
