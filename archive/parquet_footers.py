@@ -11,7 +11,7 @@ https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.m
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, BinaryIO
@@ -82,7 +82,8 @@ def _row_groups(footer: bytes) -> tuple[RowGroup, ...]:
     try:
         found, _ = read_struct(footer, _FILE)
         groups = tuple(_row_group(fields) for fields in found[_ROW_GROUPS])
-    except (KeyError, IndexError, ValueError) as error:
+        _check_columns(found[_SCHEMA], found[_ROW_GROUPS])
+    except (KeyError, IndexError, ValueError, RecursionError, StopIteration) as error:
         # What Python says of it names no place in the file.
         raise FooterError("its footer cannot be read") from error
     return groups
@@ -94,11 +95,51 @@ _WIDTHS = {_TRUE: 0, _FALSE: 0, _BYTE: 1, _DOUBLE: 8, _UUID: 16}
 _BITS = {_I32: 32, _I64: 64}
 
 # Which fields are read, by their ids: a kind, the fields of a struct, or [what a list has].
-_ROW_GROUPS = 4
+_SCHEMA, _ROW_GROUPS = 2, 4
+_ELEMENT = {1: _I32, 3: _I32, 5: _I32}  # type, repetition_type, num_children
+_OPTIONAL, _REPEATED = 1, 2
+_SIZES = {2: [_I64], 3: [_I64]}  # how many values have each repetition and definition level
 _STATISTICS = {5: _BINARY, 6: _BINARY}  # max_value, min_value
-_COLUMN = {3: [_BINARY], 5: _I64, 7: _I64, 9: _I64, 11: _I64, 12: _STATISTICS}
+_COLUMN = {1: _I32, 3: [_BINARY], 5: _I64, 7: _I64, 9: _I64, 11: _I64, 12: _STATISTICS, 16: _SIZES}
 _ROW_GROUP = {1: [{3: _COLUMN}], 3: _I64}
-_FILE: Mapping[int, Any] = {_ROW_GROUPS: [_ROW_GROUP]}
+_FILE: Mapping[int, Any] = {_SCHEMA: [_ELEMENT], _ROW_GROUPS: [_ROW_GROUP]}
+
+
+def _check_columns(
+    schema: Sequence[Mapping[int, Any]], groups: Sequence[Mapping[int, Any]]
+) -> None:
+    """Raise ValueError for column chunks that do not fit the leaves of the schema.
+
+    Arrow ends the process, or never ends, where its own threads meet such a chunk.
+    """
+    elements = iter(schema)
+    # The top of the schema is no column, and writers differ in what they say of it.
+    tops = next(elements).get(5, 0)
+    leaves = [leaf for _ in range(tops) for leaf in _leaves(elements)]
+    for group in groups:
+        chunks = [fields[3] for fields in group[1]]
+        if [chunk[1] for chunk in chunks] != [kind for kind, *_ in leaves]:
+            raise ValueError("a column has another type than in the schema")
+        for chunk, (_, *levels) in zip(chunks, leaves, strict=True):
+            sizes = chunk.get(16, {})
+            for counts, level in zip((sizes.get(2), sizes.get(3)), levels, strict=True):
+                if counts and len(counts) != level + 1:
+                    raise ValueError("a column has another number of levels than in the schema")
+
+
+def _leaves(
+    elements: Iterator[Mapping[int, Any]], repeated: int = 0, defined: int = 0
+) -> Iterator[tuple[int, int, int]]:
+    """Give the type of each leaf below the next element, and its highest levels."""
+    element = next(elements, {})
+    repetition = element.get(3, 0)
+    repeated += repetition == _REPEATED
+    defined += repetition in (_OPTIONAL, _REPEATED)
+    children = element.get(5, 0)
+    if not children:
+        yield element[1], repeated, defined
+    for _ in range(children):
+        yield from _leaves(elements, repeated, defined)
 
 
 def _row_group(fields: Mapping[int, Any]) -> RowGroup:

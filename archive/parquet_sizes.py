@@ -48,13 +48,16 @@ def check_footer(
 ) -> None:
     """Raise OversizeError for a file whose footer has far more values than its bytes can tell.
 
-    Costs no request. `row_groups` reads what the footer says of the values of lists, which takes
-    some 10 us a column chunk; without lists it is not called.
+    Raises FooterError where row groups lack rows. Costs no request. `row_groups` reads what the
+    footer says of the values of lists, which takes some 10 us a column chunk; without lists it is
+    not called.
     """
     schema = metadata.schema
     count = metadata.num_columns
     lists = [i for i in range(count) if schema.column(i).max_repetition_level]
     rows = sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
+    if rows != metadata.num_rows:
+        raise FooterError(f"its row groups have {rows:,} rows of {metadata.num_rows:,}")
     values = rows * (count - len(lists))
     if lists:
         for group in row_groups():

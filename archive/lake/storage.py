@@ -186,8 +186,15 @@ class Lake(StoredFiles):
                 yield table
 
     def dataset(self, path: str, schema: pa.Schema) -> ds.Dataset:
-        """Open the Parquet files that `read_table` would read as a dataset, for filtered scans."""
+        """Open the Parquet files that `read_table` would read as a dataset, for filtered scans.
+
+        Raises as `open_parquet` where a file's footer is damaged.
+        """
         files = self._parquet_files(path)
+        for name in files:
+            # Threads that read a dataset take footers as they are, however damaged.
+            with self.open_parquet(name) as file:
+                file.row_groups()
         with storage_errors(path):
             return self.dataset_of(files, schema)
 

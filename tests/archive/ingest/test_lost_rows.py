@@ -42,7 +42,9 @@ def test_boards_of_a_harmed_segment_are_made_again(filled: Lake, kind: str) -> N
     before = tables(filled)
     (path,) = filled.list(puzzles_folder("pips"))
     harm(filled, path, kind)
-    assert normalise(filled).dates_lost == (0 if kind == "flip" and tables(filled) == before else 4)
+    lost = normalise(filled).dates_lost
+    # A flipped byte may lie where no reader looks.
+    assert lost == 4 or (kind, lost) == ("flip", 0)
     assert tables(filled) == before
     assert len(counts_by_date(filled, game("pips"), filled.read_table("editions", EDITIONS))) == 12
     assert normalise(filled).dates_lost == 0

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,20 +78,26 @@ def test_of_many_at_once_one_creates_on_seaweedfs(endpoint: str) -> None:
     assert told == Told(rounds=2, won_by_one=2, right=2)
 
 
-def test_a_server_ends_with_the_process_that_started_it(endpoint: str, tmp_path: Path) -> None:
+def test_a_server_ends_with_the_process_that_started_it(endpoint: str) -> None:
     root = Path(__file__).resolve().parents[3]
-    with subprocess.Popen(
-        [sys.executable, "-c", SERVED],
-        cwd=root,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as starter:
+    with (
+        # The name of a socket has 107 bytes at most, which folders of tests exceed.
+        tempfile.TemporaryDirectory(prefix="ng-") as folder,
+        subprocess.Popen(
+            [sys.executable, "-c", SERVED],
+            cwd=root,
+            env={**os.environ, "TMPDIR": folder},
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as starter,
+    ):
         assert starter.stdout is not None
         assert starter.stdout.readline().startswith("http://127.0.0.1:")
         (server,) = children_of(starter.pid)
         starter.send_signal(signal.SIGKILL)
-    wait_for(lambda: not Path(f"/proc/{server}/cmdline").exists() or not _runs(server), "its end")
+        wait_for(
+            lambda: not Path(f"/proc/{server}/cmdline").exists() or not _runs(server), "its end"
+        )
 
 
 def _runs(pid: int) -> bool:

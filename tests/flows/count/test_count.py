@@ -248,7 +248,7 @@ def test_generated_boards_of_letters_take_the_default_words():
 
     spec = "letterboxed:n=2,seed=1"
     settings = CountSettings(corpus=spec, workers=Settings(lake="lake"))
-    game = asked_of(settings, SimpleNamespace(name=spec, game="letterboxed")).game
+    game = asked_of(settings, SimpleNamespace(name=spec, game="letterboxed", lake=None)).game
     assert game.lexicon_id == default_lexicon().lexicon_id
 
 
