@@ -2,7 +2,7 @@
 
 `python -m tests.archive.flipped_footers KIND FOLDER COUNT SEED` is a process of its own, since what
 is looked for is an end of the process. It names each bit before it reads, and at last how many
-reads ended how. COUNT 0 is every bit.
+reads ended how.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def strike(kind: str, folder: Path, count: int, seed: int) -> Counter[str]:
     bits = range(8 * first, 8 * len(data))
     draw = random.Random(seed)
     ended: Counter[str] = Counter()
-    drawn = draw.sample(bits, min(count, len(bits))) if count else bits
+    drawn = draw.sample(bits, min(count, len(bits)))
     # Whether a column may be null: with this bit, Arrow's statistics of it fit no more.
     known = [8 * found.start() + 9 for found in re.finditer(rb"\x35\x00\x18", data)]
     for bit in (*(bit for bit in known if bit in bits), *drawn):
