@@ -55,6 +55,8 @@ class Server:
     """What the server needs beside the keys."""
     keys: Mapping[str, str] | None = None
     """The keys it takes, where they cannot be chosen."""
+    leaves: str | None = None
+    """What it leaves behind for each of its ports outside its folder, as a pattern in /tmp."""
 
 
 def _seaweedfs(program: str, folder: Path, ports: Sequence[int]) -> Sequence[str]:
@@ -130,6 +132,7 @@ SERVERS: Mapping[str, Server] = {
         version=("version",),
         serve=_seaweedfs,
         ports=8,
+        leaves="seaweedfs-*-grpc-{port}.sock",
     ),
     "rclone": Server(
         title="rclone serve s3",
@@ -219,6 +222,9 @@ def serve(name: str) -> Iterator[str]:
                 yield url
         finally:
             end_group(process)
+            for port in ports if server.leaves else ():
+                for path in Path("/tmp").glob(str(server.leaves).format(port=port)):
+                    path.unlink(missing_ok=True)
 
 
 def version_of(name: str) -> str:
