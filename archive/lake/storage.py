@@ -5,21 +5,19 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
 from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
-from nightgrid.archive.lake.encoding import TableFile, check_group, check_rows, filled
-from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, storage_errors
+from nightgrid.archive.lake.encoding import TableFile, filled
 from nightgrid.archive.lake.local_listing import TABLE
 from nightgrid.archive.lake.location import check_path
+from nightgrid.archive.lake.row_sums import check_group, check_rows
 from nightgrid.archive.lake.stored_files import StoredFiles
 from nightgrid.solvers.errors import PermanentError
-
-if TYPE_CHECKING:
-    import pyarrow.dataset as ds
 
 ROW_GROUP_ROWS = 65_536
 SMALL_ROWS = 4096
@@ -131,7 +129,13 @@ class Lake(StoredFiles):
             at_once = [[n] for n in schema.names] if many else [schema.names]
             found = [file.read_row_groups(groups, names, use_threads=many) for names in at_once]
             read = {name: part.column(name) for part in found for name in part.column_names}
-            return pa.table([read[name] for name in schema.names], schema=schema)
+            table = pa.table([read[name] for name in schema.names], schema=schema)
+            start = 0
+            for index in groups:
+                count = file.metadata.row_group(index).num_rows
+                check_group(table.slice(start, count), file.metadata, index, path)
+                start += count
+            return table
 
     def iter_row_groups(self, path: str, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a Parquet file, one row group after the other."""
@@ -179,55 +183,41 @@ class Lake(StoredFiles):
         """
         wanted = select(schema, columns)
         with self.open_parquet(path) as file:
-            there = columns_to_read(wanted.names, file.schema_arrow.names)
             for number in range(file.num_row_groups) if groups is None else groups(file):
-                table = shaped(file.read_row_group(number, columns=there), wanted, path)
-                check_group(table, file.metadata, number, path)
-                yield table
+                yield file.group(number, wanted)
 
-    def dataset(self, path: str, schema: pa.Schema) -> ds.Dataset:
-        """Open the Parquet files that `read_table` would read as a dataset, for filtered scans.
+    def rows_where(
+        self,
+        path: str,
+        schema: pa.Schema,
+        columns: Sequence[str],
+        key: str,
+        matches: Callable[[pa.ChunkedArray], pa.ChunkedArray],
+    ) -> Iterator[tuple[str, pa.Table]]:
+        """Find rows by a column: the file of each, and `columns` of those that match in it.
 
-        Raises as `open_parquet` where a file's footer is damaged.
+        Looks twice: at the column `key`, then at the others of those row groups that have a match.
+        What a footer says of least and greatest values is not asked: nothing compares that, and
+        one flipped bit of it would hide a row. Raises as `scan_file`.
         """
-        files = self._parquet_files(path)
-        for name in files:
-            # Threads that read a dataset take footers as they are, however damaged.
-            with self.open_parquet(name) as file:
-                file.row_groups()
-        with storage_errors(path):
-            return self.dataset_of(files, schema)
-
-    def dataset_of(self, paths: Sequence[str], schema: pa.Schema) -> ds.Dataset:
-        """Open Parquet files as a dataset."""
-        import pyarrow.dataset as ds  # 40 MB, which drivers and workers can do without
-
-        if not paths:
-            return ds.dataset(schema.empty_table())
-        return ds.FileSystemDataset.from_paths(
-            paths, schema=schema, format=ds.ParquetFileFormat(), filesystem=self._fs
-        )
-
-    @contextmanager
-    def reading(self, path: str) -> Iterator[None]:
-        """Turn what fails while a dataset of these files is read into errors that name the file."""
-        try:
-            with storage_errors(path, reading=True):
-                yield
-        except MissingFileError:
-            for name in self._parquet_files(path):
-                self._check_link(name)
-            raise
-        except DamagedFileError as error:
-            raise DamagedFileError(f"{path} is damaged: {self._damage(path)}") from error
-
-    def _damage(self, path: str) -> str:
+        keys, wanted = select(schema, [key]), select(schema, columns)
         for name in self._parquet_files(path):
-            try:
-                self.schema(name)
-            except DamagedFileError:
-                return f"{name} cannot be read as Parquet"
-        return "a column of a file cannot be read, or is of another type"
+            with self.open_parquet(name) as file:
+                for number in range(file.num_row_groups):
+                    match = matches(file.group(number, keys).column(key))
+                    if pc.any(match).as_py():
+                        yield name, file.group(number, wanted).filter(match)
+
+    def rows_among(
+        self, path: str, schema: pa.Schema, columns: Sequence[str], key: str, values: pa.Array
+    ) -> pa.Table:
+        """Read columns of the rows whose key is among some values: see `rows_where`."""
+
+        def is_among(keys: pa.ChunkedArray) -> pa.ChunkedArray:
+            return pc.is_in(keys, value_set=values)
+
+        found = self.rows_where(path, schema, columns, key, is_among)
+        return pa.concat_tables([select(schema, columns).empty_table(), *(t for _, t in found)])
 
     def _parquet_files(self, path: str) -> builtins.list[str]:
         # A folder in the place of a table is read as one, and says what it is.

@@ -1,7 +1,7 @@
 """Boards of a lake by reference, as payloads would have given them.
 
-A look-up reads the columns that it compares, and only of the row groups that may hold what is
-asked for: no row of the others becomes a Python object.
+A look-up reads the column that it compares, and the others of those row groups alone that hold what
+is asked for: no other row becomes a Python object.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[B
     """
     wanted = pa.array(sorted(dates), pa.date32())
     with _damage_named(lake):
-        rows = _in_order(game, editions_where(lake, game, pc.field("date").isin(wanted)))
-        table = _puzzle_rows(lake, game, [puzzles_folder(game)], [row["puzzle_id"] for row in rows])
+        rows = _in_order(game, editions_among(lake, game, "date", wanted))
+        table = _puzzle_rows(lake, game, puzzles_folder(game), [row["puzzle_id"] for row in rows])
     arrays = arrays_of(table)
     row_of = {name: row for row, name in enumerate(table.column("puzzle_id").to_pylist())}
     bound = open_game(lake, game)
@@ -114,9 +114,19 @@ def check_has_puzzles(lake: Lake, *folders: str) -> None:
         raise NotInLakeError("", lake.url, " is no lake with puzzles", hint=hint)
 
 
-def editions_where(lake: Lake, game: str, condition: pc.Expression) -> list[dict[str, Any]]:
-    """Read the last revision of each date and level of a game among the editions that match."""
-    found = _rows(lake, [editions_path(game)], EDITIONS, condition).to_pylist()
+def editions_of(lake: Lake, game: str) -> list[dict[str, Any]]:
+    """Read the last revision of each date and level of a game."""
+    return _last_revisions(lake.read_table(editions_path(game), EDITIONS))
+
+
+def editions_among(lake: Lake, game: str, key: str, values: pa.Array) -> list[dict[str, Any]]:
+    """Read the last revision of each date and level among the editions of some dates or puzzles."""
+    found = lake.rows_among(editions_path(game), EDITIONS, EDITIONS.names, key, values)
+    return _last_revisions(found)
+
+
+def _last_revisions(editions: pa.Table) -> list[dict[str, Any]]:
+    found = editions.to_pylist()
     found.sort(key=lambda row: (row["date"], row["level"], row["revision"]))
     return list({(row["date"], row["level"]): row for row in found}.values())
 
@@ -124,7 +134,7 @@ def editions_where(lake: Lake, game: str, condition: pc.Expression) -> list[dict
 def _on_date(lake: Lake, reference: DateReference) -> list[Board]:
     check_has_puzzles(lake)
     game = reference.game
-    rows = editions_where(lake, game, pc.field("date") == pa.scalar(reference.date, pa.date32()))
+    rows = editions_among(lake, game, "date", pa.array([reference.date], pa.date32()))
     if not rows:
         raise NotInLakeError(f"{reference} is not in ", lake.url, f", {_range(lake, game)}")
     rows = _in_order(game, rows)
@@ -134,7 +144,7 @@ def _on_date(lake: Lake, reference: DateReference) -> list[Board]:
         if not rows:
             has = f"; that date has {', '.join(levels)}"
             raise NotInLakeError(f"{reference} is not in ", lake.url, has)
-    found = _puzzles(lake, game, [puzzles_folder(game)], [row["puzzle_id"] for row in rows])
+    found = _puzzles(lake, game, puzzles_folder(game), [row["puzzle_id"] for row in rows])
     missing = [row["puzzle_id"] for row in rows if row["puzzle_id"] not in found]
     if missing:
         raise NotInLakeError(f"{reference}: puzzle {missing[0]} is missing from ", lake.url)
@@ -189,13 +199,9 @@ def _with_id(lake: Lake, reference: IdReference) -> Board:
             f"{len(ids):,} puzzles of ", lake.url, f"{begin}; expected more digits"
         )
     (((puzzle_id, game), path),) = matches.items()
-    rows = editions_where(lake, game, pc.field("puzzle_id") == puzzle_id)
-    return _board(
-        lake,
-        game,
-        _puzzles(lake, game, [path], [puzzle_id])[puzzle_id],
-        rows[-1] if rows else None,
-    )
+    rows = editions_among(lake, game, "puzzle_id", pa.array([puzzle_id]))
+    puzzle = _puzzles(lake, game, path, [puzzle_id])[puzzle_id]
+    return _board(lake, game, puzzle, rows[-1] if rows else None)
 
 
 def _folders(lake: Lake) -> Iterator[tuple[str, str]]:
@@ -210,54 +216,29 @@ def _folders(lake: Lake) -> Iterator[tuple[str, str]]:
 
 def _ids(lake: Lake, game: str, folder: str, prefix: str) -> Iterator[tuple[str, str]]:
     """Find the puzzle ids of a folder that begin with a prefix: (file, id)."""
-    condition = pc.field("puzzle_id") == prefix
-    if len(prefix) < ID_HEX_DIGITS:
-        # As bounds, which row groups can be left out by; "g" follows every hexadecimal digit.
-        condition = (pc.field("puzzle_id") >= prefix) & (pc.field("puzzle_id") < f"{prefix}g")
-    for fragment in lake.dataset(folder, archive_plug(game).puzzles()).get_fragments():
-        with lake.reading(folder):
-            found = fragment.to_table(columns=["puzzle_id"], filter=condition).column("puzzle_id")
-        yield from ((getattr(fragment, "path", folder), name) for name in found.to_pylist())
+
+    def begins(ids: pa.ChunkedArray) -> pa.ChunkedArray:
+        return pc.starts_with(ids, prefix)
+
+    key, schema = "puzzle_id", archive_plug(game).puzzles()
+    for path, rows in lake.rows_where(folder, schema, [key], key, begins):
+        yield from ((path, name) for name in rows.column(key).to_pylist())
 
 
-def _puzzles(
-    lake: Lake, game: str, paths: Sequence[str], puzzle_ids: Sequence[str]
-) -> dict[str, Any]:
-    """Read puzzles of files or folders by id; those that are not there are left out."""
-    table = _puzzle_rows(lake, game, paths, puzzle_ids)
+def _puzzles(lake: Lake, game: str, path: str, puzzle_ids: Sequence[str]) -> dict[str, Any]:
+    """Read puzzles of a file or folder by id; those that are not there are left out."""
+    table = _puzzle_rows(lake, game, path, puzzle_ids)
     arrays = arrays_of(table)
     bound = open_game(lake, game)
     names = table.column("puzzle_id").to_pylist()
     return {name: bound.from_arrays(arrays, row) for row, name in enumerate(names)}
 
 
-def _puzzle_rows(
-    lake: Lake, game: str, paths: Sequence[str], puzzle_ids: Sequence[str]
-) -> pa.Table:
-    """Read the rows of puzzles out of files or folders by id."""
-    condition = pc.field("puzzle_id").isin(pa.array(sorted(set(puzzle_ids)), pa.string()))
-    return _rows(lake, paths, archive_plug(game).puzzles(), condition)
-
-
-def _rows(
-    lake: Lake, paths: Sequence[str], schema: pa.Schema, condition: pc.Expression
-) -> pa.Table:
-    """Read the rows that match out of files or folders.
-
-    Looks twice: at the columns of the condition alone, then at all of those row groups that match.
-    """
-    tables = [schema.empty_table()]
-    for path in paths:
-        for fragment in lake.dataset(path, schema).get_fragments():
-            # The rows of a lake without such a file are one fragment in memory.
-            groups = getattr(fragment, "split_by_row_group", lambda _, whole=fragment: [whole])
-            with lake.reading(path):
-                tables += [
-                    group.to_table(schema=schema, filter=condition)
-                    for group in groups(condition)
-                    if group.count_rows(filter=condition)
-                ]
-    return pa.concat_tables(tables)
+def _puzzle_rows(lake: Lake, game: str, path: str, puzzle_ids: Sequence[str]) -> pa.Table:
+    """Read the rows of puzzles out of a file or folder by id."""
+    ids = pa.array(sorted(set(puzzle_ids)), pa.string())
+    schema = archive_plug(game).puzzles()
+    return lake.rows_among(path, schema, schema.names, "puzzle_id", ids)
 
 
 def _board(lake: Lake, game: str, puzzle: Any, edition: dict[str, Any] | None) -> Board:

@@ -111,15 +111,13 @@ def list_puzzles(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     columns = ("game", "date", "level", "revision", "draft", "puzzle_id")
     for game in _played(row_filter):
         schema = archive_plug(game).puzzles()
-        boards = lake.dataset(puzzles_folder(game), schema)
         rows = lake.scan(editions_path(game), EDITIONS, columns)
         for table in map(row_filter.on_dates, _last_revisions(rows)):
             for batch in _cut(table):
                 ids = batch.column("puzzle_id").combine_chunks()
-                with lake.reading(puzzles_folder(game)):
-                    known = boards.to_table(
-                        ["puzzle_id", "size"], filter=pc.field("puzzle_id").isin(ids)
-                    )
+                known = lake.rows_among(
+                    puzzles_folder(game), schema, ["puzzle_id", "size"], "puzzle_id", ids
+                )
                 at = pc.index_in(ids, value_set=known.column("puzzle_id").combine_chunks())
                 made = {name: batch.column(name) for name in columns}
                 made["size"] = known.column("size").take(at)

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.conforming import columns_to_read, shaped
-from nightgrid.archive.lake.encoding import check_group
 from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.row_sums import check_group
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.files import MergedFolder, may_hold, read_each
 from nightgrid.archive.merging.merge import groups_with

@@ -18,8 +18,9 @@ from functools import reduce
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.encoding import RowSums, TableFile, check_sums
+from nightgrid.archive.lake.encoding import TableFile
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
+from nightgrid.archive.lake.row_sums import RowSums, check_sums
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.files import (
     DIGITS,

@@ -46,17 +46,16 @@ def counted() -> Iterator[Counts]:
     """Count what lakes of this process are asked."""
     counts = Counts()
     with ExitStack() as stack:
-        for name, field, many in (
-            ("open_parquet", "opened", None),
-            ("read_bytes", "opened", None),
-            ("dataset_of", "opened", len),
-            ("_type", "looked", None),
-            ("_infos", "listed", None),
-            ("_commit", "written", None),
-            ("delete", "deleted", None),
-            ("delete_folder", "deleted", None),
+        for name, field in (
+            ("open_parquet", "opened"),
+            ("read_bytes", "opened"),
+            ("_type", "looked"),
+            ("_infos", "listed"),
+            ("_commit", "written"),
+            ("delete", "deleted"),
+            ("delete_folder", "deleted"),
         ):
-            told = _counting(counts, field, getattr(Lake, name), many)
+            told = _counting(counts, field, getattr(Lake, name))
             stack.enter_context(mock.patch.object(Lake, name, told))
         for name in ("put", "get", "get_range", "head", "delete", "list_with_delimiter"):
             asked = _requesting(counts, getattr(obstore, name))
@@ -65,12 +64,10 @@ def counted() -> Iterator[Counts]:
         yield counts
 
 
-def _counting(
-    counts: Counts, field: str, call: Callable[..., Any], many: Callable[[Any], int] | None
-) -> Callable[..., Any]:
+def _counting(counts: Counts, field: str, call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
     def told(lake: Lake, *given: Any, **named: Any) -> Any:
-        setattr(counts, field, getattr(counts, field) + (1 if many is None else many(given[0])))
+        setattr(counts, field, getattr(counts, field) + 1)
         return call(lake, *given, **named)
 
     return told

@@ -55,11 +55,9 @@ def _placed(lake: Lake, corpus: Corpus, items: tuple[AttentionItem, ...]) -> lis
     if corpus.name == LAKE or not items:
         return list(items)
     ids = pa.array([item.puzzle_id for item in items], pa.string())
-    rows = lake.dataset(corpus.rows_path, CORPUS_ROWS)
+    rows = lake.rows_among(corpus.rows_path, CORPUS_ROWS, CORPUS_ROWS.names, "puzzle_id", ids)
     places: dict[str, dict[str, Any]] = {}
-    with lake.reading(corpus.rows_path):
-        found = rows.to_table(filter=pc.field("puzzle_id").isin(ids)).to_pylist()
-    for row in found:
+    for row in rows.to_pylist():
         places.setdefault(row["puzzle_id"], row)
     placed = [
         replace(item, name=_place(places[str(item.puzzle_id)], str(item.puzzle_id)))

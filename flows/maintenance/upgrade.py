@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.sightings import raw_folder
-from nightgrid.archive.lake.encoding import GROUP_SUMS, ROW_SUMS
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.identity import make_lake_id
+from nightgrid.archive.lake.row_sums import GROUP_SUMS, ROW_SUMS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import SCHEMA_VERSION
 from nightgrid.flows.maintenance.check import OnFile

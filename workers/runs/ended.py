@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.conforming import select
-from nightgrid.archive.lake.encoding import RowSums, check_sums
 from nightgrid.archive.lake.faults import (
     DamagedFileError,
     MissingFileError,
     NewerSchemaError,
     set_aside,
 )
+from nightgrid.archive.lake.row_sums import RowSums, check_sums
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, result_path, stream_where

@@ -6,14 +6,13 @@ import datetime as dt
 import itertools
 from typing import Annotated, Any
 
-import pyarrow.compute as pc
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from nightgrid.archive.games import has_plug, reader
 from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lookup.boards import Board, editions_where, find_boards
+from nightgrid.archive.lookup.boards import Board, editions_of, find_boards
 from nightgrid.archive.lookup.reference import DateReference, reference_text
 from nightgrid.archive.words.binding import open_game
 from nightgrid.service.http.lake.answers import ShortAnswer, short_answers
@@ -120,7 +119,7 @@ def calendar(game: str, asked: Annotated[CalendarPage, Query()], service: Here) 
 
 
 def _editions(lake: Lake, game: str) -> list[dict[str, Any]]:
-    return editions_where(lake, game, pc.scalar(True)) if has_plug(game) else []
+    return editions_of(lake, game) if has_plug(game) else []
 
 
 def _is_between(date: dt.date, since: dt.date | None, until: dt.date | None) -> bool:

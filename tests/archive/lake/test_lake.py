@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from obstore.store import MemoryStore
@@ -66,7 +67,7 @@ def test_a_lake_that_does_not_exist_reads_as_empty_and_is_not_created(tmp_path: 
     lake = Lake.open(str(tmp_path / "nowhere"))
     assert lake.list("") == []
     assert lake.read_table("results", RESULTS).equals(RESULTS.empty_table())
-    assert lake.dataset("results", RESULTS).count_rows() == 0
+    assert not list(lake.rows_where("results", RESULTS, ["job_id"], "job_id", pc.is_valid))
     assert not lake.exists("results")
     assert not (tmp_path / "nowhere").exists()
 
@@ -94,7 +95,22 @@ def test_a_folder_reads_as_its_files_in_the_order_of_their_names(any_lake: Lake)
         "quarantine/b.parquet",
         "quarantine/note.json",
     ]
-    assert any_lake.dataset("quarantine", QUARANTINE).count_rows() == 2
+
+
+def test_rows_are_found_by_a_column_in_every_file_and_row_group(any_lake: Lake) -> None:
+    groups = [rows("1", "2"), rows("3"), rows("2", "4")]
+    any_lake.write_row_groups("quarantine/a.parquet", groups, QUARANTINE)
+    any_lake.write_table("quarantine/b.parquet", rows("2"))
+    values = pa.array(["2", "4", "9"])
+    found = any_lake.rows_among("quarantine", QUARANTINE, ["game", "rule"], "rule", values)
+    assert found.column_names == ["game", "rule"]
+    assert found.column("rule").to_pylist() == ["2", "2", "4", "2"]
+    matches = any_lake.rows_where(
+        "quarantine", QUARANTINE, ["place"], "rule", lambda column: pc.equal(column, "2")
+    )
+    assert [(path, len(table)) for path, table in matches] == [
+        ("quarantine/a.parquet", 1), ("quarantine/a.parquet", 1), ("quarantine/b.parquet", 1),
+    ]  # fmt: skip
 
 
 def test_every_table_given_becomes_one_row_group(any_lake: Lake) -> None:
