@@ -75,13 +75,13 @@ def _pairs(
     names = sorted({word for pair in kept for word in pair})
     number = {word: i for i, word in enumerate(names)}
     assert all(vocabulary.lexicon.find(word) >= 0 for word in names)
-    centred = vectors.centred(vectors.of_rows(vectors.rows(names)))
+    centred = vectors.centred(vectors.of_rows(vectors.words.of(names)))
     pairs = np.array([(number[a], number[b]) for a, b in kept], np.int64)
     return pairs[:, 0], pairs[:, 1], centred
 
 
 def _is_taught(word: str, meanings: Meanings) -> bool:
-    if len(word) < LETTERS_MIN or word not in meanings.vectors.words:
+    if len(word) < LETTERS_MIN or meanings.vectors.words.of([word])[0] < 0:
         return False
     index = meanings.vocabulary.lexicon.find(word)
     return index >= 0 and float(meanings.vocabulary.zipf[index]) < ZIPF_MAX

@@ -28,6 +28,7 @@ from nightgrid.archive.results.rankings import (
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.runs.interests import drop_interests
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import CancelCheck, Watcher, watching
@@ -61,6 +62,7 @@ def open_ranker() -> Ranker:
 def warm() -> None:
     """Open what ranks, and load the kernels that it needs, by ranking a small board."""
     ranking_plug().warm(open_ranker())
+    trim()
 
 
 def attempts_path(ranking_id: str) -> str:
@@ -149,6 +151,8 @@ def rank_board(
     else:
         write_json(lake, note, {"attempts": attempts + 1, "worker": worker}, durable=False)
         row = rank(ranker, wanted, budget)
+        # The next board's pieces are found in new buffers, which would lie beside the freed ones.
+        trim()
         if budget.stopped is not None and row["status"] == Status.OVER_BUDGET:
             lake.delete(note, durable=False)
             return False

@@ -22,7 +22,7 @@ class BytePairs:
     def __init__(self, tokens: Sequence[str], merges: Sequence[str]) -> None:
         """Take tokens by number, and merges as `first second`."""
         self._ids = {token: number for number, token in enumerate(tokens)}
-        self._ranks = {tuple(merge.split(" ")): rank for rank, merge in enumerate(merges)}
+        self._ranks = {merge: rank for rank, merge in enumerate(merges)}
         self._letter = letters_of_bytes()
         self._known = lru_cache(maxsize=CHUNKS_KEPT)(self._joined)
 
@@ -33,7 +33,7 @@ class BytePairs:
     def _joined(self, chunk: str) -> tuple[int, ...]:
         parts = [self._letter[byte] for byte in chunk.encode()]
         while len(parts) > 1:
-            ranks = [self._ranks.get(pair) for pair in pairwise(parts)]
+            ranks = [self._ranks.get(f"{one} {two}") for one, two in pairwise(parts)]
             known = [rank for rank in ranks if rank is not None]
             if not known:
                 break

@@ -15,6 +15,9 @@ from nightgrid.archive.games.strands.ranking.vectors import Vectors
 from nightgrid.solvers.strands.ranking.terms import MEANING
 from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
 
+WORDS_AT_ONCE = 4096
+"""Words of the vocabulary that are spelled at once: all of them take 30 MB."""
+
 
 def are_models_installed() -> bool:
     """Tell whether the packages of both models are there."""
@@ -33,7 +36,10 @@ class Meanings:
         self.vectors = vectors
         self.vocabulary = vocabulary
         lexicon = vocabulary.lexicon
-        self._row = vectors.rows([lexicon.word(i) for i in range(len(lexicon))])
+        self._row = np.empty(len(lexicon), np.int64)
+        for start in range(0, len(lexicon), WORDS_AT_ONCE):
+            several = range(start, min(start + WORDS_AT_ONCE, len(lexicon)))
+            self._row[start : several.stop] = vectors.words.of(list(map(lexicon.word, several)))
 
     def text_of(self, word: int) -> str:
         """Write a word of the vocabulary in lower case, two in one with a space."""

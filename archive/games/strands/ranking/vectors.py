@@ -57,11 +57,38 @@ class OnDisk:
         return len(self._open())
 
 
+class WordRows:
+    """Which row each word has: sorted words, in a twentieth of the memory of a dictionary."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """Take the words by row; their letters are ASCII."""
+        texts = np.array([word.encode() for word in words], np.bytes_)
+        self._row = np.argsort(texts, kind="stable")
+        self._texts = texts[self._row]
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def of(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Name the rows of words, -1 for one that has none."""
+        rows = np.full(len(words), -1, np.int64)
+        asked = np.array([word.encode() for word in words], np.bytes_)
+        if not len(asked) or not len(self):
+            return rows
+        # Longer words have no row; as wide as the others, those that are sorted are not copied.
+        short = np.char.str_len(asked) <= self._texts.dtype.itemsize
+        cut = asked.astype(self._texts.dtype)
+        at = np.minimum(np.searchsorted(self._texts, cut), len(self) - 1)
+        found = short & (self._texts[at] == cut)
+        rows[found] = self._row[at[found]]
+        return rows
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Vectors:
     """Vectors of words, and what is common to all of them."""
 
-    words: dict[str, int]
+    words: WordRows
     """Row of each word, in upper case."""
     values: npt.NDArray[np.int8] | OnDisk
     """int8[words, DIMENSIONS]: row times its scale is the word's vector, of length about 1."""
@@ -73,10 +100,6 @@ class Vectors:
     known: dict[str, F32] = field(default_factory=dict)
     """Vectors of other texts, embedded when they were first asked for."""
 
-    def rows(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Name the rows of words, -1 for one that has none."""
-        return np.fromiter((self.words.get(word, -1) for word in words), np.int64, len(words))
-
     def centred(self, vectors: F32) -> F32:
         """Take out what is common to all words; scale to length 1."""
         rest = vectors - self.mean
@@ -87,7 +110,7 @@ class Vectors:
 
     def embed(self, model: SentenceModel, texts: Sequence[str]) -> F32:
         """Look texts up, written in lower case with spaces, and embed those that are not known."""
-        on_disk = self.rows([text.upper() for text in texts])
+        on_disk = self.words.of([text.upper() for text in texts])
         others = list(dict.fromkeys(t for t, row in zip(texts, on_disk, strict=True) if row < 0))
         if len(self.known) + len(others) > KNOWN_MAX:
             self.known.clear()
@@ -146,7 +169,6 @@ def _embedded(
 def _keep(folder: Path, words: Sequence[str], *arrays: Any) -> Vectors:
     """Write arrays into a folder that appears at once; of several writers the first wins."""
     staged = folder.with_name(f"{folder.name}.{os.getpid()}-{uuid.uuid4().hex}")
-    index = {word: row for row, word in enumerate(words)}
     with contextlib.suppress(OSError):
         staged.mkdir(parents=True)
         for name, array in zip(_ARRAYS, arrays, strict=True):
@@ -154,7 +176,7 @@ def _keep(folder: Path, words: Sequence[str], *arrays: Any) -> Vectors:
         (staged / "words.json").write_text(json.dumps(list(words)))
         staged.rename(folder)
     shutil.rmtree(staged, ignore_errors=True)
-    return Vectors(words=index, **dict(zip(_ARRAYS, arrays, strict=True)))
+    return Vectors(words=WordRows(words), **dict(zip(_ARRAYS, arrays, strict=True)))
 
 
 _ARRAYS = ("values", "scales", "mean", "directions")
@@ -169,4 +191,4 @@ def _mapped(folder: Path) -> Vectors | None:
         arrays[_ARRAYS[0]] = OnDisk(folder / f"{_ARRAYS[0]}.npy")
     except (OSError, ValueError):
         return None
-    return Vectors(words={word: row for row, word in enumerate(words)}, **arrays)
+    return Vectors(words=WordRows(words), **arrays)

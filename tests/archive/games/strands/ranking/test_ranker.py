@@ -17,7 +17,7 @@ from nightgrid.archive.games.strands.ranking.phrases import Phrases
 from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.themes import SIGNAL, SO_FAR, THEME
-from nightgrid.archive.games.strands.ranking.vectors import Vectors
+from nightgrid.archive.games.strands.ranking.vectors import Vectors, WordRows
 from nightgrid.archive.games.strands.ranking.weights import (
     NAME,
     Weights,
@@ -56,7 +56,7 @@ def meanings(vocabulary: Vocabulary, tmp_path_factory: pytest.TempPathFactory) -
     vectors = model.embed([word.lower() for word in words])
     scales = np.abs(vectors).max(axis=1) / 127
     known = Vectors(
-        words={word: row for row, word in enumerate(words)},
+        words=WordRows(words),
         values=np.rint(vectors / scales[:, None]).astype(np.int8),
         scales=scales.astype(np.float32),
         mean=np.zeros(DIMENSIONS, np.float32),

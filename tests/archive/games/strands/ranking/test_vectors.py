@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from nightgrid.archive.games.strands.ranking import vectors
 from nightgrid.archive.games.strands.ranking.minilm import SentenceModel
-from nightgrid.archive.games.strands.ranking.vectors import Vectors, cached_vectors
+from nightgrid.archive.games.strands.ranking.vectors import Vectors, WordRows, cached_vectors
 from tests.archive.games.strands.ranking.tiny_model import write_model
 
 WORDS = ["CAT", "DOG", "CATS", "HOT", "DOGS", "AB"]
@@ -36,10 +37,24 @@ def test_vectors_are_made_once_and_mapped_after_that(model: SentenceModel):
     first = cached_vectors(lambda: model, WORDS, lambda done, of: seen.append((done, of)))
     again = cached_vectors(never, WORDS)
     assert seen == [(len(WORDS), len(WORDS))]
-    assert again.words == first.words
+    assert again.words.of(WORDS).tolist() == list(range(len(WORDS)))
     assert np.array_equal(again.values[:], first.values[:])
     assert np.array_equal(again.of_rows(np.array([2, 0])), first.of_rows(np.array([2, 0])))
     assert np.array_equal(again.mean, first.mean)
+
+
+def test_words_have_the_rows_that_they_were_given_and_others_have_none():
+    seed = random.randrange(2**32)
+    print(f"seed: {seed}")
+    draw = random.Random(seed)
+    words = list({"".join(draw.choices("ABC", k=draw.randrange(1, 7))) for _ in range(200)})
+    rows = WordRows(words)
+    asked = [*words, "D", "ABCABCABC", words[0] + "ABCABC", "É", ""]
+    draw.shuffle(asked)
+    expected = {word: row for row, word in enumerate(words)}
+    assert rows.of(asked).tolist() == [expected.get(word, -1) for word in asked]
+    assert rows.of([]).tolist() == []
+    assert WordRows([]).of(["A"]).tolist() == [-1]
 
 
 def test_a_vector_of_bytes_is_nearly_the_model_s(model: SentenceModel):
@@ -47,7 +62,7 @@ def test_a_vector_of_bytes_is_nearly_the_model_s(model: SentenceModel):
     exact = model.embed(["cat", "dogs", "hot cat"])
     found = known.embed(model, ["cat", "dogs", "hot cat"])
     assert np.sum(exact * found, axis=1).min() > 0.9995
-    assert known.rows(["DOG", "NONE"]).tolist() == [1, -1]
+    assert known.words.of(["DOG", "NONE"]).tolist() == [1, -1]
 
 
 def test_a_text_that_is_not_on_disk_is_embedded_once(model: SentenceModel):
