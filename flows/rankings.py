@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nightgrid.archive.games import ranking_plug
+from nightgrid.archive.lake.location import is_missing
 from nightgrid.archive.results.rank_accuracy import (
     Month,
     accuracy_by_month,
@@ -82,12 +83,18 @@ def rank_lake(
 
     What was ranked by the same ranker before is not ranked again; a killed call is ended by the
     next one. Works in this process, by workers that are there, or by workers of its own. Raises
-    TransientError when workers or lake stay away, and while another process ranks the same lake.
+    PermanentError where there is no lake, or none with boards to rank, TransientError when workers
+    or lake stay away, and while another process ranks the same lake.
     """
     from nightgrid.workers.ranking.driving import drive_rankings, rank_inline
     from nightgrid.workers.ranking.work import open_ranker
 
     lake = settings.lake
+    if is_missing(settings.workers.lake):
+        # A lease would make the folder: a mistyped name leaves none.
+        raise PermanentError(
+            f"there is no lake at {settings.workers.lake}; name one with --lake or NIGHTGRID_LAKE"
+        )
     refusal = f"another process ranks the boards of {settings.workers.lake}"
     with locked(settings.workers.side_dir, LEASE, refusal), holding(lake, LEASE, refusal):
         requests = _once(edition.request for edition in editions(lake))

@@ -72,9 +72,11 @@ def work_night(night: NightSettings, watch: Watch = SILENT, as_step: AsStep = pl
 def night_alone(night: NightSettings) -> Iterator[None]:
     """Hold the night of a lake. Raises TransientError while another process has it, on any host.
 
-    A folder that is missing is made first, and PermanentError names one that cannot be.
+    A folder that is missing is made first, and PermanentError names one that cannot be. Raises
+    PermanentError, too, when the source of the only game is none: a mistyped source leaves no lake.
     """
     if is_missing(night.workers.lake):
+        check_sources(night)
         make_folder(night.workers.lake)
     refusal = f"another night is at work on the lake {night.workers.lake}"
     with (

@@ -195,7 +195,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         raise
     except ModuleNotFoundError as error:
-        complain(_missing(error))
+        complain(_missing(error, _command_of(words)))
         return Exit.FAILED
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
@@ -245,14 +245,13 @@ def _command_of(words: Sequence[str]) -> str | None:
     return None
 
 
-def _missing(error: ModuleNotFoundError) -> str:
-    """Say which extra brings a package that is not installed."""
+def _missing(error: ModuleNotFoundError, name: str | None) -> str:
+    """Say which extra brings what a command needs, of which a package is not installed."""
     package = (error.name or "").partition(".")[0]
-    extras = {"prefect": "flows", "celery": "worker", "redis": "worker", "httpx": "archive"}
-    extras |= {"duckdb": "query"} | dict.fromkeys(
-        ("fastapi", "sse_starlette", "starlette", "uvicorn"), "serve"
-    )
-    extra = extras.get(package, "flows")
+    extra = next((command.extra for command in COMMANDS if command.name == name), "flows")
+    if extra == "worker" and package == "httpx":
+        # The command asks a service, and works nothing itself.
+        extra = "archive"
     # The project is on no index: an extra is installed from the folder of a clone.
     return (
         f"this needs {package or error}, which is missing; in the folder of the clone: "

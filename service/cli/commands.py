@@ -21,6 +21,9 @@ class Command(NamedTuple):
     more: str = ""
     """A function there that says more in the command's help, of each game."""
 
+    extra: str = "flows"
+    """The extra that brings every package that the command needs."""
+
     def help(self) -> str:
         """Write the help: the docstring, and what it has to say of each game."""
         text = inspect.getdoc(self.load()) or ""
@@ -74,19 +77,28 @@ COMMANDS = (
         "submit",
         "Queue puzzles to be solved soon.",
         "submit 2026-01-05.json --ask count",
+        extra="worker",
     ),
-    Command("ondemand.status", "status", "Show where on-demand jobs are.", "status --watch"),
+    Command(
+        "ondemand.status",
+        "status",
+        "Show where on-demand jobs are.",
+        "status --watch",
+        extra="worker",
+    ),
     Command(
         "ondemand.result",
         "result",
         "Print what became of jobs.",
         "result 0123456789abcdef0123456789abcdef --wait 10",
+        extra="worker",
     ),
     Command(
         "ondemand.cancel",
         "cancel",
         "Cancel on-demand jobs.",
         "cancel 0123456789abcdef0123456789abcdef",
+        extra="worker",
     ),
     Command(
         "listing",
@@ -100,6 +112,7 @@ COMMANDS = (
         "query",
         "Ask a lake in SQL, over views of its tables.",
         'query "select game, level, max(count) from counts group by all"',
+        extra="query",
     ),
     Command(
         "queries.report",
@@ -125,12 +138,14 @@ COMMANDS = (
         "worker",
         "Run supervised workers until stopped.",
         "worker --lake lake --processes 4",
+        extra="worker",
     ),
     Command(
         "serving.serve",
         "serve",
         "Serve solves over HTTP, and a page, until stopped.",
         "serve --lake lake",
+        extra="serve",
     ),
     Command("serving.worker", "warmup", "Compile the kernels.", "warmup"),
     Command(
@@ -145,6 +160,7 @@ COMMANDS = (
         "keys",
         "Say who may use the HTTP service beyond this machine.",
         "keys add alice --per-minute 120 --jobs 20",
+        extra="serve",
     ),
     Command("doctor", "doctor", "Check that everything needed is here.", "doctor --lake lake"),
 )

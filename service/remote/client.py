@@ -101,11 +101,18 @@ class RemoteClient:
         return TransientError(f"the service at {self.url}: {why or type(error).__name__}")
 
     def _refused(self, answer: httpx.Response) -> PermanentError | TransientError:
+        told: Any = {}
         try:
             told = answer.json()
             why = str(told["detail"])
         except (ValueError, KeyError, TypeError):
             why = f"it answered {answer.status_code} {answer.reason_phrase}"
+        if answer.status_code == 404 and (told == {} or _is_of(told, "not-found")):
+            # What this client asks for is at every service: the address before it is wrong.
+            return PermanentError(
+                f"there is no nightgrid service at {self.url}: {why}; expected its address alone, "
+                "such as http://127.0.0.1:8765"
+            )
         if answer.status_code == 401:
             why = f"{why}; {KEY_VARIABLE} has the key to send"
         if answer.status_code in _TRANSIENT:
@@ -117,6 +124,11 @@ class RemoteClient:
 
 class NotThereError(PermanentError):
     """The service has nothing of that name."""
+
+
+def _is_of(problem: Any, kind: str) -> bool:
+    """Tell whether what a service answered is a problem of a kind."""
+    return isinstance(problem, dict) and problem.get("type") == f"/problems/{kind}"
 
 
 def _json(answer: httpx.Response, url: str) -> Any:

@@ -132,6 +132,15 @@ def test_a_missing_source_is_told_before_anything_begins(
     assert engine == []
 
 
+def test_a_missing_source_leaves_no_lake(engine: list[str], night: Night, tmp_path: Path):
+    settings = night(tmp_path / "nowhere")
+    lake = tmp_path / "none yet"
+    workers = settings.workers.model_copy(update={"lake": str(lake)})
+    with pytest.raises(PermanentError, match="is not a folder"):
+        run_night(replace(settings, workers=workers), prefect=False)
+    assert not lake.exists()
+
+
 def test_of_several_games_a_missing_source_is_told_first_and_fails_its_game_alone(
     engine: list[str], source: Callable[[int], Path], night: Night, tmp_path: Path
 ):

@@ -105,10 +105,16 @@ class LetterBoxedServicePlug(ServicePlug):
     def typed(self, text: str) -> Published | Fault:
         """Read the sides of a board, with commas or spaces between them."""
         from nightgrid.archive.payloads.published import Published, input_fault
+        from nightgrid.archive.payloads.strict_json import shown
         from nightgrid.solvers.letterboxed.puzzle import Puzzle
 
+        sides = tuple(re.split(r"\s*,\s*|\s+", text.strip()))
+        if len(sides) == 1 and len(text.strip()) > 1:
+            # A board of one side has no chain, which is an answer to a question not meant.
+            detail = f"'{shown(text)}' is one side; expected several, such as TAP,ERD,NIL,YCO"
+            return input_fault("shape", detail, "--sides")
         try:
-            puzzle = Puzzle(sides=tuple(re.split(r"\s*,\s*|\s+", text.strip())))
+            puzzle = Puzzle(sides=sides)
         except InvalidPuzzleError as error:
             place = error.place.replace("sides", "--sides", 1)
             return input_fault(error.rule, error.detail, place)

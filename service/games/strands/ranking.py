@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.playing.conditioned import open_play
 from nightgrid.archive.games.strands.playing.play import Play
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
@@ -43,6 +44,13 @@ class RankedSearch:
     took_ns: int = 0
     lists_itself: bool = True
 
+    @property
+    def ranker(self) -> str:
+        """Name of the weights, as `nightgrid rank` and services name them; "" without a ranking."""
+        if self.ranking is None:
+            return ""
+        return self.ranking.weights + ("" if self.ranking.with_model else ALONE_SUFFIX)
+
     def sentence(self) -> str:
         """Say what was found, and what spoke for the first cover."""
         if self.ranking is None or not self.solutions:
@@ -50,7 +58,7 @@ class RankedSearch:
         first = self.ranking.covers[0]
         lines = [
             f"{len(self.ranking.covers)} covers ranked in {duration(self.took_ns)} by "
-            f"{self.ranking.weights}" + ("" if self.clue else ", without a clue") + ":"
+            f"{self.ranker}" + ("" if self.clue else ", without a clue") + ":"
         ]
         for place, cover in enumerate(self.ranking.covers[:SHOWN], 1):
             words = ", ".join(cover.theme_words)

@@ -96,12 +96,24 @@ def test_worker_and_solve_do_without_prefect_and_http(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_missing_package_names_the_extra_that_brings_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("package", "words", "extra"),
+    [
+        ("pyarrow", ["status"], "worker"),
+        ("pyarrow", ["nightly", "--source", "."], "flows"),
+        ("pyarrow", ["query", "select 1"], "query"),
+        ("pyarrow", ["serve"], "serve"),
+        ("httpx", ["status", "--url", "http://127.0.0.1:1"], "archive"),
+    ],
+)
+def test_missing_package_names_the_extra_that_brings_all_that_the_command_needs(
+    tmp_path: Path, package: str, words: list[str], extra: str
+) -> None:
     done = python(
-        "import sys; sys.modules['pyarrow'] = None; from nightgrid.service.cli.app import main; "
-        "sys.exit(main(['status']))",
+        f"import sys; sys.modules[{package!r}] = None; "
+        f"from nightgrid.service.cli.app import main; sys.exit(main({words!r}))",
         tmp_path,
     )
     assert done.returncode == 1
-    assert "pip install '.[flows]' --constraint constraints.txt" in done.stderr
+    assert f"pip install '.[{extra}]' --constraint constraints.txt" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -261,6 +261,13 @@ def answering(status: int, text: str) -> RemoteClient:
     [
         (200, "<html>", PermanentError, "is no nightgrid service"),
         (404, '{"detail": "none"}', NotThereError, "none"),
+        (
+            404,
+            '{"type": "/problems/not-found", "detail": "there is nothing at this path"}',
+            PermanentError,
+            "no nightgrid service at http://host: there is nothing .* expected its address alone",
+        ),
+        (404, "<html>", PermanentError, "no nightgrid service at http://host: it answered 404"),
         (422, '{"detail": "bad"}', PermanentError, "bad"),
         (502, "<html>", TransientError, "it answered 502 Bad Gateway"),
         (429, '{"detail": "later"}', TransientError, "later"),

@@ -74,3 +74,10 @@ def test_a_lake_without_boards_is_told(invoke: Invoke, tmp_path: Path):
     code, _, err = invoke("rank", "--lake", str(tmp_path / "lake"), "--inline")
     assert code == 3
     assert "has no board of Strands" in err
+
+
+def test_a_lake_that_is_not_there_is_told_and_not_made(invoke: Invoke, tmp_path: Path):
+    code, _, err = invoke("rank", "--lake", str(tmp_path / "lakke"), "--inline")
+    assert code == 3
+    assert f"there is no lake at {tmp_path / 'lakke'}; name one with --lake" in err
+    assert not (tmp_path / "lakke").exists()

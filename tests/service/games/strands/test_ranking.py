@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.ranking import ranker
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
@@ -83,3 +85,11 @@ def test_solve_ranks_a_board_from_a_file(invoke: Invoke, write: Write):
     code, out, _ = invoke("solve", write(PUZZLE.to_json()), "--rank", "--json")
     assert code == 0
     assert json.loads(out)["search"] == "rank"
+
+
+def test_a_ranking_without_models_has_the_name_that_services_give_it():
+    found = ranking.rank_board(Rules(), PUZZLE, None, Budget())
+    assert found.ranking is not None
+    assert found.ranker == f"{found.ranking.weights}{ALONE_SUFFIX}"
+    with_model = replace(found, ranking=replace(found.ranking, with_model=True))
+    assert with_model.ranker == found.ranking.weights
