@@ -9,6 +9,13 @@ from pathlib import Path
 
 import pyarrow.fs as pafs
 
+SPECIAL = (
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+"""What is neither file nor folder: a pipe has its reader wait for ever, a device may never end."""
 TABLE = ".parquet"
 """How the names of tables end, and of no folder that a lake makes."""
 
@@ -17,9 +24,9 @@ def list_folder(root: Path, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
     """List what lies in a folder of a root, or with `deep` at any depth, in any order.
 
     A link is what it leads to. One that leads to nothing counts as a file, so that its readers say
-    what it is; one that leads to a folder with or within the root is listed and not followed, since
-    that would never end. A folder in the place of a table is a file as well. What is no file and no
-    folder is left out. There is nothing in a folder that is not there.
+    what it is, and so do a named pipe, a socket and a device. A link to a folder with or within
+    the root is listed and not followed, since that would never end. A folder in the place of a
+    table is a file as well. There is nothing in a folder that is not there.
     """
     found = []
     todo = [folder]
@@ -38,7 +45,7 @@ def list_folder(root: Path, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
                     found.append(pafs.FileInfo(path, pafs.FileType.File, size=0, mtime_ns=0))
                 if deep and not (entry.is_symlink() and leads_back(root, entry.path)):
                     todo.append(path)
-            elif stat.S_ISREG(about.st_mode):
+            else:
                 size, written_ns = about.st_size, about.st_mtime_ns
                 file = pafs.FileInfo(path, pafs.FileType.File, size=size, mtime_ns=written_ns)
                 found.append(file)
@@ -59,6 +66,16 @@ def leads_back(root: Path, path: str | Path) -> bool:
     """Tell whether a link leads to a folder that lies in the root, or that it lies in."""
     real = os.path.realpath(path)
     return os.path.commonpath([real, root]) in (real, str(root))
+
+
+def special_file(path: Path) -> str:
+    """Name a named pipe, a socket or a device; "" for all else, and for what is not there."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        # What reads the path says why.
+        return ""
+    return next((name for is_one, name in SPECIAL if is_one(mode)), "")
 
 
 def is_dead(path: Path) -> bool:

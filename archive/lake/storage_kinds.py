@@ -48,6 +48,9 @@ class Storage(Protocol):
     def is_dead_link(self, path: str) -> bool:
         """Tell whether a path is a link to nothing."""
 
+    def special_file(self, path: str) -> str:
+        """Name what stands in the place of a file and never ends when it is read; "" for others."""
+
     def is_circle(self, folder: str) -> bool:
         """Tell whether a folder is a link back into the lake, which no listing follows."""
 

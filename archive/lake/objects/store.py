@@ -108,6 +108,10 @@ class Objects:
         """Find none: there are no links."""
         return False
 
+    def special_file(self, path: str) -> str:  # noqa: ARG002
+        """Find none: there are only objects."""
+        return ""
+
     def is_circle(self, folder: str) -> bool:  # noqa: ARG002
         """Find none: there are no links."""
         return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -89,11 +88,6 @@ def test_a_link_to_itself_is_a_link_to_nothing(lake: Lake) -> None:
     assert lake.list("results")[-1] == "results/b.parquet"
     with pytest.raises(PermanentError, match=r"b\.parquet"):
         lake.read_bytes("results/b.parquet")
-
-
-def test_what_is_no_file_is_not_listed(lake: Lake) -> None:
-    os.mkfifo(root(lake) / "results" / "pipe.parquet")
-    assert lake.list("results") == ["results/a.parquet"]
 
 
 def test_an_id_behind_a_link_to_nothing_is_not_made_anew(lake: Lake, tmp_path: Path) -> None:
