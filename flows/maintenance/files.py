@@ -16,7 +16,9 @@ from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.ondemand.record_files import check_end, check_raised, check_record
 from nightgrid.workers.runs.ended import check_table
+from nightgrid.workers.runs.interests import check_interest
 
 
 class Mend(StrEnum):
@@ -32,6 +34,7 @@ class Mend(StrEnum):
     RANKING = "it is moved away: the next nightgrid rank ranks its board again"
     WORDS = "it is moved away: the next run that uses these words writes them again"
     KEY = "it is moved away and opened nothing: nightgrid keys add makes another"
+    JOB = "it is moved to runs/set-aside: its job is wanted again when it is submitted again"
     PERSON = "restore it from a backup; nothing else in the lake tells what it held"
 
 
@@ -102,6 +105,15 @@ def _lexicon(lake: Lake, path: str, match: re.Match[str]) -> None:
         raise DamagedFileError(f"{path} is damaged: its text has the id {found}")
 
 
+def _read_by(read: Callable[[Lake, str], object]) -> Check:
+    """Make a check of what reads such a file where it is used."""
+
+    def check(lake: Lake, path: str, _: re.Match[str]) -> None:
+        read(lake, path)
+
+    return check
+
+
 def _kind(pattern: str, check: Check, mend: Mend) -> Kind:
     return Kind(pattern=re.compile(pattern + "$"), check=check, mend=mend)
 
@@ -156,6 +168,10 @@ KINDS: tuple[Kind, ...] = (
     _kind(_RUN + r"/frontier/[\w-]+\.parquet", lambda *_: None, Mend.FORGET),
     _kind(r"runs/kept\.json", _json, Mend.FORGET),
     _kind(r"runs/nightly/[^/]+\.json", _json, Mend.FORGET),
+    _kind(r"runs/ondemand/[^/]+\.budget\.json", _read_by(check_raised), Mend.FORGET),
+    _kind(r"runs/ondemand/[^/]+\.json", _read_by(check_record), Mend.JOB),
+    _kind(r"runs/ended/[^/]+\.json", _read_by(check_end), Mend.FORGET),
+    _kind(r"runs/wishes/[^/]+/[^/]+\.json", _read_by(check_interest), Mend.FORGET),
     _table(r"results/[^/]+\.parquet", tables.RESULTS, Mend.RESULTS),
     _table(r"divisions/[^/]+\.parquet", tables.DIVISIONS, Mend.FORGET),
     _table(r"solutions/[^/]+\.parquet", tables.SOLUTIONS, Mend.RESULTS),
@@ -176,10 +192,8 @@ KINDS: tuple[Kind, ...] = (
     _kind(r"keys/[a-z0-9-]+\.json", _json, Mend.KEY),
 )
 """Every kind of file, but those of `UNCHECKED`."""
-UNCHECKED = re.compile(
-    r"(damaged|doctor|runs/(ended|ondemand|opened|rankings|set-aside|wishes))/|runs/run=\w+/"
-)
-"""Files that are no part of this: set aside, records of jobs, others of runs."""
+UNCHECKED = re.compile(r"(damaged|doctor|runs/(opened|rankings|set-aside))/|runs/run=\w+/")
+"""Files that are no part of this: set aside, notes of clients and of rankings, others of runs."""
 
 
 def kind_of(path: str) -> tuple[Kind, re.Match[str]] | None:

@@ -19,6 +19,8 @@ from nightgrid.flows.maintenance.check import Finding, OnFile, check_lake_files,
 from nightgrid.flows.maintenance.files import Mend, kind_of
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import holding
+from nightgrid.workers.ondemand.record_files import SET_ASIDE
+from nightgrid.workers.ondemand.record_files import set_aside as set_record_aside
 from nightgrid.workers.runs.damaged_runs import set_run_aside
 from nightgrid.workers.runs.ended import ASKED_AGAIN, ended_runs, write_again
 from nightgrid.workers.runs.run_files import folder
@@ -118,6 +120,9 @@ def _moved(lake: Lake, path: str, mend: Mend | None, names: dict[str, str]) -> s
         lake.delete(f"{base}/corpus.json")
         if "part" in names:
             lake.delete(f"{base}/rows/{names['part']}.parquet")
+    if mend is Mend.JOB:
+        # Where `status` and `doctor` look for it; None: the keeper was faster.
+        return set_record_aside(lake, path) or SET_ASIDE
     return set_aside(lake, path) if lake.exists(path) else f"damaged/{path}"
 
 

@@ -117,7 +117,7 @@ class Record:
                 started_at=value.get("started_at"),
                 run_id=_checked(value, "run_id", str, type(None)),
                 failure=failure_from_json(value["failure"]) if value.get("failure") else None,
-                deadline_at=_time_or_none(value.get("deadline_at"), "deadline_at"),
+                deadline_at=time_or_none(value.get("deadline_at"), "deadline_at"),
                 sent_in_vain=_checked({"sent_in_vain": 0, **value}, "sent_in_vain", int),
                 split=str(value.get("split", "")),
                 besides=value.get("besides"),
@@ -133,7 +133,8 @@ class Record:
         return record
 
 
-def _time_or_none(value: Any, name: str) -> float | None:
+def time_or_none(value: Any, name: str) -> float | None:
+    """Read a time, Unix seconds, or None. Raises BadRecordError for anything else."""
     if value is None:
         return None
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -20,13 +20,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.record import BadRecordError, Record, latest
+from nightgrid.workers.ondemand.record import BadRecordError, Record, latest, time_or_none
 from nightgrid.workers.runs.interests import drop_interests
 
 RECORDS = "runs/ondemand"
@@ -107,12 +107,24 @@ def open_records(lake: Lake) -> list[Record]:
 
 def _read(lake: Lake, path: str, *, raised: bool) -> Record | None:
     try:
-        value = json.loads(lake.read_bytes(path))
+        record = check_record(lake, path)
     except MissingFileError:
         return None
+    except BadRecordError:
+        raise
     except PermanentError as error:
         # A file that another user owns, for instance.
         raise BadRecordError(str(error)) from error
+    return _with_raised(lake, record) if raised else record
+
+
+def check_record(lake: Lake, path: str) -> Record:
+    """Read a record without the limits that were raised.
+
+    Raises BadRecordError for a file that is no record, and what reading a file raises.
+    """
+    try:
+        value = json.loads(lake.read_bytes(path))
     except (ValueError, RecursionError) as error:
         raise BadRecordError(f"{path} is not JSON: {error!s:.80}") from error
     if not isinstance(value, dict):
@@ -123,21 +135,33 @@ def _read(lake: Lake, path: str, *, raised: bool) -> Record | None:
         raise BadRecordError(f"{path}: {error}") from error
     if path != record_path(record.job_id):
         raise BadRecordError(f"{path} is about job {record.job_id}")
-    if raised:
-        record = _with_raised(lake, record)
     return record
 
 
 def _with_raised(lake: Lake, record: Record) -> Record:
     try:
-        value = read_json(lake, _raised_path(record.job_id))
-        if value is None:
-            return record
-        budget = record.budget.or_more(JobBudget.from_json(value))
-        return replace(record, budget=budget, deadline_at=value.get("deadline_at"))
+        found = check_raised(lake, _raised_path(record.job_id))
     except PermanentError:
         # Damaged: the submitter that gave it may give it again.
         return record
+    if found is None:
+        return record
+    budget, deadline_at = found
+    return replace(record, budget=record.budget.or_more(budget), deadline_at=deadline_at)
+
+
+def check_raised(lake: Lake, path: str) -> tuple[JobBudget, float | None] | None:
+    """Read the budget and the deadline that a later submitter gave; None: the file is gone.
+
+    Raises PermanentError for anything else.
+    """
+    value = read_json(lake, path)
+    if value is None:
+        return None
+    try:
+        return JobBudget.from_json(value), time_or_none(value.get("deadline_at"), "deadline_at")
+    except PermanentError as error:
+        raise DamagedFileError(f"{path}: {error}") from error
 
 
 def write_record(lake: Lake, record: Record) -> None:
@@ -216,11 +240,25 @@ def end_record(lake: Lake, record: Record, end: End, reason: str) -> Ended:
 def read_ended(lake: Lake, job_id: str) -> Ended | None:
     """Read how the last submission of a job ended without an answer, or None."""
     try:
-        value = read_json(lake, ended_path(job_id))
-        return None if value is None else Ended(**value)
-    except (PermanentError, TypeError):
+        return check_end(lake, ended_path(job_id))
+    except PermanentError:
         # Damaged: the job can be asked again all the same.
         return None
+
+
+def check_end(lake: Lake, path: str) -> Ended | None:
+    """Read how a submission ended without an answer; None: the file is gone.
+
+    Raises PermanentError for anything else.
+    """
+    value = read_json(lake, path)
+    try:
+        ended = None if value is None else Ended(**value)
+    except TypeError as error:
+        raise DamagedFileError(f"{path} is no end of a job: {error}") from error
+    if ended is not None and path != ended_path(ended.job_id):
+        raise DamagedFileError(f"{path} is about job {ended.job_id}")
+    return ended
 
 
 def list_ended(lake: Lake) -> list[Ended]:

@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import canonical_json
@@ -61,9 +62,22 @@ def _interests(lake: Lake, job_id: str, submitted_at: float) -> Iterator[str]:
     for path in lake.list(_folder(job_id)):
         # One that is damaged is no interest.
         with suppress(PermanentError):
-            value = read_json(lake, path)
-            if value is not None and value.get("submitted_at") == submitted_at:
+            if check_interest(lake, path) == submitted_at:
                 yield path.rpartition("/")[2].removesuffix(".json")
+
+
+def check_interest(lake: Lake, path: str) -> float | None:
+    """Read for which submission an interest is, Unix seconds; None: the file is gone.
+
+    Raises PermanentError for a file that is no interest.
+    """
+    value = read_json(lake, path)
+    if value is None:
+        return None
+    submitted_at = value.get("submitted_at")
+    if not isinstance(submitted_at, (int, float)):
+        raise DamagedFileError(f"{path}: submitted_at is {submitted_at!r:.60}; expected a time")
+    return submitted_at
 
 
 def _folder(job_id: str) -> str:
