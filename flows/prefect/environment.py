@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from importlib.util import find_spec
 
 from nightgrid.solvers.errors import NightgridError, PermanentError
@@ -31,6 +32,7 @@ LEVEL_VARIABLE = "PREFECT_LOGGING_LEVEL"
 CONSOLE_VARIABLE = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
 """Variables of Prefect's own that say what it writes, anywhere and on standard error."""
 _RUN_LOGGERS = ("prefect.flow_runs", "prefect.task_runs")
+_stopped = threading.Event()
 
 
 def available() -> bool:
@@ -77,8 +79,36 @@ def prepare() -> None:
         logging.getLogger(logger).addFilter(_without_trace)
 
 
+def say_errors_once() -> None:
+    """Keep from standard error what Prefect says of the error that a flow run ends with.
+
+    A night and a count say that error themselves; Prefect's server has the line all the same. Does
+    nothing where Prefect's level is set by the user. Call it in a flow run, the beginning of which
+    makes Prefect's handlers.
+    """
+    _stopped.clear()
+    if LEVEL_VARIABLE not in os.environ:
+        from prefect.logging.handlers import PrefectConsoleHandler
+
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, PrefectConsoleHandler):
+                handler.addFilter(_is_not_said)
+
+
+def say_no_more() -> None:
+    """Keep from standard error, too, what Prefect says of the end of a flow run that is stopped."""
+    _stopped.set()
+
+
 def _without_trace(record: logging.LogRecord) -> bool:
     """Take the traceback from an error that has been put into one sentence."""
     if record.exc_info and isinstance(record.exc_info[1], NightgridError):
         record.exc_info = None
+        # A task run that fails is tried again, of which Prefect alone tells.
+        record.is_said = record.name == _RUN_LOGGERS[0]
     return True
+
+
+def _is_not_said(record: logging.LogRecord) -> bool:
+    of_runs = record.name.startswith(_RUN_LOGGERS)
+    return not (getattr(record, "is_said", False) or (of_runs and _stopped.is_set()))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -74,4 +77,19 @@ class Preload:
         from prefect.server.api.server import SubprocessASGIServer
 
         self._server = SubprocessASGIServer()
-        self._server.start()
+        with _deaf_to_ctrl_c():
+            self._server.start()
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Keep Ctrl-C of a terminal from processes that this thread starts.
+
+    A terminal sends it to all processes of a command. A server that ended by it could not be told
+    how the flow run ended, and says "Aborted!" while it comes up; it is ended with the flow run.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

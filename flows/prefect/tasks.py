@@ -53,6 +53,8 @@ RETRIES = 2
 RETRY_DELAY_S = 30
 """A source or a server that failed gets this long before its step is tried again."""
 
+STOPPED = "stopped; the same command goes on"
+
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound=RunSettings)
@@ -90,8 +92,25 @@ def as_task(name: str, step: Callable[P, R]) -> Callable[P, R]:
         retries=RETRIES,
         retry_delay_seconds=RETRY_DELAY_S,
         retry_condition_fn=_is_transient,
-    )(step)
+    )(_stopped_by_ctrl_c(step))
     return cast("Callable[P, R]", made)
+
+
+def _stopped_by_ctrl_c(work: Callable[P, R]) -> Callable[P, R]:
+    """Have Ctrl-C stop what is worked: to Prefect an interrupt is a crash."""
+
+    @wraps(work)
+    def stoppable(*given: P.args, **named: P.kwargs) -> R:
+        try:
+            return work(*given, **named)
+        except StoppedError:
+            environment.say_no_more()
+            raise
+        except KeyboardInterrupt:
+            environment.say_no_more()
+            raise StoppedError(STOPPED) from None
+
+    return stoppable
 
 
 @flow(name="nightly", persist_result=False)
@@ -220,9 +239,13 @@ def _ended(
     work: Callable[[S, Watch], R], settings: S, watch: Watch, stopped: list[StoppedError]
 ) -> R | State[Any]:
     """Work a flow run to its end; one that is stopped, as told in `stopped`, is `Cancelled`."""
-    _keep_history(settings.workers.flow_history_days)
-    try:
+
+    def worked() -> R:
+        _keep_history(settings.workers.flow_history_days)
         return work(settings, watch)
+
+    try:
+        return _stopped_by_ctrl_c(worked)()
     except StoppedError as error:
         stopped.append(error)
         return Cancelled(message=str(error))
@@ -244,6 +267,7 @@ def _run_here(
 
     @wraps(like.fn)
     def given(*_: Any, **__: Any) -> R | State[Any]:
+        environment.say_errors_once()
         watch.on_note(_where(watched=environment.names_server()))
         return _ended(work, settings, watch, stopped)
 
@@ -252,7 +276,7 @@ def _run_here(
     except CancelledRun as error:
         raise (stopped or [StoppedError(str(error))])[0] from None
     except TerminationSignal as error:
-        raise StoppedError("stopped; the same command goes on") from error
+        raise StoppedError(STOPPED) from error
 
 
 def _where(*, watched: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -253,6 +254,33 @@ def test_ctrl_c_while_prefect_comes_ends_its_server_before_it_goes_on(
         coming.ready()
     assert stopped.is_set()
     assert served.is_set(), "its thread has ended, too"
+
+
+def test_ctrl_c_of_a_terminal_does_not_reach_the_temporary_server(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    import prefect.server.api.server
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    deaf: list[str] = []
+    code = "import signal as s; print(s.SIGINT in s.pthread_sigmask(s.SIG_BLOCK, ()))"
+
+    class Server:
+        def start(self) -> None:
+            done = subprocess.run(
+                [sys.executable, "-c", code],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            deaf.append(done.stdout.strip())
+
+    monkeypatch.setattr(prefect.server.api.server, "SubprocessASGIServer", Server)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    with temporary_settings(restore_defaults={PREFECT_API_URL}):
+        preload.Preload()._start()
+    assert deaf == ["True"]
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
 
 
 def test_the_wait_for_prefect_is_told(

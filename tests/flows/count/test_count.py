@@ -269,6 +269,38 @@ def test_an_error_in_one_sentence_has_no_traceback_under_prefect(
         assert (record.exc_info is None) == isinstance(error, StoppedError)
 
 
+@pytest.mark.parametrize("level", [None, "INFO"])
+@pytest.mark.parametrize("name", ["prefect.flow_runs", "prefect.task_runs"])
+def test_an_error_that_a_count_says_itself_is_not_said_by_prefect_beside_it(
+    monkeypatch: pytest.MonkeyPatch, level: str | None, name: str
+):
+    import logging
+
+    from prefect.logging.handlers import PrefectConsoleHandler
+
+    from nightgrid.flows.prefect import environment
+
+    monkeypatch.delenv(environment.LEVEL_VARIABLE, raising=False)
+    if level is not None:
+        monkeypatch.setenv(environment.LEVEL_VARIABLE, level)
+    console = PrefectConsoleHandler()
+    monkeypatch.setattr(logging.getLogger(), "handlers", [console])
+    environment.prepare()
+    environment.say_errors_once()
+    log = logging.getLogger(name)
+    for error in (StoppedError("stopped run x"), ValueError("a fault")):
+        record = log.makeRecord(
+            log.name, logging.ERROR, __file__, 1, "%r", (error,), (type(error), error, None)
+        )
+        log.filter(record)
+        ours = isinstance(error, StoppedError) and name == "prefect.flow_runs" and level is None
+        assert bool(console.filter(record)) is not ours
+    environment.say_no_more()
+    assert bool(console.filter(record)) is (level is not None)
+    environment.say_errors_once()
+    assert console.filter(record)
+
+
 @pytest.mark.long(
     short="tests/flows/count/test_count.py::test_the_planners_process_ends_with_its_plan_and_another_plans_again"
 )
