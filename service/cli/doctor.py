@@ -15,12 +15,15 @@ from nightgrid.service.cli.checks.installed import (
 from nightgrid.service.cli.checks.lake import check_jobs, check_lake
 from nightgrid.service.cli.checks.server import check_server
 from nightgrid.service.options.shared_options import Json, LakeOption
-from nightgrid.service.terminal.console import Exit, emit, say, say_table
+from nightgrid.service.terminal.colour import console
+from nightgrid.service.terminal.console import Exit, emit, say
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings
+
+_COLOURS = {"ok": "green", "warning": "yellow", "failure": "red"}
 
 
 def examine(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
@@ -55,6 +58,26 @@ def check_settings(settings: Settings, given: Sequence[str] = ()) -> Iterator[Fi
         yield Finding("settings", "ok", f"{name} = {value} ({where})")
 
 
+def say_findings(findings: Sequence[Finding]) -> None:
+    """Write a line for each finding, folded at the width of the terminal, and below it what to do.
+
+    A table of four columns is too wide for most terminals, as soon as a path is in it.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    lines = Table.grid(padding=(0, 2))
+    lines.add_column(no_wrap=True)
+    lines.add_column(no_wrap=True)
+    lines.add_column(overflow="fold")
+    for finding in findings:
+        colour = _COLOURS[finding.verdict]
+        lines.add_row(Text(finding.verdict, style=colour), finding.check, Text(finding.found))
+        if finding.advice:
+            lines.add_row("", "", Text(f"to do: {finding.advice}", style=colour))
+    console().print(lines)
+
+
 def doctor(lake: LakeOption = None, json: Json = False) -> int:
     """Check server, persistence, lake, versions and kernels, and say what to do on each failure.
 
@@ -72,6 +95,6 @@ def doctor(lake: LakeOption = None, json: Json = False) -> int:
             emit(finding._asdict())
     failures = sum(finding.verdict == "failure" for finding in findings)
     if not json:
-        say_table(("check", "", "found", "what to do"), findings)
+        say_findings(findings)
         say(plural(failures, "failure") if failures else "All is well.")
     return Exit.FAILED if failures else Exit.OK

@@ -76,14 +76,16 @@ def try_message(lake: Lake, settings: Settings, message: dict[str, Any]) -> dict
 
 def warm(settings: Settings) -> None:
     """Load the kernels and the words of the games."""
+    begun = time.monotonic()
+    warm = []
     for name in settings.game_names:
-        begun = time.monotonic()
         try:
             bind_game(name).warm()
         except Exception as error:  # noqa: BLE001 - a game that cannot be loaded must not take the others along
             log.warning("game not warm", game=name, error=f"{type(error).__name__}: {error}")
         else:
-            log.info("game warm", game=name, seconds=round(time.monotonic() - begun, 3))
+            warm.append(name)
+    log.info("games warm", games=warm, seconds=round(time.monotonic() - begun, 3))
 
 
 def serve(lake: Lake, settings: Settings, requests: TextIO, answers: TextIO) -> None:

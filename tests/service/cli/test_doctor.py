@@ -12,9 +12,11 @@ import pytest
 
 from nightgrid.archive.lake.faults import LakeRefusesError
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.cli.checks.finding import Finding
 from nightgrid.service.cli.checks.installed import check_versions
 from nightgrid.service.cli.checks.lake import check_jobs, check_lake
 from nightgrid.service.cli.checks.server import check_persistence, check_server
+from nightgrid.service.cli.doctor import say_findings
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.workers.cluster import server
 from nightgrid.workers.ondemand.record_files import record_path, set_aside
@@ -174,7 +176,7 @@ def test_versions_are_compared_with_the_pins(tmp_path: Path) -> None:
     assert "setuptools" not in findings, "Python brings its own into an environment"
 
 
-def test_failure_exits_with_1_and_the_table_says_what_to_do(
+def test_failure_exits_with_1_and_says_below_it_what_to_do(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://127.0.0.1:1/0")
@@ -182,3 +184,23 @@ def test_failure_exits_with_1_and_the_table_says_what_to_do(
     assert code == 1
     assert "127.0.0.1:1 does not answer" in out
     assert "NIGHTGRID_REDIS_URL" in out
+    lines = out.splitlines()
+    (place,) = (i for i, line in enumerate(lines) if line.startswith("failure"))
+    assert any("to do: " in line for line in lines[place + 1 : place + 4])
+
+
+def test_each_finding_is_a_line_also_where_a_path_is_longer_than_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    path = "/" + "a" * 70
+    warning = Finding("server", "warning", path, "look at it")
+    say_findings([Finding("python", "ok", "3.12"), warning])
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0].split() == ["ok", "python", "3.12"]
+    assert lines[1].split()[:2] == ["warning", "server"]
+    assert lines[-1].strip() == "to do: look at it"
+    assert max(map(len, lines)) <= 60
+    assert "".join(line[17:] for line in lines[1:-1]) == path
