@@ -75,19 +75,19 @@ def test_a_night_writes_the_report_and_the_next_one_says_what_changed(nights):
 
 
 def test_boards_of_several_dates_are_looked_up_at_once(nights, monkeypatch: pytest.MonkeyPatch):
-    """Given one new date or three, Then the same number of datasets is opened."""
+    """Given one new date or three, Then the same files are looked through."""
     lake = Lake.open(str(nights[0] / "lake"))
     figures = gather(lake)
     (pips,) = figures.games
     days = [dt.date.fromisoformat(day) for day in ("2026-01-01", "2026-01-02", "2026-01-04")]
     opened: list[str] = []
-    dataset = Lake.dataset
+    rows_where = Lake.rows_where
 
     def counted(lake: Lake, path: str, *rest: object) -> object:
         opened.append(path)
-        return dataset(lake, path, *rest)
+        return rows_where(lake, path, *rest)
 
-    monkeypatch.setattr(Lake, "dataset", counted)
+    monkeypatch.setattr(Lake, "rows_where", counted)
     looks = []
     for dates in (days[:1], days):
         new = tuple(("pips", date, level) for date in dates for level in ("medium", "hard"))

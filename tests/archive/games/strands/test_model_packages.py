@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from nightgrid.archive.games.strands.language import language_model
+from nightgrid.archive.games.strands.model_packages import has_package, package_folder
 from nightgrid.archive.games.strands.ranking import minilm
 from nightgrid.solvers.errors import PermanentError
 
@@ -26,7 +28,10 @@ def test_without_its_package_there_is_a_sentence_that_says_what_to_install(
         opened()
 
 
-@pytest.mark.parametrize("model", [minilm, language_model])
-def test_looking_for_a_package_does_not_import_it(model: ModuleType):
-    assert model.is_installed()
-    assert model.PACKAGE not in sys.modules
+def test_looking_for_a_package_does_not_import_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "a_model_s_files").mkdir()
+    (tmp_path / "a_model_s_files/__init__.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert has_package("a_model_s_files")
+    assert package_folder("a_model_s_files", "a", "a model") == tmp_path / "a_model_s_files"
+    assert "a_model_s_files" not in sys.modules
