@@ -121,6 +121,8 @@ def _check_columns(
         if [chunk[1] for chunk in chunks] != [kind for kind, *_ in leaves]:
             raise ValueError("a column has another type than in the schema")
         for chunk, (_, *levels) in zip(chunks, leaves, strict=True):
+            if not levels[0] and chunk[5] != group[3]:
+                raise ValueError("a column outside of lists has not one value for each row")
             sizes = chunk.get(16, {})
             for counts, level in zip((sizes.get(2), sizes.get(3)), levels, strict=True):
                 if counts and len(counts) != level + 1:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Collection, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.conforming import columns_to_read, shaped
+from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.row_sums import check_group
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.files import MergedFolder, may_hold, read_each
 from nightgrid.archive.merging.merge import groups_with
@@ -32,7 +31,7 @@ def rows_of_keys(
     ids = sorted(set(keys))
     if not ids:
         return
-    wanted = pa.array(ids, pa.string())
+    wanted, key = pa.array(ids, pa.string()), select(folder.schema, [folder.key])
 
     def may_have(low: str, high: str) -> bool:
         at = bisect_left(ids, low)
@@ -43,12 +42,9 @@ def rows_of_keys(
             if folder.key not in file.schema_arrow.names:
                 raise DamagedFileError(f"{path} is foreign: it has no column {folder.key}")
             for number in groups_with(file, folder.key, may_have):
-                found = file.read_row_group(number, columns=[folder.key]).column(0)
-                is_one = pc.is_in(found, value_set=wanted)
+                is_one = pc.is_in(file.group(number, key).column(0), value_set=wanted)
                 if pc.any(is_one).as_py():
-                    there = columns_to_read(folder.schema.names, file.schema_arrow.names)
-                    table = shaped(file.read_row_group(number, columns=there), folder.schema, path)
-                    check_group(table, file.metadata, number, path)
+                    table = file.group(number, folder.schema)
                     yield table if whole_groups else table.filter(is_one)
 
     yield from read_each(

@@ -77,6 +77,15 @@ def test_what_has_no_sound_footer_is_refused(data: bytes) -> None:
         read_row_groups(io.BytesIO(data))
 
 
+def test_a_column_with_fewer_values_than_rows_is_refused() -> None:
+    data = _file(compression="none").getvalue()
+    count = b"\x18\x06number\x15\x00\x16\xc8\x01"  # 100 values, not compressed
+    assert data.count(count) == 1
+    for fewer in (b"\xc6\x01", b"\x80\x00"):
+        with pytest.raises(FooterError, match="cannot be read"):
+            read_row_groups(io.BytesIO(data.replace(count, count[:-2] + fewer)))
+
+
 def test_a_long_footer_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = _file()
     length = int.from_bytes(stream.getvalue()[-8:-4], "little")
