@@ -38,10 +38,11 @@ def conform(table: pa.Table, schema: pa.Schema, *, fill_missing: bool = False) -
     for field in schema:
         if field.name in table.column_names:
             column = table.column(field.name)
-            if _kind(column.type) not in _accepted(_kind(field.type)):
+            same = column.type == field.type
+            if not same and _kind(column.type) not in _accepted(_kind(field.type)):
                 raise PermanentError(f"column {field.name} is {column.type}; expected {field.type}")
             try:
-                column = column.cast(field.type)
+                column = column if same else column.cast(field.type)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
                 raise PermanentError(f"column {field.name}: {error}") from error
         elif fill_missing and field.nullable:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.conforming import columns_to_read, conform, shaped
 from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
-from nightgrid.archive.lake.row_sums import GroupSums, RowSums, check_group, metadata_of
+from nightgrid.archive.lake.row_sums import FileSums, check_group, metadata_of
 from nightgrid.archive.lake.tables import DELTA_CODED, SCHEMA_VERSION
 from nightgrid.archive.parquet_footers import FooterError, RowGroup, read_row_groups
 from nightgrid.archive.parquet_sizes import OversizeError, check_footer
@@ -69,16 +69,15 @@ def filled(
     check_declared(schema, path)
 
     def fill(sink: pa.NativeFile) -> None:
-        sums, groups = RowSums(schema), GroupSums(schema)
+        sums = FileSums(schema)
         with parquet_writer(sink, schema) as writer:
             for table in tables:
                 # An empty table still gets a row group, and with it a schema any reader agrees on.
                 rows = max(1, row_group_rows or len(table))
                 conformed = conform(table, schema)
                 writer.write_table(conformed, row_group_size=rows)
-                sums.add(conformed)
-                groups.add(conformed, rows)
-            if added := {**metadata(), **sums.to_metadata(), **groups.to_metadata()}:
+                sums.add(conformed, rows)
+            if added := {**metadata(), **sums.to_metadata()}:
                 writer.add_key_value_metadata(added)
 
     return fill

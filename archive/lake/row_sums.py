@@ -44,16 +44,21 @@ class RowSums:
     def __init__(self, schema: pa.Schema) -> None:
         self._table = metadata_of(schema, "nightgrid.table")
         self.wanted = self._table not in ("", UNSUMMED_TABLE)
-        self._sums = {
+        self.crcs = {
             field.name: [0] * (5 if pa.types.is_list(field.type) else 3) for field in schema
         }
 
-    def add(self, table: pa.Table) -> None:
-        """Go on with rows: columns of texts, numbers or truth values, or lists of these."""
-        for name, sums in self._sums.items() if self.wanted else ():
+    def add(self, table: pa.Table, beside: RowSums | None = None) -> None:
+        """Go on with rows: columns of texts, numbers or truth values, or lists of these.
+
+        `beside` goes on with the same rows, which are laid out once for both.
+        """
+        for name in self.crcs if self.wanted else ():
+            both = [one.crcs[name] for one in (self, beside) if one is not None]
             for chunk in table.column(name).chunks:
                 for i, data in enumerate(column_bytes(chunk)):
-                    sums[i] = crc32(data, sums[i])
+                    for sums in both:
+                        sums[i] = crc32(data, sums[i])
 
     @property
     def may_lack(self) -> bool:
@@ -71,31 +76,33 @@ class RowSums:
         """The sum of each column."""
         return {
             name: f"{crc32(b''.join(part.to_bytes(4, 'little') for part in sums)):08x}"
-            for name, sums in self._sums.items()
+            for name, sums in self.crcs.items()
         }
 
 
-class GroupSums:
-    """Checksums of the columns of each row group of a file that is written."""
+class FileSums:
+    """Checksums of the columns of a file that is written, of all rows and of each row group."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema
-        self._sums: list[dict[str, str]] = []
-        self.wanted = RowSums(schema).wanted
+        self._whole = RowSums(schema)
+        self._groups: list[dict[str, str]] = []
 
     def add(self, table: pa.Table, group_rows: int) -> None:
         """Go on with a table that is written as row groups of so many rows."""
-        for start in range(0, max(1, len(table)), group_rows) if self.wanted else ():
-            sums = RowSums(self._schema)
-            sums.add(table.slice(start, group_rows))
-            self._sums.append(sums.told)
+        for start in range(0, max(1, len(table)), group_rows) if self._whole.wanted else ():
+            # The sums of all rows so far are those of the first group when it ends.
+            group = RowSums(self._schema) if self._groups else None
+            self._whole.add(table.slice(start, group_rows), group)
+            self._groups.append((group or self._whole).told)
 
     def to_metadata(self) -> dict[str, str]:
-        """Write them as metadata; {} for a single group, whose sums are those of the file."""
-        if len(self._sums) < 2:
-            return {}
-        told = {name: "".join(sums[name] for sums in self._sums) for name in self._schema.names}
-        return {GROUP_SUMS: json.dumps(told, separators=(",", ":"))}
+        """Write them as metadata; those of a single group are those of the file."""
+        whole = self._whole.to_metadata()
+        if len(self._groups) < 2:
+            return whole
+        told = {name: "".join(sums[name] for sums in self._groups) for name in self._schema.names}
+        return {**whole, GROUP_SUMS: json.dumps(told, separators=(",", ":"))}
 
 
 def check_group(table: pa.Table, metadata: pq.FileMetaData, number: int, path: str) -> None:

@@ -204,9 +204,11 @@ class Lake(StoredFiles):
         for name in self._parquet_files(path):
             with self.open_parquet(name) as file:
                 for number in range(file.num_row_groups):
-                    match = matches(file.group(number, keys).column(key))
+                    found = file.group(number, keys)
+                    match = matches(found.column(key))
                     if pc.any(match).as_py():
-                        yield name, file.group(number, wanted).filter(match)
+                        more = found if wanted.equals(keys) else file.group(number, wanted)
+                        yield name, more.filter(match)
 
     def rows_among(
         self, path: str, schema: pa.Schema, columns: Sequence[str], key: str, values: pa.Array
