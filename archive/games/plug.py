@@ -28,6 +28,11 @@ ALONE_SUFFIX = "-alone"
 """Ends the name of a ranker without its models."""
 
 
+def ranker_name(weights: str, *, with_models: bool) -> str:
+    """Name what ranks: its weights, and whether its models take part."""
+    return weights if with_models else f"{weights}{ALONE_SUFFIX}"
+
+
 class PayloadReader(Protocol):
     """A module that reads the payloads of one game."""
 

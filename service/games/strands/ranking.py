@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nightgrid.archive.games.plug import ALONE_SUFFIX
+from nightgrid.archive.games.plug import ranker_name
 from nightgrid.archive.games.strands.playing.conditioned import open_play
 from nightgrid.archive.games.strands.playing.play import Play
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
@@ -49,7 +49,7 @@ class RankedSearch:
         """Name of the weights, as `nightgrid rank` and services name them; "" without a ranking."""
         if self.ranking is None:
             return ""
-        return self.ranking.weights + ("" if self.ranking.with_model else ALONE_SUFFIX)
+        return ranker_name(self.ranking.weights, with_models=self.ranking.with_model)
 
     def sentence(self) -> str:
         """Say what was found, and what spoke for the first cover."""

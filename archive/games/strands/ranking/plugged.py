@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nightgrid.archive.games.plug import ALONE_SUFFIX, Ranked
+from nightgrid.archive.games.plug import ALONE_SUFFIX, Ranked, ranker_name
 from nightgrid.archive.games.strands.ranking.misses import MISSES, measure
 from nightgrid.solvers.algebra import Arrays, Budget, Status
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
@@ -55,7 +55,7 @@ def ranker_here() -> str:
     from nightgrid.archive.games.strands.ranking.meaning import are_models_installed
     from nightgrid.archive.games.strands.ranking.weights import NAME
 
-    return NAME + ("" if are_models_installed() else ALONE_SUFFIX)
+    return ranker_name(NAME, with_models=are_models_installed())
 
 
 def fitted_until(ranker: str) -> str | None:

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.games.plug import ALONE_SUFFIX
+from nightgrid.archive.games.plug import ranker_name
 from nightgrid.archive.games.strands.language.language_model import language_model
 from nightgrid.archive.games.strands.ranking.features import (
     FEATURES,
@@ -91,7 +91,7 @@ class Ranker:
     @property
     def name(self) -> str:
         """Name what ranks: its weights, and whether the models take part."""
-        return self.weights.name + ("" if self.meanings is not None else ALONE_SUFFIX)
+        return ranker_name(self.weights.name, with_models=self.meanings is not None)
 
     def board(self, puzzle: Puzzle, clue: str | None, budget: Budget | None = None) -> RankedBoard:
         """Find the pieces of a board, with what the model knows of its words.
