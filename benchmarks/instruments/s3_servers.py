@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from unittest import mock
 
@@ -55,8 +56,8 @@ class Server:
     """What the server needs beside the keys."""
     keys: Mapping[str, str] | None = None
     """The keys it takes, where they cannot be chosen."""
-    leaves: str | None = None
-    """What it leaves behind for each of its ports outside its folder, as a pattern in /tmp."""
+    leaves: Sequence[str] = ()
+    """What it leaves behind for each of its ports outside its folder, as patterns in /tmp."""
 
 
 def _seaweedfs(program: str, folder: Path, ports: Sequence[int]) -> Sequence[str]:
@@ -132,7 +133,7 @@ SERVERS: Mapping[str, Server] = {
         version=("version",),
         serve=_seaweedfs,
         ports=8,
-        leaves="seaweedfs-*-grpc-{port}.sock",
+        leaves=("seaweedfs-*-grpc-{port}.sock",),
     ),
     "rclone": Server(
         title="rclone serve s3",
@@ -222,8 +223,8 @@ def serve(name: str) -> Iterator[str]:
                 yield url
         finally:
             end_group(process)
-            for port in ports if server.leaves else ():
-                for path in Path("/tmp").glob(str(server.leaves).format(port=port)):
+            for port, pattern in product(ports, server.leaves):
+                for path in Path("/tmp").glob(pattern.format(port=port)):
                     path.unlink(missing_ok=True)
 
 

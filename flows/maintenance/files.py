@@ -16,9 +16,13 @@ from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.ondemand.record_files import check_end, check_raised, check_record
+from nightgrid.workers.ondemand.record_files import (
+    read_end_file,
+    read_raised_file,
+    read_record_file,
+)
 from nightgrid.workers.runs.ended import check_table
-from nightgrid.workers.runs.interests import check_interest
+from nightgrid.workers.runs.interests import read_interest_file
 
 
 class Mend(StrEnum):
@@ -168,10 +172,10 @@ KINDS: tuple[Kind, ...] = (
     _kind(_RUN + r"/frontier/[\w-]+\.parquet", lambda *_: None, Mend.FORGET),
     _kind(r"runs/kept\.json", _json, Mend.FORGET),
     _kind(r"runs/nightly/[^/]+\.json", _json, Mend.FORGET),
-    _kind(r"runs/ondemand/[^/]+\.budget\.json", _read_by(check_raised), Mend.FORGET),
-    _kind(r"runs/ondemand/[^/]+\.json", _read_by(check_record), Mend.JOB),
-    _kind(r"runs/ended/[^/]+\.json", _read_by(check_end), Mend.FORGET),
-    _kind(r"runs/wishes/[^/]+/[^/]+\.json", _read_by(check_interest), Mend.FORGET),
+    _kind(r"runs/ondemand/[^/]+\.budget\.json", _read_by(read_raised_file), Mend.FORGET),
+    _kind(r"runs/ondemand/[^/]+\.json", _read_by(read_record_file), Mend.JOB),
+    _kind(r"runs/ended/[^/]+\.json", _read_by(read_end_file), Mend.FORGET),
+    _kind(r"runs/wishes/[^/]+/[^/]+\.json", _read_by(read_interest_file), Mend.FORGET),
     _table(r"results/[^/]+\.parquet", tables.RESULTS, Mend.RESULTS),
     _table(r"divisions/[^/]+\.parquet", tables.DIVISIONS, Mend.FORGET),
     _table(r"solutions/[^/]+\.parquet", tables.SOLUTIONS, Mend.RESULTS),

@@ -77,12 +77,12 @@ class Preload:
         from prefect.server.api.server import SubprocessASGIServer
 
         self._server = SubprocessASGIServer()
-        with _deaf_to_ctrl_c():
+        with _sigint_blocked():
             self._server.start()
 
 
 @contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
+def _sigint_blocked() -> Iterator[None]:
     """Keep Ctrl-C of a terminal from processes that this thread starts.
 
     A terminal sends it to all processes of a command. A server that ended by it could not be told

@@ -107,7 +107,7 @@ def open_records(lake: Lake) -> list[Record]:
 
 def _read(lake: Lake, path: str, *, raised: bool) -> Record | None:
     try:
-        record = check_record(lake, path)
+        record = read_record_file(lake, path)
     except MissingFileError:
         return None
     except BadRecordError:
@@ -118,7 +118,7 @@ def _read(lake: Lake, path: str, *, raised: bool) -> Record | None:
     return _with_raised(lake, record) if raised else record
 
 
-def check_record(lake: Lake, path: str) -> Record:
+def read_record_file(lake: Lake, path: str) -> Record:
     """Read a record without the limits that were raised.
 
     Raises BadRecordError for a file that is no record, and what reading a file raises.
@@ -140,7 +140,7 @@ def check_record(lake: Lake, path: str) -> Record:
 
 def _with_raised(lake: Lake, record: Record) -> Record:
     try:
-        found = check_raised(lake, _raised_path(record.job_id))
+        found = read_raised_file(lake, _raised_path(record.job_id))
     except PermanentError:
         # Damaged: the submitter that gave it may give it again.
         return record
@@ -150,7 +150,7 @@ def _with_raised(lake: Lake, record: Record) -> Record:
     return replace(record, budget=record.budget.or_more(budget), deadline_at=deadline_at)
 
 
-def check_raised(lake: Lake, path: str) -> tuple[JobBudget, float | None] | None:
+def read_raised_file(lake: Lake, path: str) -> tuple[JobBudget, float | None] | None:
     """Read the budget and the deadline that a later submitter gave; None: the file is gone.
 
     Raises PermanentError for anything else.
@@ -240,13 +240,13 @@ def end_record(lake: Lake, record: Record, end: End, reason: str) -> Ended:
 def read_ended(lake: Lake, job_id: str) -> Ended | None:
     """Read how the last submission of a job ended without an answer, or None."""
     try:
-        return check_end(lake, ended_path(job_id))
+        return read_end_file(lake, ended_path(job_id))
     except PermanentError:
         # Damaged: the job can be asked again all the same.
         return None
 
 
-def check_end(lake: Lake, path: str) -> Ended | None:
+def read_end_file(lake: Lake, path: str) -> Ended | None:
     """Read how a submission ended without an answer; None: the file is gone.
 
     Raises PermanentError for anything else.

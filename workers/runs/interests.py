@@ -62,11 +62,11 @@ def _interests(lake: Lake, job_id: str, submitted_at: float) -> Iterator[str]:
     for path in lake.list(_folder(job_id)):
         # One that is damaged is no interest.
         with suppress(PermanentError):
-            if check_interest(lake, path) == submitted_at:
+            if read_interest_file(lake, path) == submitted_at:
                 yield path.rpartition("/")[2].removesuffix(".json")
 
 
-def check_interest(lake: Lake, path: str) -> float | None:
+def read_interest_file(lake: Lake, path: str) -> float | None:
     """Read for which submission an interest is, Unix seconds; None: the file is gone.
 
     Raises PermanentError for a file that is no interest.

@@ -43,7 +43,8 @@ def with_nulls(table: pa.Table) -> pa.Table:
     mask = pa.array([i % 3 == 1 for i in range(len(table))])
     for i, field in enumerate(table.schema):
         if field.nullable:
-            values = [None if null else v.as_py() for null, v in zip(mask, table.column(i))]  # noqa: B905
+            column = zip(mask, table.column(i), strict=True)
+            values = [None if null.as_py() else value.as_py() for null, value in column]
             table = table.set_column(i, field, pa.array(values, field.type))
     return table
 
