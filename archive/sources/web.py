@@ -26,7 +26,9 @@ from nightgrid.archive.sources.redirects import (
     reach_of_peer,
 )
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.sentences import plural
 
+_ERRNO = re.compile(r"^\[Errno -?\d+\] ")
 _MISSING_KEY = re.compile(rb"<Error>.{0,200}?<Code>(?:NoSuchKey|AccessDenied)</Code>", re.DOTALL)
 """How an object store answers for what it does not have, with 403 where it keeps that secret."""
 _MISSING_KEY_BYTES = 2048
@@ -136,7 +138,7 @@ class HttpSource:
         try:
             answer = retrying(self._attempt, self.url(date), validators)
         except _TryAgain as signal:
-            tries = f"after {self._politeness.attempts} attempts"
+            tries = f"after {plural(self._politeness.attempts, 'attempt')}"
             return replace(signal.answer, message=f"{signal.answer.message}, {tries}")
         outages.end_outage(self.name)
         return answer
@@ -319,4 +321,6 @@ def _header(response: httpx.Response, name: str) -> str | None:
 
 
 def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    # "[Errno 111] Connection refused": the number is the system's own.
+    why = _ERRNO.sub("", str(error))
+    return why[:1].lower() + why[1:] if why else type(error).__name__

@@ -47,6 +47,16 @@ class Finding:
     """What `repair` does about it; None: nothing."""
     advice: str = ""
 
+    @property
+    def can_mend(self) -> bool:
+        """Tell whether `repair` does something about it."""
+        return self.mend not in (None, Mend.PERSON)
+
+    @property
+    def stops_repair(self) -> bool:
+        """Tell whether `repair` refuses as long as it is there."""
+        return self.fault in ("newer", "unreadable")
+
     def to_json(self) -> dict[str, Any]:
         """Write it for programs."""
         mend = None if self.mend is None else self.mend.name.lower()

@@ -69,16 +69,16 @@ def repair_lake(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Ite
             left = [found for found in findings if found.path not in told]
             for found in left:
                 told.add(found.path)
-                if found.mend in (None, Mend.PERSON):
+                if not found.can_mend:
                     yield Mended(
                         path=found.path, mended=False, what=f"{found.what}; {found.advice}"
                     )
-            todo = [found for found in findings if found.mend not in (None, Mend.PERSON)]
+            todo = [found for found in findings if found.can_mend]
             if not todo:
                 return
             yield from _mend(lake, todo)
         for found in check_lake_files(lake, on_file):
-            if found.path not in told or found.mend not in (None, Mend.PERSON):
+            if found.path not in told or found.can_mend:
                 what = f"{found.what}; it still is, after {ROUNDS_MAX} rounds"
                 yield Mended(path=found.path, mended=False, what=what)
 

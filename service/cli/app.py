@@ -210,7 +210,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return Exit.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort: one line instead of a traceback
         return _unexpected(error)
-    if result == Exit.INTERRUPTED:
+    if result == Exit.INTERRUPTED and not isinstance(result, Exit):
+        # Typer's own end by Ctrl-C: commands that end by it say what stopped.
         note("interrupted")
     if _name_skipped_files() and not result and _command_of(words) in ("nightly", "count"):
         result = Exit.LOOK

@@ -200,7 +200,7 @@ def _say_rest(reports: Sequence[GameReport], *, verbose: bool) -> None:
             say_figures(report.rows(), game_plug(report.game).title)
             say_end(report.sentence(), report.paths)
         return
-    path = next((r.paths[COUNTS] for r in reports if COUNTS in r.paths), None)
+    path = next((r.paths[COUNTS] for r in reports if r.editions and COUNTS in r.paths), None)
     if path is not None:
         say()
         say(f"Counts by date: {path}")

@@ -19,6 +19,7 @@ from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.views.catalogue import view_named
 from nightgrid.archive.views.rows import games_kept
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 
 DAYS = 60
@@ -88,7 +89,7 @@ class Figures:
 def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
     """Read the figures of a lake from `since` on; by default of the DAYS before its last date.
 
-    None for a lake without editions.
+    None for a lake without editions. Raises PermanentError for a `since` after its last date.
     """
     counts = view_named("counts").read(lake)
     revisions = view_named("revisions").read(
@@ -99,6 +100,8 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
     last = pc.max(dates).as_py() if len(dates) else None
     if last is None:
         return None
+    if since is not None and since > last:
+        raise PermanentError(f"since {since} is after the last board, of {last}; expected no later")
     first = since or max(last - dt.timedelta(days=DAYS - 1), pc.min(dates).as_py())
     quarantine = view_named("quarantine").read(
         lake, ["game", "date", "level", "source", "rule", "place", "message", "corpus"]

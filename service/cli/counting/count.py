@@ -178,9 +178,6 @@ def count(
         except KeyboardInterrupt:
             note("stopped; the same command goes on")
             code = Exit.INTERRUPTED
-    if code == Exit.INTERRUPTED:
-        # Told above, in more words than `run` has.
-        raise typer.Abort
     return code
 
 

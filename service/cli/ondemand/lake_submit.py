@@ -30,7 +30,9 @@ def submit_here(jobs: LakeJobs, submission: Submission, lake: str | None) -> int
     """
     settings, store = jobs.settings, jobs.lake
     # One look is enough for all puzzles, and none is needed for what the lake knows.
-    need_server = functools.cache(functools.partial(wait_for_server, store, settings))
+    need_server = functools.cache(
+        functools.partial(wait_for_server, store, settings, submission.wait_s)
+    )
 
     def submit_one(found: Found, published: Published) -> Exit:
         asked = ask_about(found.game, published.puzzle, submission.chosen, submission.rules)

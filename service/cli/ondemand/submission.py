@@ -34,10 +34,15 @@ class Submission:
     deadline_s: float | None
     """How long an answer is wanted, from when its puzzle is submitted; None: for ever."""
     json: bool
-    prints_ids: bool
-    """Whether each job is printed when it is submitted, not only when it has ended."""
+    wait_s: float | None
+    """How long the command waits for answers; None: it prints the ids of jobs instead."""
     jobs: dict[str, str] = field(default_factory=dict)
     """What the puzzle of each submitted job is called, by job id."""
+
+    @property
+    def prints_ids(self) -> bool:
+        """Tell whether each job is printed when it is submitted, not only when it has ended."""
+        return self.wait_s is None
 
     def ask_of(self, game: str) -> Ask | None:
         """Tell what is asked of a game's puzzles; None for an unknown game, which is ""."""

@@ -114,7 +114,7 @@ def submit(
         split=split,
         deadline_s=deadline,
         json=json,
-        prints_ids=wait is None,
+        wait_s=wait,
     )
     service = remote_jobs(url, lake)
     if service is not None:

@@ -18,18 +18,20 @@ NOTED_AFTER_S = 2.0
 """A longer wait is reported."""
 
 
-def wait_for_server(lake: Lake, settings: Settings) -> None:
+def wait_for_server(lake: Lake, settings: Settings, most_s: float | None = None) -> None:
     """Wait until the server answers, and say where a new lake begins.
 
-    Raises TransientError after SERVER_PATIENCE_S, PermanentError for one that refuses us.
+    Raises TransientError after SERVER_PATIENCE_S, or after `most_s` where that is less,
+    PermanentError for one that refuses us.
     """
+    patience_s = SERVER_PATIENCE_S if most_s is None else min(most_s, SERVER_PATIENCE_S)
     began, is_said = time.monotonic(), False
     while not server.is_up(settings):
         refused = server.refusal(settings)
         if refused is not None:
             raise PermanentError(refused)
         waited = time.monotonic() - began
-        if waited >= SERVER_PATIENCE_S:
+        if waited >= patience_s:
             raise TransientError(
                 f"no server answers at {server.address(settings)}: start `nightgrid worker` on "
                 "this lake, or set NIGHTGRID_REDIS_URL"

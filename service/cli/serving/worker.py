@@ -111,6 +111,7 @@ def _processes(settings: Settings, roles: Collection[str]) -> str:
 def _ended(unprepared: int | None) -> int:
     """Give the exit code; one that a signal ended while it was compiling ends by that signal."""
     if unprepared == signal.SIGINT:
+        note("interrupted")
         return Exit.INTERRUPTED
     if unprepared is not None:
         signal.signal(unprepared, signal.SIG_DFL)

@@ -45,6 +45,27 @@ def test_a_damaged_file_is_named_and_mended(invoke: Invoke, lake: Lake) -> None:
         assert (code, out) == (0, f"Nothing is wrong with {lake.url}.\n")
 
 
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("costs/pips-1.json", "2 faults; nightgrid lake repair mends what can be mended.\n"),
+        ("editions/pips.parquet/x", "refuses as long as a file is newer or unreadable.\n"),
+    ],
+)
+def test_a_check_says_what_a_repair_would_do(
+    invoke: Invoke, lake: Lake, path: str, sentence: str
+) -> None:
+    lake.write_bytes(path, b"{")
+    assert invoke("lake", "check", "--lake", lake.url)[1].endswith(sentence)
+
+
+def test_a_check_of_files_that_are_not_mended_says_so(invoke: Invoke, lake: Lake) -> None:
+    lake.write_bytes("notes.txt", b"mine")
+    lake.delete("costs/pips-0.json")
+    _, out, _ = invoke("lake", "check", "--lake", lake.url)
+    assert out.endswith("1 fault; nightgrid lake repair changes none of these files.\n")
+
+
 def test_a_command_that_meets_a_damaged_file_names_what_mends_it(
     invoke: Invoke, tmp_path: Path
 ) -> None:

@@ -226,6 +226,19 @@ def test_empty_folder_is_said_in_words(invoke: Invoke, tmp_path: Path) -> None:
     assert code == 5, "a source with nothing in it may be a wrong folder"
     assert "nightgrid: pips: no YYYY-MM-DD.json in e\n" in err
     assert "pips: 0 fetched, 0 new puzzles, 0 in quarantine, " in out
+    assert "Counts by date" not in out
+
+
+def test_a_stopped_night_says_so_once(
+    invoke: Invoke, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nightgrid.flows.start.run_night", stopped)
+    code, _, err = invoke("nightly", "--source", str(source), "--lake", "lake", *PLAIN)
+    assert code == 130
+    assert err.splitlines()[-1] == "stopped; the same command goes on"
 
 
 @pytest.fixture
@@ -248,6 +261,7 @@ def test_source_that_is_down_is_no_good_night(
     failures = [line for line in err.splitlines() if line.startswith("not fetched: ")]
     assert len(failures) == 2
     assert failures[0].startswith("not fetched: 2025-08-18: ")
+    assert failures[0].endswith("the request failed: connection refused, after 1 attempt")
     assert f"nightgrid: pips: {dead_url} gave nothing: all 2 dates asked for failed" in err
     # What the lake has is worked all the same.
     assert invoke("nightly", "--source", str(source), *words)[0] == 0

@@ -216,6 +216,7 @@ def test_a_report_opens_in_the_browser(nights, invoke: Invoke, monkeypatch):
     ("words", "sentence"),
     [
         (("--since", "yesterday"), "--since is 'yesterday'; expected a date as YYYY-MM-DD"),
+        (("--since", "2999-01-01"), "since 2999-01-01 is after the last board, of 2026-"),
         (("--lake", "nowhere"), "is no lake with puzzles"),
         (("-o", "file"), "--output file is no folder"),
     ],

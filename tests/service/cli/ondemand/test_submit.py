@@ -137,6 +137,16 @@ def test_submit_without_a_server_is_one_line(
     assert (code, out) == (0, f"0 queued, 0 working, 0 as runs; {told}\n")
 
 
+def test_submit_waits_for_a_server_no_longer_than_for_answers(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(waiting_for_server.time, "sleep", slept.append)
+    code, out, err = invoke("submit", write(PAIR), "--wait", "0")
+    assert (code, out, slept) == (1, "", [])
+    assert "no server answers" in err
+
+
 def test_job_that_was_never_submitted_is_bad_input(invoke: Invoke) -> None:
     code, _, err = invoke("result", "0" * 32)
     assert code == 3
