@@ -28,6 +28,7 @@ ALLOWED = {
     "archive/lake/objects/errors.py:os_errors": "obstore has HTTP's answers in the text alone",
     "archive/lake/objects/files.py:_listing": "obstore says what is no listing in the text alone",
     "archive/views/sql.py:_query_errors": "of streams DuckDB gives Arrow its errors as texts",
+    "flows/maintenance/check.py:stops_repair": "a finding's fault is one of a few words",
     "flows/maintenance/repair.py": "a finding's fault is one of a few words beside its sentence",
     "workers/broker/transport.py:_brpop_read": "Redis names its errors in the text alone",
     "workers/broker/announcements.py:next_announcements": "Redis names its errors in text alone",

@@ -28,7 +28,6 @@ from nightgrid.archive.sources.redirects import (
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
 
-_ERRNO = re.compile(r"^\[Errno -?\d+\] ")
 _MISSING_KEY = re.compile(rb"<Error>.{0,200}?<Code>(?:NoSuchKey|AccessDenied)</Code>", re.DOTALL)
 """How an object store answers for what it does not have, with 403 where it keeps that secret."""
 _MISSING_KEY_BYTES = 2048
@@ -321,6 +320,11 @@ def _header(response: httpx.Response, name: str) -> str | None:
 
 
 def _reason(error: Exception) -> str:
-    # "[Errno 111] Connection refused": the number is the system's own.
-    why = _ERRNO.sub("", str(error))
+    # httpx hides what the system said behind errors of its own.
+    why = str(error)
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            why = cause.strerror
+        cause = cause.__cause__ or cause.__context__
     return why[:1].lower() + why[1:] if why else type(error).__name__
