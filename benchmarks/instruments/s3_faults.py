@@ -37,7 +37,7 @@ LATE_S = 2.0
 BAD_S = 12.0
 """How long the store answers badly; a worker and the driver are killed meanwhile."""
 BOARDS = 1_000
-PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.15"}
+PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.4"}
 SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"
 HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length"})
 """Headers of one connection, which the proxy says anew."""

@@ -39,14 +39,15 @@ class Rankings(Protocol):
 class LakeRankings:
     """The rankings of a lake."""
 
-    def __init__(self, lake: str | None, *, writes: bool) -> None:
+    def __init__(self, lake: str | None, wait: float | None, *, writes: bool) -> None:
+        """Open a lake; a server that boards are sent to is waited for as long as answers are."""
         from nightgrid.archive.lake.storage import Lake
         from nightgrid.service.cli.ondemand.waiting_for_server import wait_for_server
 
         self.settings = read_settings(lake=lake, writes=writes)
         self.lake = Lake.open(self.settings.lake)
         # One wait is enough for all boards.
-        self._need_server = cache(partial(wait_for_server, self.lake, self.settings))
+        self._need_server = cache(partial(wait_for_server, self.lake, self.settings, wait))
 
     def submit(self, puzzle: Any, clue: str | None) -> str:
         """See Rankings. Raises PermanentError for a board that cannot be ranked."""
@@ -112,7 +113,7 @@ def submit_rankings(
 
     ranked = ranking_plug().GAME
     named: dict[str, str] = {}
-    with rankings_at(url, lake, writes=True) as source:
+    with rankings_at(url, lake, wait, writes=True) as source:
 
         def submit_one(found: Found, published: Published) -> Exit:
             if found.game != ranked:
@@ -134,11 +135,13 @@ def submit_rankings(
 
 
 @contextmanager
-def rankings_at(url: str | None, lake: str | None, *, writes: bool) -> Iterator[Rankings]:
+def rankings_at(
+    url: str | None, lake: str | None, wait: float | None = None, *, writes: bool
+) -> Iterator[Rankings]:
     """Open the rankings of a service or of a lake for the length of a `with` block."""
     service = remote_jobs(url, lake)
     if service is None:
-        yield LakeRankings(lake, writes=writes)
+        yield LakeRankings(lake, wait, writes=writes)
         return
     with closing(service):
         yield RemoteRankings(service.client)

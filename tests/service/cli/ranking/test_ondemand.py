@@ -39,3 +39,21 @@ def test_without_a_server_a_ranking_says_how_to_start_one(
     assert code == 1
     assert "no server answers" in err
     assert "start `nightgrid worker` on this lake" in err
+
+
+def test_a_ranking_waits_for_a_server_no_longer_than_for_its_answer(
+    invoke: Invoke, write: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+):
+    looks = 0
+
+    def is_up(_: object) -> bool:
+        nonlocal looks
+        looks += 1
+        return False
+
+    monkeypatch.setattr("nightgrid.workers.cluster.server.is_up", is_up)
+
+    code, _, err = invoke("submit", write(BOARD), "--rank", "--lake", "lake", "--wait", "0")
+
+    assert (code, looks) == (1, 1)
+    assert "no server answers" in err
