@@ -59,6 +59,9 @@ def serve(
     workers for on-demand solves and for batches, unless such workers are at work already. What it
     has started ends with it. The page answers at once; solves wait until kernels are compiled.
     """
+    from nightgrid.service.http.memory import share_one_pool
+
+    share_one_pool()
     settings = read_settings(
         lake=lake, batch_processes=processes, interactive_processes=interactive
     )
