@@ -20,7 +20,7 @@ print(pyarrow.default_memory_pool().backend_name)
 
 
 @pytest.mark.parametrize(("named", "used"), [(None, "system"), ("mimalloc", "mimalloc")])
-def test_arrow_takes_its_memory_from_malloc(named: str | None, used: str):
+def test_arrow_takes_its_memory_from_malloc(named: str | None, used: str) -> None:
     environment = {k: v for k, v in os.environ.items() if k != "ARROW_DEFAULT_MEMORY_POOL"}
     if named is not None:
         environment["ARROW_DEFAULT_MEMORY_POOL"] = named
