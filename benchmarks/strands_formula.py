@@ -10,6 +10,7 @@ one the model's term is left out.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from nightgrid.archive.games.strands.ranking.ranker import LISTED, Ranker, open_
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
 from nightgrid.archive.games.strands.ranking.weights import JUDGED
 from nightgrid.solvers.reasons import BudgetSpentError
-from nightgrid.solvers.strands.ranking.search import best_covers
 
 PLACES = (1, 5, 10, LISTED)
 WEIGHTS = "fitted weights"
@@ -53,10 +53,11 @@ def _section(ranker: Ranker, model: MaskedModel | None, most: int | None) -> Sec
     for count, board in enumerate(boards(dates()[1][:most], ranker.vocabulary), 1):
         told = ranker.told(board.ranked, board.clue)
         try:
-            covers = best_covers(told, ranker.weights.search, LISTED)
+            told = ranker.widened(told, board.clue)
+            covers = ranker.listed(told)
         except BudgetSpentError:
             covers = []
-        meant = board.positives(covers, ranker.vocabulary)
+        meant = replace(board, ranked=told).positives(covers, ranker.vocabulary)
         scores = {FORMULA: formula_scores(told, covers, board.clue, ranker.meanings, None)}
         if model is not None:
             scores[WHOLE] = formula_scores(told, covers, board.clue, ranker.meanings, model)

@@ -94,7 +94,7 @@ def _cells(file: Path) -> Cells:
 
 
 def _played(ranker: Ranker, board: Board, cells: Cells) -> dict[str, Played]:
-    told = ranker.told(board.ranked, board.clue)
+    told = ranker.widened(ranker.told(board.ranked, board.clue), board.clue)
     vocabulary = ranker.vocabulary
 
     def search(known: Known) -> list[Possible]:

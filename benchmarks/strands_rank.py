@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +55,12 @@ from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.ranking.board import RankedBoard
 from nightgrid.solvers.strands.ranking.compounds import reading
 from nightgrid.solvers.strands.ranking.covers import components_of
-from nightgrid.solvers.strands.ranking.search import Scored, best_covers
+from nightgrid.solvers.strands.ranking.search import Scored
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 from nightgrid.solvers.strands.score import COMMON_CENTIZIPF, COMMON_DIVISOR
 
+TRIED_VERSION = "2"
+"""Raised whenever boards would have other lists or features."""
 DRAWS = 5000
 """Bootstrap draws."""
 PEAK_BOARDS = 15
@@ -141,7 +143,7 @@ def _peak(files: list[Path]) -> int:
 
 
 def _tried(ranker: Ranker, files: list[Path]) -> list[Tried]:
-    folder = cache_base() / "strands-fit" / f"tried-{ranker.weights.name}"
+    folder = cache_base() / "strands-fit" / f"tried-{TRIED_VERSION}-{ranker.weights.name}"
     folder.mkdir(parents=True, exist_ok=True)
     results = []
     for count, board in enumerate(boards(files, ranker.vocabulary), 1):
@@ -161,7 +163,8 @@ def _try(ranker: Ranker, board: Board) -> Tried:
     started = time.process_time()
     told = ranker.told(board.ranked, board.clue)
     try:
-        covers = best_covers(told, ranker.weights.search, LISTED)
+        told = ranker.widened(told, board.clue)
+        covers = ranker.listed(told)
     except BudgetSpentError:
         covers = []
     features = (
@@ -177,7 +180,7 @@ def _try(ranker: Ranker, board: Board) -> Tried:
     seconds = board.seconds + time.process_time() - started
     return Tried(
         date=board.date, official=board.official, spangram=board.spangram,
-        words=[board.words(cover, vocabulary) for cover in covers],
+        words=[replace(board, ranked=told).words(cover, vocabulary) for cover in covers],
         spangrams=[_spangram(told, cover, vocabulary) for cover in covers],
         cells=[_cells(told, cover) for cover in covers],
         features=features.astype(np.float64), sums=sums_of(told, covers),

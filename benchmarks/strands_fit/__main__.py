@@ -1,7 +1,7 @@
 """Fit the weights by which covers of Strands are ranked, and write them with their provenance.
 
 python -m benchmarks.strands_fit --name meant-6
-python -m benchmarks.strands_fit --name meant-7 --all-boards
+python -m benchmarks.strands_fit --name meant-8 --all-boards
 
 Boards are divided by date (benchmarks.strands_fit.data): the last 150 are not opened, so that they
 can judge the weights. With --all-boards the same is fitted on them, too: these weights are for use,

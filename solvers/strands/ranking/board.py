@@ -22,7 +22,7 @@ from nightgrid.solvers.strands.pieces.pieces import (
 from nightgrid.solvers.strands.pieces.words import Grid
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking import terms
-from nightgrid.solvers.strands.ranking.compounds import find_compounds, pair_scores
+from nightgrid.solvers.strands.ranking.compounds import KEPT, find_compounds, pair_scores
 from nightgrid.solvers.strands.ranking.geometry import Texts, shapes_of
 from nightgrid.solvers.strands.ranking.terms import F32
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
@@ -32,7 +32,7 @@ RULES = Rules()
 """Covers are ranked under the game's own rules."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class RankedBoard:
     """The pieces of one board, found once, and their terms as theme words and as spangrams."""
 
@@ -59,8 +59,10 @@ class RankedBoard:
         return replace(self, theme=theme, spangram=spangram)
 
 
-def ranked_board(puzzle: Puzzle, vocabulary: Vocabulary, stop: Stop | None = None) -> RankedBoard:
-    """Find the pieces of a board and their terms, without what models know.
+def ranked_board(
+    puzzle: Puzzle, vocabulary: Vocabulary, stop: Stop | None = None, kept: int = KEPT
+) -> RankedBoard:
+    """Find the pieces of a board, `kept` compounds of them, and their terms, without models' ones.
 
     Raises TooManyPiecesError as the pieces of any board do, and BudgetSpentError when it is
     stopped.
@@ -68,7 +70,7 @@ def ranked_board(puzzle: Puzzle, vocabulary: Vocabulary, stop: Stop | None = Non
     lexicon = vocabulary.lexicon
     words = find_pieces(puzzle, replace(RULES, compound_parts=1), lexicon, stop).words
     grid = grid_of(puzzle, RULES, lexicon, stop)
-    compounds, codes, tier = find_compounds(vocabulary, grid, RULES, words)
+    compounds, codes, tier = find_compounds(vocabulary, grid, RULES, words, kept)
     # What was found until then would pass for all.
     check_stop(stop)
     sizes = np.diff(lexicon.offsets)[words.word]

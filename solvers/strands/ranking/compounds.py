@@ -28,6 +28,8 @@ from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
 KEPT = 30_000
 """Compounds of a board that are searched, those of the highest scores: the others, hundreds of
 thousands on some boards, are hardly ever meant and take most of the time."""
+KEPT_WIDE = 4 * KEPT
+"""Compounds that are searched where theme words leave so little that few covers are found."""
 ROWS_MAX = 1 << 19
 """Rows of compounds in memory. Beyond them those that cannot be kept are left out."""
 JOINTS_MAX = 1 << 26
@@ -85,9 +87,9 @@ def pair_scores(vocabulary: Vocabulary) -> I64:
 
 
 def find_compounds(
-    vocabulary: Vocabulary, grid: Grid, rules: Rules, words: Pieces
+    vocabulary: Vocabulary, grid: Grid, rules: Rules, words: Pieces, kept: int = KEPT
 ) -> tuple[Pieces, U64, int]:
-    """Find the best-scored compounds of a board: pieces, codes, and which of LIMITS it took.
+    """Find the `kept` best-scored compounds of a board: pieces, codes, and which of LIMITS it took.
 
     A board on which even two components can be joined in too many ways has none.
     """
@@ -105,61 +107,61 @@ def find_compounds(
             cost_max=centibels, crossing=rules.crossing, rows_max=ROWS_MAX, steps_max=JOINTS_MAX,
             score_min=ANY_SCORE,
         )  # fmt: skip
-        joined = _joined(components, weights, spelled, grid, limits)
+        joined = _joined(components, weights, spelled, grid, limits, kept)
         if joined is not None:
-            return *_best(*joined), tier
+            return *_best(*joined, kept=kept), tier
     nothing = np.empty((0, 5), np.uint64)
-    return *_best(*merge_rows(nothing, np.empty((0, 2), np.int64), 0)), len(LIMITS)
+    return *_best(*merge_rows(nothing, np.empty((0, 2), np.int64), 0), kept=kept), len(LIMITS)
 
 
 def _joined(
-    components: Any, weights: ScoreWeights, spelled: U64, grid: Grid, limits: JoinLimits
+    components: Any, weights: ScoreWeights, spelled: U64, grid: Grid, limits: JoinLimits, kept: int
 ) -> Any:
-    """Join components and merge the rows: all that can be among the KEPT best; None beyond limits.
+    """Join components and merge the rows: all that can be among the kept best; None beyond limits.
 
-    When memory for rows runs out, KEPT compounds are known that score at least so much; joining
+    When memory for rows runs out, `kept` compounds are known that score at least so much; joining
     begins anew and leaves out what scores less.
     """
     while True:
         found, masks, numbers = join_components(components, weights, spelled, grid, limits)
         if found >= 0:
-            return _merged(masks, numbers, found)
+            return _merged(masks, numbers, found, kept)
         if found != FULL:
             return None
-        scores = _merged(masks, numbers, len(masks))[3]
-        floor = int(np.partition(scores, -KEPT)[-KEPT]) if len(scores) >= KEPT else ANY_SCORE
+        scores = _merged(masks, numbers, len(masks), kept)[3]
+        floor = int(np.partition(scores, -kept)[-kept]) if len(scores) >= kept else ANY_SCORE
         if floor <= limits.score_min:
             return None
         limits = limits._replace(score_min=floor)
 
 
-def _merged(masks: Any, numbers: I64, found: int) -> Any:
-    """Merge the rows of the highest scores: as many as give KEPT pieces, if there are so many.
+def _merged(masks: Any, numbers: I64, found: int, kept: int) -> Any:
+    """Merge the rows of the highest scores: as many as give `kept` pieces, if there are so many.
 
     Merging takes as much memory again as the rows do, and hardly any of them are kept. Rows of one
     score are merged together, so that what is kept is what it would be of all rows.
     """
-    rows = 2 * KEPT
+    rows = 2 * kept
     while rows < found:
         floor = np.partition(numbers[:found, 1], found - rows)[found - rows]
-        kept = np.flatnonzero(numbers[:found, 1] >= floor)
-        merged = merge_rows(masks[kept], numbers[kept], len(kept))
-        if len(merged[0]) >= KEPT:
+        best = np.flatnonzero(numbers[:found, 1] >= floor)
+        merged = merge_rows(masks[best], numbers[best], len(best))
+        if len(merged[0]) >= kept:
             return merged
         rows *= 2
     return merge_rows(masks, numbers, found)
 
 
 def _best(
-    low: Any, cells: U64, codes: U64, values: I64, block_offsets: Any, blocks: U64
+    low: Any, cells: U64, codes: U64, values: I64, block_offsets: Any, blocks: U64, *, kept: int
 ) -> tuple[Pieces, U64]:
     """Keep the compounds of the highest scores, of equal ones the first, in canonical order."""
-    kept = np.sort(np.argsort(-values, kind="stable")[:KEPT])
-    offsets, places = ragged(block_offsets[:-1][kept], np.diff(block_offsets)[kept])
-    codes = np.ascontiguousarray(codes[kept])
+    best = np.sort(np.argsort(-values, kind="stable")[:kept])
+    offsets, places = ragged(block_offsets[:-1][best], np.diff(block_offsets)[best])
+    codes = np.ascontiguousarray(codes[best])
     pieces = Pieces(
-        low=low[kept], cells=cells[kept], word=number_codes(codes), score=values[kept],
-        spans=np.ones(len(kept), np.bool_), block_offsets=offsets.astype(np.int32),
+        low=low[best], cells=cells[best], word=number_codes(codes), score=values[best],
+        spans=np.ones(len(best), np.bool_), block_offsets=offsets.astype(np.int32),
         blocks=blocks[places],
     )  # fmt: skip
     return pieces, codes

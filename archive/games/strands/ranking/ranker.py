@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +36,7 @@ from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RankedBoard, ranked_board
-from nightgrid.solvers.strands.ranking.compounds import NATS
+from nightgrid.solvers.strands.ranking.compounds import KEPT, KEPT_WIDE, NATS
 from nightgrid.solvers.strands.ranking.search import Scored, best_covers, can_rank
 from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
@@ -87,6 +88,9 @@ class Ranker:
         self.weights = weights
         self.vocabulary = vocabulary
         self.meanings = meanings
+        self._listed: WeakKeyDictionary[RankedBoard, list[Scored]] = WeakKeyDictionary()
+        """The best covers of boards at hand: they are searched before it is known whether a board
+        has enough compounds."""
 
     @property
     def name(self) -> str:
@@ -94,7 +98,7 @@ class Ranker:
         return ranker_name(self.weights.name, with_models=self.meanings is not None)
 
     def board(self, puzzle: Puzzle, clue: str | None, budget: Budget | None = None) -> RankedBoard:
-        """Find the pieces of a board, with what the model knows of its words.
+        """Find the pieces of a board, with what the model knows of its words; see `widened`.
 
         Raises PermanentError for a board that cannot be ranked, TooManyPiecesError, and
         BudgetSpentError when the budget's stop is set meanwhile.
@@ -103,7 +107,38 @@ class Ranker:
             raise PermanentError(NOT_RANKED)
         board = ranked_board(puzzle, self.vocabulary, None if budget is None else budget.stop)
         go_on(budget)
-        return self.told(board, clue)
+        return self.widened(self.told(board, clue), clue, budget)
+
+    def widened(
+        self, board: RankedBoard, clue: str | None, budget: Budget | None = None
+    ) -> RankedBoard:
+        """Find more compounds for a board that has fewer covers than are listed.
+
+        Its theme words leave so little that an improbable spangram may be the meant one.
+        """
+        if len(board.found.compounds) < KEPT or len(self.listed(board, LISTED, budget)) == LISTED:
+            return board
+        puzzle, stop = board.puzzle, None if budget is None else budget.stop
+        # More compounds want the memory.
+        del board
+        if self.meanings is not None:
+            self.meanings.rest()
+        wide = ranked_board(puzzle, self.vocabulary, stop, KEPT_WIDE)
+        go_on(budget)
+        return self.told(wide, clue)
+
+    def listed(
+        self, board: RankedBoard, k: int = LISTED, budget: Budget | None = None
+    ) -> list[Scored]:
+        """List the k covers that the search scores highest. Raises BudgetSpentError."""
+        known = self._listed.get(board)
+        if known is not None and k == LISTED:
+            return known
+        score = self.weights.search if self.meanings else self.weights.search_alone
+        found = best_covers(board, score, k, budget)
+        if k == LISTED:
+            self._listed[board] = found
+        return found
 
     def told(self, board: RankedBoard, clue: str | None) -> RankedBoard:
         """Fill in what the model knows of a board's words."""
@@ -126,8 +161,7 @@ class Ranker:
     ) -> Ranking:
         """Rank the covers of a board whose pieces are known."""
         go_on(budget)
-        score = self.weights.search if self.meanings else self.weights.search_alone
-        listed = best_covers(board, score, k, budget)
+        listed = self.listed(board, k, budget)
         go_on(budget)
         if not listed:
             return self._ranking(board, ())

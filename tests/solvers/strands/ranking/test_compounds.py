@@ -59,8 +59,7 @@ def test_of_many_compounds_the_best_scored_are_kept():
     grid = grid_of(puzzle, RULES, vocabulary.lexicon)
     words = find_pieces(puzzle, RULES, vocabulary.lexicon).words
     all_pieces, _, _ = find_compounds(vocabulary, grid, RULES, words)
-    with mock.patch.object(compounds, "KEPT", 3):
-        kept, codes, _ = find_compounds(vocabulary, grid, RULES, words)
+    kept, codes, _ = find_compounds(vocabulary, grid, RULES, words, 3)
     assert len(all_pieces) > 3
     assert sorted(kept.score.tolist()) == sorted(all_pieces.score.tolist())[-3:]
     assert kept.low.tolist() == sorted(kept.low.tolist())
@@ -75,10 +74,9 @@ def test_the_best_are_kept_whole_when_memory_for_the_others_runs_out(
     ranked, vocabulary = open_board(small)
     words = ranked.found.words
     grid = grid_of(ranked.puzzle, RULES, vocabulary.lexicon)
-    with mock.patch.object(compounds, "KEPT", kept):
-        pieces, codes, tier = find_compounds(vocabulary, grid, RULES, words)
-        with mock.patch.object(compounds, "ROWS_MAX", rows):
-            again, same_codes, same_tier = find_compounds(vocabulary, grid, RULES, words)
+    pieces, codes, tier = find_compounds(vocabulary, grid, RULES, words, kept)
+    with mock.patch.object(compounds, "ROWS_MAX", rows):
+        again, same_codes, same_tier = find_compounds(vocabulary, grid, RULES, words, kept)
     if same_tier == tier:
         assert np.array_equal(same_codes, codes)
         for name in ("low", "cells", "score", "block_offsets", "blocks"):

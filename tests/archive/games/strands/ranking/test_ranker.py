@@ -102,6 +102,33 @@ def test_without_the_model_covers_are_ranked_by_words_and_geometry(
     assert np.isclose(sum(cover.confidence for cover in ranking.covers), 1)
 
 
+def test_a_board_with_few_covers_takes_more_compounds(
+    weights: Weights, vocabulary: Vocabulary, meanings: Meanings, monkeypatch: pytest.MonkeyPatch
+):
+    """Given room for one compound, When the list is not full, Then there is room for all."""
+    everything = Ranker(weights, vocabulary, meanings)
+    pieces = everything.board(PUZZLE, "cat, dog")
+    whole = everything.rank_pieces(pieces, "cat, dog")
+    assert len(pieces.found.compounds) > 1
+    assert len(whole.covers) > 1
+    found = ranker_module.ranked_board
+
+    def ranked_board(puzzle, words, stop=None, kept=1):
+        return found(puzzle, words, stop, kept)
+
+    monkeypatch.setattr(ranker_module, "ranked_board", ranked_board)
+    monkeypatch.setattr(ranker_module, "KEPT", 1)
+    ranker = Ranker(weights, vocabulary, meanings)
+    assert ranker.rank(PUZZLE, "cat, dog") == whole
+
+    monkeypatch.setattr(ranker_module, "KEPT_WIDE", 2)
+    assert len(ranker.board(PUZZLE, "cat, dog").found.compounds) == 2
+
+    monkeypatch.setattr(ranker_module, "LISTED", 1)
+    full = Ranker(weights, vocabulary, meanings).board(PUZZLE, "cat, dog")
+    assert len(full.found.compounds) == 1
+
+
 def test_a_board_without_a_cover_has_an_empty_ranking(weights: Weights, vocabulary: Vocabulary):
     assert Ranker(weights, vocabulary, None).rank(board("XXXX XXXX", 1)).covers == ()
 
