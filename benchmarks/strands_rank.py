@@ -44,6 +44,7 @@ from nightgrid.archive.games.strands.ranking.ranker import (
     Ranker,
     default_ranker,
     open_meanings,
+    take_one_thread,
 )
 from nightgrid.archive.games.strands.ranking.themes import SIGNAL, theme_features
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
@@ -128,6 +129,7 @@ def main() -> None:
     weights = judged_weights(options.name)
     vocabulary = ranking_vocabulary()
     ranker = Ranker(weights, vocabulary, open_meanings(vocabulary))
+    take_one_thread()
     tried = _tried(ranker, dates()[1])
     finish(_section(tried, ranker, options.name), to_results=options.write)
 

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from nightgrid.archive.games.plug import ranker_name
 from nightgrid.archive.games.strands.language.language_model import language_model
@@ -258,7 +259,17 @@ def default_ranker(progress: Progress | None = None) -> Ranker:
     """
     vocabulary = ranking_vocabulary()
     meanings = open_meanings(vocabulary, progress) if are_models_installed() else None
+    take_one_thread()
     return Ranker(fitted_weights(), vocabulary, meanings)
+
+
+def take_one_thread() -> None:
+    """Have this process multiply matrices in one thread.
+
+    The matrices of a ranking are small: a second thread mostly waits for the first, at a core's
+    cost. Processes that rank side by side would wait for one another's.
+    """
+    threadpool_limits(1, user_api="blas")
 
 
 def open_meanings(vocabulary: Vocabulary, progress: Progress | None = None) -> Meanings:

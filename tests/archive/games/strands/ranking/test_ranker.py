@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from nightgrid.archive.games.strands.language.language_model import LanguageModel
 from nightgrid.archive.games.strands.ranking import plugged
@@ -127,6 +128,14 @@ def test_a_board_with_few_covers_takes_more_compounds(
     monkeypatch.setattr(ranker_module, "LISTED", 1)
     full = Ranker(weights, vocabulary, meanings).board(PUZZLE, "cat, dog")
     assert len(full.found.compounds) == 1
+
+
+def test_a_process_that_ranks_multiplies_in_one_thread():
+    with threadpool_limits(2, user_api="blas"):
+        ranker_module.take_one_thread()
+        threads = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+        # Apple's library is not among those that are known: it has no such threads.
+        assert threads <= {1}
 
 
 def test_a_board_without_a_cover_has_an_empty_ranking(weights: Weights, vocabulary: Vocabulary):
