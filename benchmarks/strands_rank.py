@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import itertools
+import os
 import pickle
-import resource
 import subprocess
 import sys
 import time
@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from wordfreq import zipf_frequency
 
+from benchmarks.instruments.processes import peak_bytes
 from benchmarks.instruments.report import Section, add_write, command_line, finish
 from benchmarks.strands_fit.data import Board, boards, dates, judged_weights, kept_choices, say
 from benchmarks.strands_fit.learn import Choice, learn
@@ -141,7 +142,7 @@ def _peak(files: list[Path]) -> int:
         (published,) = read_payload(path.read_bytes(), dt.date.fromisoformat(path.stem))
         if isinstance(published, Published):
             ranker.rank(published.puzzle, published.clue)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
+    return peak_bytes(os.getpid()) // 1_000_000
 
 
 def _tried(ranker: Ranker, files: list[Path]) -> list[Tried]:

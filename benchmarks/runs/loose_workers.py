@@ -13,7 +13,6 @@ import contextlib
 import json
 import multiprocessing
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -68,7 +67,7 @@ def unsplit(task: tuple[int, int, int]) -> dict[str, Any]:
         "wall": time.perf_counter() - begun,
         "cpu": time.process_time() - busy,
         "table": outcome.statistics.table_bytes,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak": peak_bytes(os.getpid()),
         "reason": outcome.reason,
     }
 
