@@ -1,8 +1,9 @@
 """A masked language model of the BERT family from a folder, as a forward pass in NumPy.
 
 No package of the index carries such a model, so a folder is named: as model hubs lay it out, with
-config.json, vocab.txt and model.safetensors (bert-base-uncased is one). Nothing is downloaded. The
-signal of reference 004 is how probable a word is where the clue stands before it.
+config.json, vocab.txt and model.safetensors (bert-base-uncased is one). Nothing is downloaded, and
+NumPy runs the model: so there is no package that an optional extra could name. The signal of
+reference 004 is how probable a word is in its sentence about the theme.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ MISSING = (
     f"{FILES[0]}, {FILES[1]} and {FILES[2]} of a BERT masked language model"
 )
 MASK = "[MASK]"
+PROMPT = ("The theme is", ". A related word is", ".")
+"""What 004 asks: "The theme is {theme}. A related word is [MASK]."; the clue is the theme."""
 TOKENS_MAX = 128
 _RENAMED = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 """What early files of the family call weights."""
@@ -78,25 +81,26 @@ class MaskedModel:
             ) from error
 
     def log_likelihoods(self, clue: str, words: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Score words behind a clue: float64[words], mean nats of a word's pieces, all masked.
+        """Score words in PROMPT about a clue: float64[words], mean nats of a word's pieces.
 
-        The text is "CLUE: WORD". Words of equally many pieces see the same masked text, which goes
-        through the model once.
+        A word of several pieces has a mask for each. Words of equally many pieces see the same
+        text, which goes through the model once. A clue that is too long loses its end.
         """
-        begin = self._pieces.ids(f"{clue}:", TOKENS_MAX)[:-1]
-        end = self._pieces.ids("", TOKENS_MAX)[-1]
+        begin, middle, end = (self._pieces.ids(text, TOKENS_MAX) for text in PROMPT)
+        about = self._pieces.ids(clue, TOKENS_MAX)[1:-1]
         pieces = [self._pieces.ids(word, TOKENS_MAX)[1:-1] for word in words]
         scores = np.zeros(len(words))
         by_size: dict[int, list[int]] = {}
         for i, own in enumerate(pieces):
             by_size.setdefault(len(own), []).append(i)
         for size, rows in by_size.items():
-            if not size:
+            room = TOKENS_MAX - size - (len(begin) - 1) - (len(middle) - 2) - (len(end) - 1)
+            if not size or room < 0:
                 scores[rows] = -np.inf
                 continue
-            room = TOKENS_MAX - size - 1
-            ids = np.array([[*begin[:room], *[self._mask] * size, end]])
-            at = len(begin[:room])
+            before = [*begin[:-1], *about[:room], *middle[1:-1]]
+            ids = np.array([[*before, *[self._mask] * size, *end[1:]]])
+            at = len(before)
             logits = self._logits(ids)[0, at : at + size].astype(np.float64)
             top = logits.max(axis=1, keepdims=True)
             nats = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))

@@ -11,13 +11,15 @@ import pytest
 
 from nightgrid.archive.games.strands.masked.masked_model import (
     MISSING,
+    TOKENS_MAX,
     VARIABLE,
     MaskedModel,
     masked_model,
 )
 from nightgrid.solvers.errors import PermanentError
 
-PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "pets", ":", "cat", "dog", "##s", "hot")
+PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "pets", ".", "cat", "dog", "##s", "hot",
+          "the", "theme", "is", "a", "related", "word")  # fmt: skip
 WIDTH, HEADS, LAYERS, INNER = 12, 3, 2, 16
 
 
@@ -131,13 +133,25 @@ def test_likelihoods_are_those_of_the_reference(tmp_path: Path, early: bool):
     number = {piece: i for i, piece in enumerate(PIECES)}
 
     def expected(*pieces: str) -> float:
-        ids = [number[p] for p in ("[CLS]", "pets", ":", *["[MASK]"] * len(pieces), "[SEP]")]
-        logits = reference(tensors, ids)[3 : 3 + len(pieces)]
+        # The sentence of reference 004, section 3.2.3.
+        before = ("[CLS]", "the", "theme", "is", "pets", ".", "a", "related", "word", "is")
+        ids = [number[p] for p in (*before, *["[MASK]"] * len(pieces), ".", "[SEP]")]
+        logits = reference(tensors, ids)[len(before) : len(before) + len(pieces)]
         nats = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
         return float(np.mean([nats[i, number[p]] for i, p in enumerate(pieces)]))
 
     words = (("cat",), ("dog", "##s"), ("hot",), ("cat", "##s"))
     assert found == pytest.approx([expected(*pieces) for pieces in words], abs=1e-4)
+
+
+def test_a_clue_that_is_too_long_loses_its_end(tmp_path: Path):
+    write_model(tmp_path)
+    model = MaskedModel(tmp_path)
+    found = model.log_likelihoods("pets " * 200, ["cat", "dogs"])
+    longest = TOKENS_MAX - 11
+    assert found[0] == model.log_likelihoods("pets " * (longest - 1), ["cat"])[0]
+    assert found[1] == model.log_likelihoods("pets " * (longest - 2), ["dogs"])[0]
+    assert found[0] != model.log_likelihoods("pets " * (longest - 2), ["cat"])[0]
 
 
 def test_a_model_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
