@@ -69,7 +69,7 @@ def main() -> int:
         folder = options.keep or Path(place)
         folder.mkdir(parents=True, exist_ok=True)
         month = simulate(payloads, others, folder, options.nights, options.crashes, options.seed)
-        told = _report(folder / "month", folder)
+        told = report_of(folder / "month", folder, month.compared)
     finish(_section(options, month, told), to_results=options.write)
     for sentence in month.compared.wrong:
         print(sentence, file=sys.stderr)
@@ -147,13 +147,20 @@ def _night(
     return ended.returncode
 
 
-def _report(lake: Path, folder: Path) -> str:
-    """Have `nightgrid report` write the report of the month; say what it wrote."""
+def report_of(lake: Path, folder: Path, compared: Compared) -> str:
+    """Have `nightgrid report` write the report of the month; say what it wrote.
+
+    A report that fails is one more thing that is not as it should be.
+    """
     command = [Path(sys.executable).with_name("nightgrid"), "report", "--lake", str(lake)]
     ended = subprocess.run(
         [*command, "--json"], cwd=folder, capture_output=True, text=True, check=False
     )
-    return ended.stdout.strip() if ended.returncode == 0 else ""
+    told = ended.stdout.strip()
+    if ended.returncode or not told:
+        why = ended.stderr.strip() or "it wrote nothing"
+        compared.wrong.append(f"nightgrid report ended with {ended.returncode}: {why}")
+    return told
 
 
 def _section(options: argparse.Namespace, month: Month, told: str) -> Section:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.chaos.lakes.nights import FIRST, write_days
-from benchmarks.nights.month_compare import compare
+from benchmarks.nights.month import report_of
+from benchmarks.nights.month_compare import Compared, compare
 from benchmarks.nights.month_night import Killed, night_settings, work_dated
 from benchmarks.nights.month_source import DRAFT, Fault, Payloads, Source, draw_faults
 from nightgrid.archive.ingest.editions import current_editions, editions_path
@@ -101,3 +102,13 @@ def test_faults_are_the_same_again_and_over_before_the_end() -> None:
     assert drawn == draw_faults({"pips": bodies, "strands": bodies}, NIGHTS, 3)
     assert drawn
     assert max(fault.last for fault in drawn.values()) < NIGHTS - 1
+
+
+def test_a_report_that_fails_is_wrong(tmp_path: Path) -> None:
+    """Given a folder that is no lake, Then its report counts as wrong and says why."""
+    compared = Compared(rows={}, more={}, wrong=[])
+    told = report_of(tmp_path / "none", tmp_path, compared)
+    assert told == ""
+    (sentence,) = compared.wrong
+    assert sentence.startswith("nightgrid report ended with 3: ")
+    assert "is no lake with puzzles" in sentence
