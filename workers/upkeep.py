@@ -14,10 +14,11 @@ from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import merge_answers
+from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.runs.manifest import read_done
-from nightgrid.workers.runs.run_files import done_path
+from nightgrid.workers.runs.manifest import read_about, read_done
+from nightgrid.workers.runs.run_files import asked_path, done_path, plan_path
 from nightgrid.workers.runs.status import delete_discarded, discarded_at
 
 log = get_logger("nightgrid.upkeep")
@@ -44,8 +45,15 @@ def tidy(lake: Lake, runs_kept_days: float) -> None:
         log.warning("upkeep waits", error=str(error))
 
 
-def prune_runs(lake: Lake, kept_days: float, now: dt.datetime | None = None) -> int:
+def prune_runs(
+    lake: Lake,
+    kept_days: float,
+    now: dt.datetime | None = None,
+    games: Collection[str] = (),
+) -> int:
     """Delete the files of runs that ended more than `kept_days` ago; return how many runs.
+
+    With `games`, only runs that ask about one of them.
 
     Their results stay: a run that has ended is needed to make results anew that are lost, and by
     `count` to say that it was finished before. So do runs of jobs on demand that ended without
@@ -55,19 +63,56 @@ def prune_runs(lake: Lake, kept_days: float, now: dt.datetime | None = None) -> 
     before = (now or dt.datetime.now(dt.UTC)) - dt.timedelta(days=kept_days)
     told = read_hint(lake, KEPT_PATH, _ends) or {}
     there, ended = _runs_there(lake, told)
-    old = _old(ended, before)
+    open_runs = there.difference(ended)
+    old = _of_games(lake, _old(ended, before), games)
     for run_id in old:
-        # Until nothing else is left of it, the run is one that has ended.
-        lake.delete_folder(f"{_RUN}{run_id}", last=done_path(run_id))
+        delete_ended(lake, run_id)
         del ended[run_id]
     if ended != told:
         write_json(lake, KEPT_PATH, ended, durable=False)
-    return len(old) + _prune_discarded(lake, there.difference(ended, old), before)
+    discarded = _of_games(lake, _discarded(lake, open_runs, before), games)
+    for run_id in discarded:
+        delete_discarded(lake, run_id)
+    return len(old) + len(discarded)
 
 
-def ended_before(lake: Lake, before: dt.datetime) -> list[str]:
-    """Name the runs that ended before a time, sorted; nothing is written."""
-    return _old(_runs_there(lake, read_hint(lake, KEPT_PATH, _ends) or {})[1], before)
+def runs_to_prune(
+    lake: Lake, before: dt.datetime, games: Collection[str] = ()
+) -> dict[str, tuple[str, ...]]:
+    """Name the runs that `prune_runs` would delete, each with its folders; nothing is written."""
+    there, ended = ends_of_runs(lake)
+    old = _of_games(lake, _old(ended, before), games)
+    discarded = _of_games(lake, _discarded(lake, there.difference(ended), before), games)
+    found: dict[str, tuple[str, ...]] = {run_id: (f"{_RUN}{run_id}",) for run_id in old}
+    found |= {run_id: (f"{_RUN}{run_id}", files_folder(run_id)) for run_id in discarded}
+    return found
+
+
+def ends_of_runs(lake: Lake) -> tuple[set[str], dict[str, str]]:
+    """List the runs of a lake, and when those of them ended that have; nothing is written."""
+    return _runs_there(lake, read_hint(lake, KEPT_PATH, _ends) or {})
+
+
+def delete_ended(lake: Lake, run_id: str) -> None:
+    """Delete the folder of a run that has ended; its results stay."""
+    # Until nothing else is left of it, the run is one that has ended.
+    lake.delete_folder(f"{_RUN}{run_id}", last=done_path(run_id))
+
+
+def _of_games(lake: Lake, run_ids: list[str], games: Collection[str]) -> list[str]:
+    """Keep the runs that ask about one of these games; without games, all.
+
+    A run of which a killed deletion has left only its end is of any game.
+    """
+    found = []
+    for run_id in run_ids:
+        with suppress(DamagedFileError):
+            about = games and (
+                read_about(lake, plan_path(run_id)) or read_about(lake, asked_path(run_id))
+            )
+            if not about or about["game"] in games:
+                found.append(run_id)
+    return found
 
 
 def _runs_there(lake: Lake, told: dict[str, str]) -> tuple[set[str], dict[str, str]]:
@@ -86,7 +131,8 @@ def _old(ended: dict[str, str], before: dt.datetime) -> list[str]:
     return sorted(run for run, when in ended.items() if dt.datetime.fromisoformat(when) < before)
 
 
-def _prune_discarded(lake: Lake, run_ids: Collection[str], before: dt.datetime) -> int:
+def _discarded(lake: Lake, run_ids: Collection[str], before: dt.datetime) -> list[str]:
+    """Name the runs that were given up before a time and are not wanted again."""
     old = []
     for run_id in sorted(run_ids):
         with suppress(DamagedFileError, ValueError):
@@ -94,12 +140,9 @@ def _prune_discarded(lake: Lake, run_ids: Collection[str], before: dt.datetime) 
             if when is not None and dt.datetime.fromisoformat(when) < before:
                 old.append(run_id)
     if not old:
-        return 0
+        return []
     wanted = {read_hint(lake, path, lambda told: told["run_id"]) for path in lake.list(_RECORDS)}
-    old = [run_id for run_id in old if run_id not in wanted]
-    for run_id in old:
-        delete_discarded(lake, run_id)
-    return len(old)
+    return [run_id for run_id in old if run_id not in wanted]
 
 
 def _end(done: dict[str, Any]) -> str:

@@ -34,7 +34,7 @@ from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import check_held, holding
-from nightgrid.workers.upkeep import ended_before, prune_runs
+from nightgrid.workers.upkeep import prune_runs, runs_to_prune
 
 
 class Kept(StrEnum):
@@ -72,14 +72,16 @@ def prune_lake(
 ) -> Iterator[Pruned]:
     """Drop what is older than it is to be kept; yield what was dropped, by table and game.
 
-    `games` are those whose revisions are dropped; empty: all. With `dry_run` nothing is changed.
-    Killed anywhere, the same call ends it. Raises PermanentError for a game without payloads,
-    TransientError while a night is at work on the lake.
+    `games` are those of which something is dropped; empty: all. With `dry_run` nothing is changed.
+    Killed anywhere, the same call ends it. Raises PermanentError for revisions of a game without
+    payloads and for damaged files of one game, TransientError while a night is at work on the lake.
     """
     now = now or dt.datetime.now(dt.UTC)
     there = [game for game in sorted(GAMES) if lake.exists(raw_folder(game))]
     missing = sorted(set(games) - set(there))
-    if missing:
+    if games and Kept.DAMAGED in keep_days:
+        raise PermanentError("damaged files are of no game; expected --keep damaged without --game")
+    if missing and Kept.REVISIONS in keep_days:
         raise PermanentError(
             f"the lake {lake.url} has no payloads of {', '.join(missing)}; expected some under raw/"
         )
@@ -90,7 +92,7 @@ def prune_lake(
             for game in (game for game in there if not games or game in games):
                 yield _prune_revisions(lake, game, before, dry_run=dry_run)
         if Kept.RUNS in keep_days:
-            yield _prune_runs(lake, keep_days[Kept.RUNS], now, dry_run=dry_run)
+            yield _prune_runs(lake, keep_days[Kept.RUNS], games, now, dry_run=dry_run)
         if Kept.DAMAGED in keep_days:
             age = dt.timedelta(days=keep_days[Kept.DAMAGED])
             yield _prune_damaged(lake, now - age, dry_run=dry_run)
@@ -175,11 +177,19 @@ def _untold_dates(lake: Lake, raw: RawArchive) -> set[dt.date]:
     return {date for date, _ in rows - known if raw.of(date)}
 
 
-def _prune_runs(lake: Lake, days: float, now: dt.datetime, *, dry_run: bool) -> Pruned:
-    old = ended_before(lake, now - dt.timedelta(days=days))
-    freed = sum(sum(lake.sizes(f"runs/run={run_id}").values()) for run_id in old)
-    count = len(old) if dry_run else prune_runs(lake, days, now)
-    return Pruned(what=Kept.RUNS, game=None, count=count, freed_bytes=freed)
+def _prune_runs(
+    lake: Lake, days: float, games: Collection[str], now: dt.datetime, *, dry_run: bool
+) -> Pruned:
+    old = runs_to_prune(lake, now - dt.timedelta(days=days), games)
+    folders = (name for names in old.values() for name in names)
+    freed = sum(sum(lake.sizes(name).values()) for name in folders)
+    count = len(old) if dry_run else prune_runs(lake, days, now, games)
+    return Pruned(what=Kept.RUNS, game=_only(games), count=count, freed_bytes=freed)
+
+
+def _only(games: Collection[str]) -> str | None:
+    """Name the game where one was named."""
+    return next(iter(games)) if len(games) == 1 else None
 
 
 def _prune_damaged(lake: Lake, before: dt.datetime, *, dry_run: bool) -> Pruned:

@@ -13,6 +13,7 @@ from benchmarks.chaos.lakes.nights import FIRST, night_of, write_days
 from benchmarks.nights.month_night import Killed, dying_at, raise_killed
 from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.results.results import read_results
@@ -131,3 +132,32 @@ def test_runs_and_damaged_files_go_by_age(lake: Lake) -> None:
 def test_a_game_without_payloads_is_refused(lake: Lake) -> None:
     with pytest.raises(PermanentError, match="no payloads of strands"):
         list(prune_lake(lake, ALL, ["strands"], now=NOW))
+
+
+def test_runs_go_by_the_game_that_they_ask_about(lake: Lake) -> None:
+    """Given runs of Pips alone, When those of Strands are to go, Then none does."""
+    late = dt.datetime.now(dt.UTC) + dt.timedelta(days=20)
+    keep = {Kept.RUNS: 10.0}
+    before = lake.folders("runs/run=") or lake.folders("runs")
+    (done,) = prune_lake(lake, keep, ["strands"], now=late)
+    assert (done.game, done.count, done.freed_bytes) == ("strands", 0, 0)
+    assert (lake.folders("runs/run=") or lake.folders("runs")) == before
+    (would,) = prune_lake(lake, keep, ["pips"], dry_run=True, now=late)
+    (done,) = prune_lake(lake, keep, ["pips"], now=late)
+    assert (done, done.count) == (would, 2)
+
+
+def test_a_dry_run_counts_the_runs_that_were_given_up(lake: Lake) -> None:
+    run_id = "a" * 32
+    note = {"cancelled_at": "2026-01-01T00:00:00+00:00", "drop_states": True}
+    write_json(lake, f"runs/run={run_id}/CANCELLED.json", note)
+    lake.write_bytes(f"listings/{run_id}/left", b"solutions")
+    (would,) = prune_lake(lake, {Kept.RUNS: 10.0}, dry_run=True, now=NOW)
+    (done,) = prune_lake(lake, {Kept.RUNS: 10.0}, now=NOW)
+    assert done == would
+    assert done.freed_bytes > len(b"solutions")
+
+
+def test_damaged_files_of_one_game_are_refused(lake: Lake) -> None:
+    with pytest.raises(PermanentError, match="damaged files are of no game; expected"):
+        list(prune_lake(lake, {Kept.DAMAGED: 1.0}, ["pips"], now=NOW))
