@@ -7,6 +7,7 @@ LIMIT_MB more than a command that has loaded its modules, where a row names no o
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,6 +92,8 @@ TEXTS: dict[str, Callable[[], bytes]] = {
     "string.json": lambda: b'{"board": ["' + b"a" * 15 * MB + b'"]}',
     "open.json": lambda: b'{"board": ["' + b"a" * 15 * MB,
     "large.json": lambda: b" " * 17 * MB,
+    "gzip.json": lambda: gzip.compress(b" " * 16 * MB) * 64,
+    "gzip.txt": lambda: gzip.compress(b"a" * 16 * MB) * 64,
     "line.txt": lambda: b"a" * 40 * MB,
     "ligatures.txt": lambda: "\ufdfa".encode() * 10 * MB,
     "large.txt": lambda: b"a" * 129 * MB,
@@ -111,6 +114,16 @@ def write(folder: Path) -> None:
 _COUNT = ("--game", "pips", "--lake", "FOLDER/new", "--inline", "--no-prefect")
 _BOARD_OF = ("solve", "--sides", "TAP,ERD,NIL,YCO", "--lexicon")
 ROWS = (
+    Bomb(
+        what="gzip: a payload of 1 MB that expands to 1 GiB",
+        words=("solve", "gzip.json"),
+        says="byte 1: the body is not UTF-8 (in gzip.json)",
+    ),
+    Bomb(
+        what="gzip: a word list of 1 MB that expands to 1 GiB",
+        words=(*_BOARD_OF, "gzip.txt"),
+        says="word list gzip.txt, line 1: byte 0x8b is not UTF-8",
+    ),
     Bomb(
         what="JSON: a million lists in one another",
         words=("solve", "deep.json"),

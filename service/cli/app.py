@@ -7,8 +7,10 @@ import inspect
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, TextIO, get_type_hints
 
 import typer
 from typer.core import TyperArgument, TyperCommand
@@ -30,6 +32,8 @@ TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
 """Set to 1, an unexpected error shows where in the program it arose."""
 
 COLOUR_VARIABLES = ("NO_COLOR", "FORCE_COLOR")
+_PACKAGE = Path(__file__).parents[2]
+_python_shows = warnings.showwarning
 
 
 def _choose_colour(when: When | None) -> None:
@@ -146,6 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     prepare_streams()
     if arguments is None:
         keep_pandas_out()
+        warnings.showwarning = _show_warning
         # Else Numba brings in colorama, which writes an escape code to the terminal at the end.
         os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     try:
@@ -158,6 +163,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # The interpreter flushes once more at its end, and would fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return Exit.BROKEN_PIPE
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Write a warning of this program as one line: where it arose says nothing to people."""
+    if Path(filename).is_relative_to(_PACKAGE):
+        complain(f"warning: {message}")
+    else:
+        _python_shows(message, category, filename, lineno, file, line)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

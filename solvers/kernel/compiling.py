@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -124,6 +125,26 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the machine code for a signature; warn where the cache folder takes none.
+
+        The code is in memory already: without a file, it is compiled again by each process.
+        """
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            warn_of_cache(error.strerror or str(error))
+
+
+@cache
+def warn_of_cache(why: str) -> None:
+    """Warn once a process that compiled kernels cannot be kept."""
+    warnings.warn(
+        f"compiled kernels cannot be kept in {cache_dir()}: {why}; each process compiles its own",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 _OPTIONS: dict[str, Any] = {

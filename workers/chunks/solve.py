@@ -154,12 +154,22 @@ def _note_figures(game: str, part: pa.Table) -> None:
 def refusing(fault: type[PermanentError] = PermanentError) -> Iterator[None]:
     """Turn a fault outside a puzzle into a refusal: this process cannot work, the puzzle is sound.
 
-    Raises RefusalError instead of it.
+    Raises RefusalError instead of it, and of what the system refuses this process: solvers have no
+    files, so a full disk, a missing permission or too many open files are never a puzzle's fault.
     """
     try:
         yield
     except fault as error:
         raise RefusalError(str(error)) from error
+    except OSError as error:
+        if isinstance(error, NightgridError):
+            raise
+        raise system_refusal(error) from error
+
+
+def system_refusal(error: OSError) -> RefusalError:
+    """Say that the system of this machine keeps a process from working."""
+    return RefusalError(f"this machine does not let the process work: {error}")
 
 
 def _superseded(lake: Lake, ref: ChunkRef) -> str | None:

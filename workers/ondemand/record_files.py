@@ -18,6 +18,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple
 
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
@@ -26,7 +27,13 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.record import BadRecordError, Record, latest, time_or_none
+from nightgrid.workers.ondemand.record import (
+    BadRecordError,
+    Record,
+    is_job_id,
+    latest,
+    time_or_none,
+)
 from nightgrid.workers.runs.interests import drop_interests
 
 RECORDS = "runs/ondemand"
@@ -302,6 +309,13 @@ def set_aside(lake: Lake, path: str) -> str | None:
 def list_set_aside(lake: Lake) -> list[str]:
     """List what was set aside."""
     return lake.list(SET_ASIDE)
+
+
+def describe_set_aside(path: str) -> str:
+    """Say what a file that was set aside is: a damaged record, or of another program."""
+    if is_job_id(PurePosixPath(path).stem):
+        return "the damaged record of a job, set aside; submit the job again"
+    return "no record of a job, set aside; delete the file once it is not needed"
 
 
 def is_set_aside(lake: Lake, job_id: str) -> bool:

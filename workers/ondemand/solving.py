@@ -20,7 +20,7 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.inline_solutions import solve_whole
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
-from nightgrid.workers.chunks.solve import refusing
+from nightgrid.workers.chunks.solve import refusing, system_refusal
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.figures import note_rows
 from nightgrid.workers.logs import bind
@@ -45,6 +45,13 @@ from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import CancelCheck, Watcher, watching
 from nightgrid.workers.tracing import span
+
+
+EXPECTED_FROM_S = 1.0
+"""What is expected to take less is answered before a person looks."""
+RUN_FROM = 2.0
+"""A job that is expected to take so many times what one task may becomes a run at once. In between
+a task may well do: idle processes lend it their cores, and estimates are high as often as low."""
 
 
 def solve_message(
@@ -85,8 +92,10 @@ def solve_message(
                 status=Status.POISON, reason_code=why.code, reason=why.sentence
             )
             return _file(lake, game, puzzle, record, poison)
+        expected = game.expected(game.to_arrays([puzzle]), question.ask)
         begun = replace(
             record,
+            expected=expected if expected.seconds >= EXPECTED_FROM_S else None,
             attempts=record.attempts + 1,
             worker=worker,
             started_at=time.time(),
@@ -129,9 +138,12 @@ def _worked(
     stop: Stop | None,
     idle: IdleProcesses | None,
 ) -> dict[str, Any]:
-    job, ask, budget = record.job_id, record.question.ask, record.budget.part
+    budget = record.budget.part
     small = replace(small_budget(budget, settings), stop=stop)
-    parts: list[Part] = []
+    if is_for_run(record, settings):
+        with refusing():
+            return _became_run(lake, game, puzzle, record, settings)
+    ask, parts = record.question.ask, list[Part]()
     try:
         with span("kernel", game=game.name, ask=str(ask)):
             outcome, parts = _solved(game, puzzle, record, small, settings, idle)
@@ -142,6 +154,8 @@ def _worked(
     except Exception as error:
         if small.stopped is not None:
             return _stopped(lake, record, small.stopped)
+        if isinstance(error, OSError):
+            raise system_refusal(error) from error
         raised = exception_reason(error)
         write_record(lake, replace(record, failure=raised, worker=None))
         raise _FailedError(raised.sentence) from error
@@ -152,18 +166,44 @@ def _worked(
         is_small = outcome.status is not Status.OVER_BUDGET
         if is_small or (small == budget and not is_long):
             return _file(lake, game, puzzle, record, outcome, parts)
-        run_id = plan_job(
-            lake,
-            game,
-            puzzle,
-            ask,
-            record.budget,
-            worker_count=settings.batch_processes,
-            least_s=outcome.statistics.kernel_ns / 1e9,
-            split=_split_of(record, settings),
-        )
-        write_record(lake, replace(record, run_id=run_id))
-        return {"job_id": job, "state": "run", "run_id": run_id}
+        least_s = outcome.statistics.kernel_ns / 1e9
+        return _became_run(lake, game, puzzle, record, settings, least_s)
+
+
+def _became_run(
+    lake: Lake,
+    game: Game[Any, Any],
+    puzzle: Any,
+    record: Record,
+    settings: Settings,
+    least_s: float = 0.0,
+) -> dict[str, Any]:
+    """Plan a run for a job that takes `least_s` at least."""
+    expected_s = 0.0 if record.expected is None else record.expected.seconds
+    run_id = plan_job(
+        lake,
+        game,
+        puzzle,
+        record.question.ask,
+        record.budget,
+        worker_count=settings.batch_processes,
+        least_s=max(least_s, expected_s),
+        split=_split_of(record, settings),
+    )
+    write_record(lake, replace(record, run_id=run_id))
+    return {"job_id": record.job_id, "state": "run", "run_id": run_id}
+
+
+def is_for_run(record: Record, settings: Settings) -> bool:
+    """Tell whether one task would mostly work a job in vain: it becomes a run at once.
+
+    Only what a game says after a close look at the board counts.
+    """
+    expected = record.expected
+    if expected is None or not expected.passed:
+        return False
+    seconds = min(record.budget.part.seconds, settings.ondemand_seconds)
+    return seconds < record.budget.part.seconds and expected.seconds > RUN_FROM * seconds
 
 
 def small_budget(budget: Budget, settings: Settings) -> Budget:
@@ -210,7 +250,14 @@ def _solved(
         if with_idle is not None:
             borrow = with_idle.borrowing(record)
             counted = count_with_threads(
-                game, puzzle, ask, each, split=split, worker=worker, borrow=borrow
+                game,
+                puzzle,
+                ask,
+                each,
+                split=split,
+                worker=worker,
+                borrow=borrow,
+                tell=with_idle.telling(record),
             )
             if counted is not None:
                 parts[:] = counted[1]

@@ -167,7 +167,11 @@ def check_jobs(settings: Settings) -> Iterator[Finding]:
     """Look for damaged records of on-demand jobs, each of which costs its own job alone."""
     from nightgrid.archive.lake.location import is_missing
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.workers.ondemand.record_files import list_set_aside, read_records
+    from nightgrid.workers.ondemand.record_files import (
+        describe_set_aside,
+        list_set_aside,
+        read_records,
+    )
 
     if is_missing(settings.lake):
         return
@@ -176,8 +180,7 @@ def check_jobs(settings: Settings) -> Iterator[Finding]:
     for why in records.bad.values():
         yield Finding("jobs", "warning", why, "a worker sets it aside; submit the job again")
     for path in list_set_aside(lake):
-        found = f"{path}: the damaged record of a job, set aside"
-        yield Finding("jobs", "warning", found, "submit the job again, or delete the file")
+        yield Finding("jobs", "warning", f"{path}: {describe_set_aside(path)}", "delete the file")
     if not records.bad:
         yield Finding("jobs", "ok", f"{plural(len(records.open), 'job')} on demand not done")
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
-SET_ASIDE = "the damaged record of a job, set aside; submit the job again"
 JOB_COLUMNS = {
     "job_id": "string",
     "state": "string",
@@ -205,7 +204,7 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     found = [status_of_job(store, record.job_id) for record in records.open]
     jobs = [job for job in found if job.state not in ("done", "unknown")]
     # A keeper sets what is no record aside: the jobs of the others go on.
-    damaged = {**records.bad, **dict.fromkeys(list_set_aside(store), SET_ASIDE)}
+    damaged = {**records.bad, **{path: describe_set_aside(path) for path in list_set_aside(store)}}
     server = _ask_server(settings)
     batch = None if server.batch is None else asdict(server.batch)
     states = [job.state for job in jobs]

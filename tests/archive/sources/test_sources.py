@@ -3,10 +3,12 @@ from __future__ import annotations
 import datetime as dt
 import email.utils
 import errno
+import gzip
 import os
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -285,13 +287,18 @@ def test_reading_stops_at_the_bound(server: Server, source: HttpSource, announce
 
 
 def test_a_compressed_body_is_declined_and_refused(server: Server, source: HttpSource) -> None:
-    server.replies = [Reply(body=b"\x1f\x8b", headers={"Content-Encoding": "gzip"})]
+    """The body would expand a thousandfold; what is kept for the quarantine is what came."""
+    bomb = gzip.compress(b" " * 800_000, 9)
+    server.replies = [Reply(body=bomb, headers={"Content-Encoding": "gzip"})]
+    tracemalloc.start()
     answer = source.fetch(DATE, None)
+    (_, peak), _ = tracemalloc.get_traced_memory(), tracemalloc.stop()
+    assert peak < 700_000
     assert server.requests[0][1]["Accept-Encoding"] == "identity"
     assert (answer.kind, answer.rule, answer.body) == (
         AnswerKind.FAILED,
         "content-encoding",
-        b"\x1f\x8b",
+        bomb,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from numba.core.caching import FunctionCache
 
 from nightgrid.solvers.kernel import compiling
 from nightgrid.solvers.kernel.compiling import SourceCacheLocator
@@ -196,3 +198,21 @@ def test_a_call_of_an_inlined_kernel_from_python_is_found():
     )
     found = called_from_python(tree, {"solvers.a": {"step"}}, "solvers.b")
     assert sorted(found) == ["s:7", "steps.step:7"]
+
+
+def test_a_full_cache_folder_costs_the_file_alone_and_is_told_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(FunctionCache, "save_overload", full)
+    compiling.warn_of_cache.cache_clear()
+
+    def one_more(number: int) -> int:
+        return number + 1
+
+    with pytest.warns(RuntimeWarning, match="cannot be kept in .*: No space left on") as told:
+        assert compiling.kernel(one_more)(1) == 2
+        assert compiling.kernel(one_more)(1.0) == 2.0
+    assert len(told) == 1

@@ -1,5 +1,8 @@
 """One chunk: what its part says, row by row."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 import toy_game as toy
@@ -212,9 +215,28 @@ def read_only(lake, ref, monkeypatch):
     return lake
 
 
+def failing(monkeypatch, code):
+    def fail(*_, **__):
+        raise OSError(code, os.strerror(code), "/somewhere")
+
+    monkeypatch.setattr(toy.ToyGame, "solve_batch", fail)
+
+
+def full_disk(lake, ref, monkeypatch):
+    failing(monkeypatch, errno.ENOSPC)
+    return lake
+
+
+def many_open_files(lake, ref, monkeypatch):
+    failing(monkeypatch, errno.EMFILE)
+    return lake
+
+
 @pytest.mark.parametrize(
     ("disturb", "reason"),
     [
+        (full_disk, "does not let the process work: .* No space left on device: '/somewhere'"),
+        (many_open_files, "Too many open files"),
         (foreign_lake, "is not in"),
         (another_version, "this worker has toy-2"),
         (no_manifest, "manifest"),

@@ -1,5 +1,6 @@
 """On-demand solves, with a real interactive worker, and without any."""
 
+import errno
 import os
 import time
 from contextlib import closing
@@ -135,6 +136,7 @@ def test_a_job_that_has_taken_long_is_divided_whatever_was_expected(
     if chunks > 1:
         assert len(told) == row["parts"] > 1
         assert all(part.what for part in told)
+        assert all(part.worker for part in told)
     assert sum(part.count or 0 for part in told) == (row["count"] if told else 0)
 
 
@@ -186,6 +188,24 @@ def test_what_fails_around_a_puzzle_counts_no_attempt(lake, settings, mailbox, m
                 solve_message(lake, mailbox[0], settings, "w")
     (record,) = open_records(lake)
     assert (record.attempts, record.worker) == (0, None)
+    solve_message(lake, mailbox[0], settings, "w")
+    assert result(lake, job)["status"] == "solved"
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EMFILE, errno.EROFS])
+def test_what_the_system_refuses_a_solver_counts_no_attempt(
+    lake, settings, mailbox, monkeypatch, code
+):
+    def fail(*_, **__):
+        raise OSError(code, os.strerror(code))
+
+    job = submit(lake, PLAIN, COUNT, settings=settings)
+    with monkeypatch.context() as patch:
+        patch.setattr(toy.ToyGame, "solve", fail)
+        for _ in range(settings.attempts_max + 1):
+            with pytest.raises(RefusalError, match=os.strerror(code)):
+                solve_message(lake, mailbox[0], settings, "w")
+    assert status(lake, job).attempts == 0
     solve_message(lake, mailbox[0], settings, "w")
     assert result(lake, job)["status"] == "solved"
 
