@@ -193,6 +193,12 @@ class Cluster:
                 text=True,
             )
 
+    def last_words(self, place: str = "driver") -> str:
+        """Read the last line that a driver has logged."""
+        log = self.folder / f"{place}.log"
+        lines = log.read_text().splitlines() if log.exists() else []
+        return lines[-1] if lines else "it logged nothing"
+
     def _supervise(
         self, settings: Settings, role: str, inside: Sequence[str] = (), **environment: str
     ) -> Host:

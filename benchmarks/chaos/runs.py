@@ -190,7 +190,7 @@ def run(
 
     `attempts_max` has to be above the number of kills that may hit one innocent chunk: to a driver
     that many deaths look like a guilty one.
-    Raises SystemExit when the run does not end.
+    Raises SystemExit when the run does not end, or ends without results.
     `at_once` strikes as soon as a worker is at work, not in the middle of the run.
     """
     lake = fresh_lake(cluster.settings)
@@ -223,6 +223,9 @@ def run(
             driver.kill()
         said = [driver.communicate()[0] for driver in scene.drivers]
     seconds = time.monotonic() - begun
+    if not lake.exists(f"results/{run_id}.parquet"):
+        code = scene.drivers[-1].returncode
+        raise SystemExit(f"no results; the driver ended with {code}: {cluster.last_words()}")
     results = lake.read_table(f"results/{run_id}.parquet", RESULTS)
     names = results.column("job_id").to_pylist()
     times = Counter(execution.chunk for execution in read_executions(cluster))

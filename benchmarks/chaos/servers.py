@@ -12,7 +12,7 @@ import argparse
 import secrets
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -88,6 +88,11 @@ def _strike(name: str, boards: pa.Table, seed: int, server: str) -> Aftermath | 
     return found
 
 
+def _with_seed(arguments: Sequence[str], seed: int) -> Sequence[str]:
+    """Name the seed among the arguments, so that a run can be made once more."""
+    return arguments if "--seed" in arguments else [*arguments, "--seed", str(seed)]
+
+
 def main() -> int:
     """Let each fault fall on each server, and print what became of the results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.chaos.servers")
@@ -110,7 +115,7 @@ def main() -> int:
     section = Section(
         name="-".join(["chaos-servers", *(options.servers or ())]),
         title=f"Faults of object storage on each S3 server, in runs of {BOARDS:,} boards",
-        command=command_line("chaos.servers"),
+        command=command_line("chaos.servers", _with_seed(sys.argv[1:], seed)),
     )
     section.table(
         ("fault", *heads),
