@@ -198,7 +198,11 @@ def _ask_server(settings: Settings) -> _Server:
 def _queue_look(store: Lake, settings: Settings) -> _Look:
     from nightgrid.workers.broker.lake_keys import current_id, key_prefix
     from nightgrid.workers.ondemand.jobs.status import status as status_of_job
-    from nightgrid.workers.ondemand.record_files import list_set_aside, read_records
+    from nightgrid.workers.ondemand.record_files import (
+        describe_set_aside,
+        list_set_aside,
+        read_records,
+    )
 
     records = read_records(store)
     found = [status_of_job(store, record.job_id) for record in records.open]
