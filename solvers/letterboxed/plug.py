@@ -16,6 +16,7 @@ PLUG = GamePlug(
     order=30,
     kernel_count=58,
     game="nightgrid.solvers.letterboxed.game:LetterBoxedGame",
+    part_words="nightgrid.solvers.letterboxed.parts:part_words",
     rules=Rules,
     words=True,
     own_words=True,

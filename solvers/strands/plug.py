@@ -16,6 +16,7 @@ PLUG = GamePlug(
     order=20,
     kernel_count=141,
     game="nightgrid.solvers.strands.game:StrandsGame",
+    part_words="nightgrid.solvers.strands.parts:part_words",
     rules=Rules,
     words=True,
     asks=frozenset({"first", "best", "all", "count"}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +11,18 @@ from nightgrid.archive.lake.conforming import reason_of_failure
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, chunk_keys, folder
+from nightgrid.workers.runs.run_files import (
+    ChunkKey,
+    ChunkRef,
+    chunk_keys,
+    folder,
+    started_attempts,
+)
+
+STARTS_READ = 1000
+"""Records of beginnings that are read to name the workers of parts; of more chunks none is."""
+STARTS_AT_ONCE = 16
+"""Read side by side: on an object store each takes a round trip."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,3 +111,24 @@ def read_start(lake: Lake, ref: ChunkRef) -> Start | None:
 
     # A record cut short by a power failure counts as none: its worker is gone too.
     return read_hint(lake, ref.started_path, start)
+
+
+def read_workers(lake: Lake, run_id: str, chunks: Collection[ChunkKey]) -> dict[ChunkKey, str]:
+    """Read which worker began the last attempt at each of some chunks; nothing of very many.
+
+    With few exceptions that is the one whose result counts. A result itself does not say: it is
+    the same bytes whichever worker wrote it.
+    """
+    if len(chunks) > STARTS_READ:
+        return {}
+    last: dict[ChunkKey, int] = {}
+    for key, attempt in started_attempts(lake.list(f"{folder(run_id)}/started")):
+        if key in chunks:
+            last[key] = max(attempt, last.get(key, 0))
+    refs = [
+        ChunkRef(run_id=run_id, segment=key[0], chunk=key[1], attempt=attempt)
+        for key, attempt in last.items()
+    ]
+    with ThreadPoolExecutor(STARTS_AT_ONCE, "starts") as threads:
+        starts = list(threads.map(lambda ref: read_start(lake, ref), refs))
+    return {ref.key: start.worker for ref, start in zip(refs, starts, strict=True) if start}

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.parts import Part
+from nightgrid.solvers.question import Question
+from nightgrid.solvers.registry import game_plug
+from nightgrid.solvers.sentences import numbered
+from nightgrid.workers.runs.attempts import read_workers
 from nightgrid.workers.runs.manifest import Run
-from nightgrid.workers.runs.run_files import segment_path
-from nightgrid.workers.runs.staged.stages import stage_part
+from nightgrid.workers.runs.run_files import ChunkKey, segment_path
 
 JOBS_TOLD = 1000
 """Jobs of a run whose parts are kept: in a large count these are boards among millions."""
@@ -31,57 +35,73 @@ def parts_of_jobs(lake: Lake, run: Run, divided: Rows) -> dict[str, list[Part]]:
         if left < 0:
             break
         told[number] = divided[number]
-    words = _words(lake, run, told.keys())
+    known = _known(lake, run, told.keys())
+    workers = read_workers(lake, run.run_id, {chunk for _, chunk in known.values()})
     return {
         str(rows[0]["job_id"]): [
-            Part(
-                path=row["part_path"],
-                what=words.get((number, row["part_path"]), ""),
-                status=row["status"],
-                count=None if row["count"] is None else int(row["count"]),
-                states=row["states"],
-                seconds=row["kernel_ns"] / 1e9,
-                worker="",
-            )
-            for row in rows
+            _part(row, *known.get((number, row["part_path"]), ("", None)), workers) for row in rows
         ]
         for number, rows in told.items()
     }
 
 
-def _words(lake: Lake, run: Run, numbers: Iterable[int]) -> dict[tuple[int, str], str]:
-    """Say what the parts of some jobs are, by number of job and path of the part."""
+def _part(
+    row: Mapping[str, Any], what: str, chunk: ChunkKey | None, workers: Mapping[ChunkKey, str]
+) -> Part:
+    return Part(
+        path=row["part_path"],
+        what=what,
+        status=row["status"],
+        count=None if row["count"] is None else int(row["count"]),
+        states=row["states"],
+        seconds=row["kernel_ns"] / 1e9,
+        worker="" if chunk is None else workers.get(chunk, ""),
+    )
+
+
+def _known(
+    lake: Lake, run: Run, numbers: Iterable[int]
+) -> dict[tuple[int, str], tuple[str, ChunkKey]]:
+    """Say what the parts of some jobs are and in which chunks, by number of job and path."""
     wanted = set(numbers)
-    found: dict[tuple[int, str], str] = {}
+    found: dict[tuple[int, str], tuple[str, ChunkKey]] = {}
     if not wanted:
         return found
     for segment in run.segments:
         if segment.kind == "plan" and not segment.divided:
             continue
         path = segment_path(run.run_id, segment.number)
-        for table in lake.iter_row_groups(path, ["job_no", "part", "part_path"]):
+        groups = lake.iter_row_groups(path, ["job_no", "part", "part_path"])
+        for chunk, table in enumerate(groups):
             columns = (table.column(name).to_pylist() for name in table.column_names)
             for number, part, place in zip(*columns, strict=True):
                 if number in wanted:
-                    found[number, place] = words_of(part)
+                    # A chunk that was broken up lies before those that its rows have become.
+                    found[number, place] = words_of(part, run.question), (segment.number, chunk)
     return found
 
 
-def words_of(part: str) -> str:
-    """Describe a part from its JSON: "layer 3, buckets 0-63"."""
+def words_of(part: str, question: Question) -> str:
+    """Describe a part from its JSON: "spangrams 1-128 with their zones"."""
     if not part:
         return "the whole"
-    stage = stage_part(part)
-    if stage is not None:
-        first, end = stage.buckets
-        until = "" if stage.until is None else f", up to layer {stage.until}"
-        return f"layer {stage.layer}, buckets {first}-{end - 1}{until}"
     value = json.loads(part)
-    if isinstance(value, dict):
-        text = ", ".join(f"{name} {_shown(value[name])}" for name in sorted(value, reverse=True))
+    text: str | None = None
+    if isinstance(value, dict) and "ranks" in value:
+        text = numbered("solution", *value["ranks"])
     else:
-        text = f"first choices {_shown(value)}"
+        with suppress(KeyError, TypeError, ValueError):
+            text = game_plug(question.game).words_of_part(value, question.rules)
+    if text is None:
+        text = _listed(value)
     return text if len(text) <= WHAT_MAX else f"{text[: WHAT_MAX - 3]}..."
+
+
+def _listed(value: Any) -> str:
+    """Describe a part of which its game says nothing."""
+    if not isinstance(value, dict):
+        return f"first choices {_shown(value)}"
+    return ", ".join(f"{name} {_shown(value[name])}" for name in sorted(value, reverse=True))
 
 
 def _shown(value: Any) -> str:

@@ -125,3 +125,9 @@ def chunk_keys(paths: Iterable[str]) -> list[ChunkKey]:
     """Tell to which chunks files belong, by their names; files of no chunk are left out."""
     named = filter(None, map(_NAME.search, paths))
     return [(int(name[1]), int(name[2])) for name in named]
+
+
+def started_attempts(paths: Iterable[str]) -> list[tuple[ChunkKey, int]]:
+    """Tell which attempts at which chunks were begun, by the names of the workers' notes."""
+    named = filter(None, map(_NAME.search, paths))
+    return [((int(name[1]), int(name[2])), int(name[3])) for name in named if name[3]]

@@ -37,6 +37,7 @@ from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.results.parts import Part
     from nightgrid.archive.results.solution_files import SolutionFile
     from nightgrid.workers.ondemand.jobs.status import JobStatus
 
@@ -86,6 +87,8 @@ PARTS_SHOWN = {
     "seconds": "seconds",
     "worker": "worker",
 }
+GOES_ON = "carried"
+"""Status of a part of a staged count whose states other parts take on."""
 BAR_WIDTH = 24
 """Columns of the bar beside the part that took longest."""
 ResultContent = Literal["results", "solutions", "parts"]
@@ -221,11 +224,9 @@ def _say_parts(source: Jobs, row: dict[str, Any], name: str) -> None:
         say(f"{told} was worked whole, in {duration(row['kernel_ns'])}")
         return
     spent_s = sum(part.seconds for part in found)
-    workers = len({part.worker for part in found})
-    say(
-        f"{told}: {plural(len(found), 'part')} on {plural(workers, 'worker')}, "
-        f"{duration(round(spent_s * 1e9))} in all"
-    )
+    workers = len({part.worker for part in found if part.worker})
+    on = f" on {plural(workers, 'worker')}" if workers else ""
+    say(f"{told}: {plural(len(found), 'part')}{on}, {duration(round(spent_s * 1e9))} in all")
     longest = max(part.seconds for part in found) or 1.0
     cells = [
         [
@@ -234,13 +235,18 @@ def _say_parts(source: Jobs, row: dict[str, Any], name: str) -> None:
             "█" * max(1, round(BAR_WIDTH * part.seconds / longest)),
             f"{part.seconds:.2f} s",
             f"{part.states:,}",
-            part.status.replace("_", " ") if part.count is None else f"{part.count:,}",
+            _ended(part) if part.count is None else f"{part.count:,}",
             part.worker,
         ]
         for part in found
     ]
     headings = ["part", "what", "", "time", "states", "count", "worker"]
     say_table(headings, cells, numbers=("time", "states", "count"))
+
+
+def _ended(part: Part) -> str:
+    """Say how a part without a count ended; the states of some go on in other parts."""
+    return "goes on" if part.status == GOES_ON else part.status.replace("_", " ")
 
 
 def _why_none(job: JobStatus) -> str:

@@ -4,6 +4,9 @@ import {duration, grouped, plural} from "../format.js";
 
 const SHOWN = 6;
 
+/** How a part without a count ended; the states of some go on in other parts. */
+const ended = ({status}) => (status === "carried" ? "goes on" : status?.replaceAll("_", " "));
+
 export function Parts({parts, live}) {
   const [all, showAll] = useState(false);
   const longest = Math.max(...parts.map(({seconds}) => seconds ?? 0), 1e-9);
@@ -24,7 +27,7 @@ export function Parts({parts, live}) {
                 <rect class="bar-all" width="100" height="3" rx="1.5" /><rect class="bar-part" width=${(100 * (part.seconds ?? 0)) / longest} height="3" rx="1.5" />
               </svg>
             </th>
-            ${part.count === null || part.count === undefined ? html`<td class="word">${part.status?.replaceAll("_", " ")}</td>` : html`<td>${grouped(part.count)}</td>`}
+            ${part.count === null || part.count === undefined ? html`<td class="word">${ended(part)}</td>` : html`<td>${grouped(part.count)}</td>`}
             <td class="word">${duration(part.seconds)}</td>
           </tr>`)}
         </tbody>
