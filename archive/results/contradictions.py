@@ -6,7 +6,7 @@ board. What both have proven must agree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,11 @@ from nightgrid.solvers.question import Question
 PROVEN = pa.array([Status.SOLVED.value, Status.UNSOLVABLE.value], pa.string())
 """Statuses that no budget changes: other statuses contradict nothing."""
 _COLUMNS = ("puzzle_id", "solver_version", "status", "count", "value")
+_ASKED = ("game", "puzzle_id", "ask", "rules", "lexicon_id")
+ANSWER_COLUMNS = (*_ASKED, "solver_version", "status", "count", "value", "job_id", "run_id")
+"""Columns of answers that contradict one another."""
+CONTRADICTED = "contradicted"
+"""Key of the number of contradictions, by question, in the note of what was compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +47,10 @@ class Contradiction:
 
 
 def contradictions(lake: Lake, question: Question) -> Iterator[Contradiction]:
-    """Compare the answers to a question with those of other versions of its solver, by puzzle."""
+    """Compare the answers to a question with those of other versions of its solver, by puzzle.
+
+    Takes about 200 bytes of memory a row.
+    """
     asked = question.to_json()
     now = asked.pop("solver_version")
     condition = pc.field("status").isin(PROVEN)
@@ -51,21 +59,54 @@ def contradictions(lake: Lake, question: Question) -> Iterator[Contradiction]:
     found = rows_where(lake, RESULT_FILES, condition, _COLUMNS, (*asked, "status"))
     table = pa.concat_tables([select(RESULTS, list(_COLUMNS)).empty_table(), *found])
     is_now = pc.equal(table.column("solver_version"), now)
-    present = {row["puzzle_id"]: row for row in table.filter(is_now).to_pylist()}
     others = table.filter(pc.invert(is_now)).group_by(list(_COLUMNS)).aggregate([])
-    order = [(name, "ascending") for name in ("puzzle_id", "solver_version")]
-    for row in others.sort_by(order).to_pylist():
-        here = present.get(row["puzzle_id"])
-        if here is not None and _said(here) != _said(row):
-            yield Contradiction(
-                puzzle_id=row["puzzle_id"],
-                version=row["solver_version"],
-                before=_said(row),
-                now=_said(here),
-            )
+    here = table.filter(is_now)
+    at = pc.index_in(others.column("puzzle_id"), value_set=here.column("puzzle_id"))
+    # Null, where this version has not answered, is no difference.
+    differ = pc.fill_null(pc.not_equal(_texts(others), _texts(here).take(at)), False)
+    before, present = others.filter(differ), here.take(at.filter(differ))
+    order = pc.sort_indices(
+        before, [(name, "ascending") for name in ("puzzle_id", "solver_version")]
+    )
+    rows = (side.take(order).to_pylist() for side in (before, present))
+    for old, new in zip(*rows, strict=True):
+        yield Contradiction(
+            puzzle_id=old["puzzle_id"],
+            version=old["solver_version"],
+            before=said_in(old),
+            now=said_in(new),
+        )
 
 
-def _said(row: dict[str, Any]) -> str:
+def contradicting_answers(lake: Lake, held: Callable[[pa.Table], None]) -> pa.Table:
+    """Read the proven answers to one question about one board that differ, each once.
+
+    They are of whichever versions and runs. `held` is called with each table that is kept.
+    """
+    condition = pc.field("status").isin(PROVEN)
+    found = [select(RESULTS, ANSWER_COLUMNS).empty_table()]
+    for rows in rows_where(lake, RESULT_FILES, condition, ANSWER_COLUMNS, ("status",)):
+        held(rows)
+        found.append(rows)
+    table = pa.concat_tables(found)
+    said = table.select(list(_ASKED)).append_column("said", _texts(table))
+    different = said.group_by([*_ASKED, "said"]).aggregate([])
+    counted = different.group_by(list(_ASKED)).aggregate([([], "count_all")])
+    several = counted.filter(pc.greater(counted.column("count_all"), 1)).select(list(_ASKED))
+    differing = table.join(several, list(_ASKED), join_type="left semi")
+    return differing.group_by(list(ANSWER_COLUMNS)).aggregate([]).select(list(ANSWER_COLUMNS))
+
+
+def _texts(table: pa.Table) -> pa.ChunkedArray:
+    """Write what each row says of its board, so that equal texts are equal answers."""
+    numbers = (pc.cast(table.column(name), pa.string()) for name in ("count", "value"))
+    solved = pc.binary_join_element_wise(*(pc.fill_null(text, "") for text in numbers), "/")
+    is_none = pc.equal(table.column("status"), Status.UNSOLVABLE.value)
+    return pc.if_else(is_none, Status.UNSOLVABLE.value, solved)
+
+
+def said_in(row: Mapping[str, Any]) -> str:
+    """Say in words what a proven result says of its board."""
     if row["status"] == Status.UNSOLVABLE.value:
         return "unsolvable"
     value = "" if row["value"] is None else f" of value {row['value']}"
@@ -83,12 +124,32 @@ def is_compared(lake: Lake, question: Question) -> bool:
     return known is not None and known.get(_about(question)) == question.solver_version
 
 
-def keep_compared(lake: Lake, question: Question) -> None:
-    """Note that they were."""
+def keep_compared(lake: Lake, question: Question, count: int) -> None:
+    """Note that they were, and how many contradict one another."""
+    _note(lake, question, {_about(question): question.solver_version}, count)
+
+
+def note_contradicted(lake: Lake, question: Question, count: int) -> None:
+    """Note how many answers contradict one another, of boards that nights need not have told of."""
+    _note(lake, question, {}, count)
+
+
+def contradicted_count(lake: Lake, game: str) -> int | None:
+    """Read how many contradictions the last comparisons found in a game; None: none was made."""
+    known = read_hint(lake, compared_path(game), dict)
+    if known is None or not isinstance(counts := known.get(CONTRADICTED), dict):
+        return None
+    return sum(count for count in counts.values() if isinstance(count, int))
+
+
+def _note(lake: Lake, question: Question, more: Mapping[str, str], count: int) -> None:
     path = compared_path(question.game)
     known = read_hint(lake, path, dict) or {}
-    known[_about(question)] = question.solver_version
-    write_json(lake, path, known, durable=False)
+    counts = known.get(CONTRADICTED)
+    counts = counts if isinstance(counts, dict) else {}
+    told = {**known, **more, CONTRADICTED: {**counts, _about(question): count}}
+    if told != known:
+        write_json(lake, path, told, durable=False)
 
 
 def _about(question: Question) -> str:

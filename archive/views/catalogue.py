@@ -21,11 +21,13 @@ from nightgrid.archive.lake.tables import (
     ranks_schema,
 )
 from nightgrid.archive.lookup.listing import QUARANTINE_ROWS
+from nightgrid.archive.results.contradictions import ANSWER_COLUMNS
 from nightgrid.archive.results.rank_accuracy import COLUMNS as RANKINGS
 from nightgrid.archive.views.rows import (
     CORPORA_ROWS,
     Held,
     Rows,
+    contradiction_rows,
     corpus_rows,
     count_rows,
     draft_rows,
@@ -138,6 +140,12 @@ def views() -> dict[str, View]:
             "where payloads of two days contradict one another",
             OBSERVATIONS,
             observation_rows,
+        ),
+        _view(
+            "contradictions",
+            "proven answers to one question about one board that differ, of whichever solver",
+            select(RESULTS, ANSWER_COLUMNS),
+            contradiction_rows,
         ),
         _view(
             "drafts",

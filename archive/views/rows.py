@@ -33,6 +33,7 @@ from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.lookup.listing import RowFilter, list_quarantine
 from nightgrid.archive.merging.files import read_each
 from nightgrid.archive.merging.merge import without_repeats
+from nightgrid.archive.results.contradictions import contradicting_answers
 from nightgrid.archive.results.files import SOLUTION_FILES
 from nightgrid.archive.results.gold import COUNTS_PATH, RUNTIMES_PATH, ranks_path
 from nightgrid.archive.results.rank_accuracy import COLUMNS as RANKINGS
@@ -196,6 +197,11 @@ def observation_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator
         yield _counted_against_bounds(
             lake.read_table(observations_path(game), OBSERVATIONS, columns), held
         )
+
+
+def contradiction_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
+    """Read the proven answers to one question about one board that differ."""
+    yield contradicting_answers(lake, held).select(list(columns))
 
 
 def _counted_against_bounds(table: pa.Table, held: Held) -> pa.Table:

@@ -14,7 +14,13 @@ from nightgrid.archive.games.generator_spec import is_generator_spec
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
 from nightgrid.archive.lookup.listing import RowFilter
-from nightgrid.flows.attention import AttentionItem, in_quarantine, unanswered
+from nightgrid.archive.results.contradictions import contradictions, note_contradicted
+from nightgrid.flows.attention import (
+    AttentionItem,
+    contradicting,
+    in_quarantine,
+    unanswered,
+)
 from nightgrid.solvers.algebra import Status
 from nightgrid.workers.runs.manifest import Run
 
@@ -48,6 +54,20 @@ def attention_of(
         for row in table.to_pylist()
     )
     return [*_placed(lake, corpus, found), *in_quarantine(broken if corpus.quarantined else ())]
+
+
+def contradictions_of(lake: Lake, corpus: Corpus, run: Run) -> list[AttentionItem]:
+    """List the puzzles of a corpus that another version of the solver has answered otherwise.
+
+    A night tells of the boards that it brings, and once; a count tells of those of its corpus.
+    """
+    found = list(contradictions(lake, run.question))
+    note_contradicted(lake, run.question, len(found))
+    if found:
+        ids = {*corpus.puzzle_ids().to_pylist()}
+        found = [one for one in found if one.puzzle_id in ids]
+    items = contradicting(found, str(run.question.ask), lambda name: name)
+    return _placed(lake, corpus, items)
 
 
 def _placed(lake: Lake, corpus: Corpus, items: tuple[AttentionItem, ...]) -> list[AttentionItem]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.flows.cluster import work_run
-from nightgrid.flows.count.attention import attention_of
+from nightgrid.flows.count.attention import attention_of, contradictions_of
 from nightgrid.flows.count.figures import figures_of_puzzles, figures_of_run
 from nightgrid.flows.count.planner import (
     PlannedCount,
@@ -274,6 +274,8 @@ def report_count(
         paths["listings"] = f"{files_folder(run.run_id)}/*/*.parquet"
     if corpus.quarantined:
         paths["quarantine"] = f"{corpus.quarantine_path}/*.parquet"
+    changed = [] if planned.finished else contradictions_of(lake, corpus, run)
+    looks = attention_of(lake, corpus, run, figures.statuses, across=across)
     return replace(
         report,
         rules=run.question.rules,
@@ -285,6 +287,7 @@ def report_count(
         wall_seconds=time.monotonic() - begun_s,
         figures=figures,
         lake=settings.workers.lake,
-        attention=tuple(attention_of(lake, corpus, run, figures.statuses, across=across)),
+        contradictions=len(changed),
+        attention=(*changed, *looks),
         paths={name: lake.location(path) for name, path in paths.items()},
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from nightgrid.archive.corpus.corpus import LAKE
 from nightgrid.archive.games.generator_spec import is_generator_spec
-from nightgrid.flows.attention import QUARANTINE, AttentionItem, attention_sections
+from nightgrid.flows.attention import CONTRADICTION, QUARANTINE, AttentionItem, attention_sections
 from nightgrid.flows.count.figures import Figures
 from nightgrid.flows.runs import endings
 from nightgrid.solvers.algebra import Status
@@ -50,6 +50,8 @@ class CountReport:
     """States that solvers kept in this call."""
     solve_seconds: float = 0.0
     wall_seconds: float = 0.0
+    contradictions: int = 0
+    """Puzzles of the corpus that another version of the solver has answered otherwise."""
     figures: Figures = field(default_factory=Figures)
     """Over all puzzles of the corpus."""
     lake: str = ""
@@ -106,7 +108,8 @@ class CountReport:
         A board without a solution is an answer: a count over generated boards asks for just that.
         """
         unsettled = (Status.OVER_BUDGET, Status.INVALID)
-        return bool(self.quarantined or any(self.figures.statuses[s] for s in unsettled))
+        looks = self.quarantined or self.contradictions
+        return bool(looks or any(self.figures.statuses[s] for s in unsettled))
 
     def line(self) -> str:
         """Say in one line what the count came to."""
@@ -131,6 +134,7 @@ class CountReport:
     def attention_sections(self) -> list[tuple[str, list[str]]]:
         """Write what needs attention: headings with their lines."""
         figures = {**self.figures.statuses, QUARANTINE: self.quarantined}
+        figures[CONTRADICTION] = self.contradictions
         return attention_sections(self.attention, figures, self.game, self.lake)
 
     def query(self) -> str:
@@ -177,6 +181,7 @@ class CountReport:
             "puzzles": f"{self.rows:,}",
             "different ones": f"{self.planned + self.already_known:,}",
             "in quarantine": some(self.quarantined),
+            "contradictions": some(self.contradictions),
             "known already": some(self.already_known),
             "run": self.run_id or "",
             "chunks found done": some(self.chunks_found),

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from nightgrid.archive.games import ranking_game
+from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
 from nightgrid.archive.ingest.damaged_tables import set_tables_aside
@@ -219,9 +220,9 @@ def _contradicting(lake: Lake, planned: list[PlannedRun]) -> Iterator[AttentionI
     """Compare answers with those of earlier versions of the solver, once for each new version."""
     for question in {found.run.question: None for found in planned}:
         if not is_compared(lake, question):
-            found = contradictions(lake, question)
+            found = list(contradictions(lake, question))
             yield from contradicting(found, str(question.ask), lambda name: name)
-            keep_compared(lake, question)
+            keep_compared(lake, question, len(found))
 
 
 def _known_poison(
@@ -266,7 +267,13 @@ def rank(
     from nightgrid.flows.rankings import rank_lake
 
     found = rank_lake(night, workers=workers)
-    return replace(report, ranked=found.ranked, paths={**report.paths, "rankings": found.path})
+    return replace(
+        report,
+        ranked=found.ranked,
+        ranker=found.ranker,
+        with_model=not found.ranker.endswith(ALONE_SUFFIX),
+        paths={**report.paths, "rankings": found.path},
+    )
 
 
 def ranks(night: NightSettings, game: NightGame, report: GameReport) -> bool:

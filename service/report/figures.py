@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.views.catalogue import view_named
 from nightgrid.archive.views.rows import games_kept
 from nightgrid.solvers.errors import PermanentError
@@ -26,10 +27,13 @@ DAYS = 60
 """Days of a window, unless `since` is given."""
 HARDEST = 5
 QUARANTINE_ROWS_MAX = 30
+CONTRADICTION_ROWS_MAX = 30
 CHANGES_MAX = 40
 NIGHTS_PATH = "reports/nights.json"
 """What the reports of the last nights have told; can be deleted."""
 NIGHTS_KEPT = 60
+RANKING_COLUMNS = ("game", "ranker", "official_place", "confidence", "seconds", "miss")
+"""What is read of the view of rankings."""
 Row = Mapping[str, Any]
 
 
@@ -56,8 +60,8 @@ class GameFigures:
     """Counts by date of the boards that took longest, of all time."""
     ranks: list[int | None]
     """Ranks of official solutions of all time; None: not among the best that were kept."""
-    places: Mapping[str, list[int | None]]
-    """By ranker, the places of official solutions among its covers; None: not listed."""
+    rankings: Mapping[str, list[Row]]
+    """By ranker, how its ranked covers fare against official solutions: a row for each board."""
     night: Row
     """The figures of the last night: gold/nightly-GAME.json."""
 
@@ -73,6 +77,10 @@ class Figures:
     """The last rows of the quarantine, at most QUARANTINE_ROWS_MAX."""
     quarantine_count: int
     runtimes: list[Row]
+    contradictions: list[Row] = field(default_factory=list)
+    """Answers that contradict one another, at most CONTRADICTION_ROWS_MAX, each with the `board`
+    that it is about."""
+    contradiction_count: int = 0
     changes: list[str] = field(default_factory=list)
     """What differs from the night before, a sentence each."""
     before: dt.datetime | None = None
@@ -107,9 +115,9 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
         lake, ["game", "date", "level", "source", "rule", "place", "message", "corpus"]
     )
     ranks = view_named("ranks").read(lake, ["game", "official_rank", "status"])
-    places = view_named("rankings").read(lake, ["game", "ranker", "official_place"])
+    rankings = view_named("rankings").read(lake, RANKING_COLUMNS)
     games = tuple(
-        _game(lake, name, first, (counts, revisions, quarantine, ranks, places))
+        _game(lake, name, first, (counts, revisions, quarantine, ranks, rankings))
         for name in games_kept()
         if name in {*pc.unique(revisions.column("game")).to_pylist()}
     )
@@ -121,12 +129,31 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
         quarantine=quarantine_rows.slice(0, QUARANTINE_ROWS_MAX).to_pylist(),
         quarantine_count=len(quarantine),
         runtimes=view_named("runtimes").read(lake).to_pylist(),
+        **_contradictions(lake, revisions),
     )
     return _compared(lake, figures, revisions)
 
 
+def _contradictions(lake: Lake, revisions: pa.Table) -> dict[str, Any]:
+    """List the answers that contradict one another, with the board that each is about.
+
+    Results are read only where the last comparisons have found some.
+    """
+    if not any(contradicted_count(lake, game) for game in games_kept()):
+        return {}
+    table = view_named("contradictions").read(lake)
+    order = ("game", "puzzle_id", "ask", "rules", "lexicon_id", "solver_version")
+    rows = table.sort_by([(name, "ascending") for name in order])
+    shown = rows.slice(0, CONTRADICTION_ROWS_MAX).to_pylist()
+    places = {row["puzzle_id"]: row for row in revisions.to_pylist()} if shown else {}
+    for row in shown:
+        place = places.get(row["puzzle_id"])
+        row["board"] = row["puzzle_id"] if place is None else f"{place['date']} {place['level']}"
+    return {"contradictions": shown, "contradiction_count": len(rows)}
+
+
 def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> GameFigures:
-    counts, revisions, quarantine, ranks, places = (
+    counts, revisions, quarantine, ranks, rankings = (
         table.filter(pc.equal(table.column("game"), name)) for table in tables
     )
     dates = revisions.column("date")
@@ -151,15 +178,15 @@ def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> 
         drafts=pc.sum(pc.fill_null(revisions.column("draft"), False)).as_py() or 0,
         hardest=hardest.sort_by([("kernel_ns", "descending")]).slice(0, HARDEST).to_pylist(),
         ranks=found.column("official_rank").to_pylist(),
-        places=_by_ranker(places),
+        rankings=_by_ranker(rankings),
         night=night,
     )
 
 
-def _by_ranker(table: pa.Table) -> dict[str, list[int | None]]:
-    found: dict[str, list[int | None]] = {}
+def _by_ranker(table: pa.Table) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
     for row in table.sort_by("ranker").to_pylist():
-        found.setdefault(row["ranker"], []).append(row["official_place"])
+        found.setdefault(row["ranker"], []).append(row)
     return found
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
 
-from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.contradictions import said_in
 from nightgrid.service.report import charts
-from nightgrid.service.report.blocks import day_text, figure, moment_text, section, table_block
+from nightgrid.service.report.blocks import day_text, moment_text, section, table_block
 from nightgrid.service.report.figures import Figures, GameFigures
 from nightgrid.service.report.game_section import game_section
 from nightgrid.service.report.html import Html, joined, tag
+from nightgrid.service.report.ranks_section import ranks_section
 from nightgrid.service.report.style import page_style, style_hash
 from nightgrid.solvers.sentences import plural
-
-RANKS_SHOWN = 10
 
 
 def write_page(lake: Lake, figures: Figures) -> str:
@@ -39,9 +37,10 @@ def write_page(lake: Lake, figures: Figures) -> str:
             "main",
             _changed(figures),
             [game_section(lake, figures, of) for of in figures.games],
-            _ranks(figures),
+            ranks_section(figures),
             _costs(figures),
             _quarantine(figures),
+            _contradictions(figures),
         ),
         tag(
             "footer",
@@ -92,45 +91,6 @@ def _changed(figures: Figures) -> Html:
     return section("changed", "What changed", *said)
 
 
-def _ranks(figures: Figures) -> Html | None:
-    content: list[Html] = []
-    for game in figures.games:
-        if game.ranks:
-            content += _places(game, game.ranks, "")
-        for ranker, places in game.places.items():
-            content += _places(game, places, f", ranked by {ranker}{_fitted(ranker)},")
-    return section("ranks", "How good the ranks are", *content) if content else None
-
-
-def _fitted(ranker: str) -> str:
-    """Say which boards judge a ranker: those after the ones that it was fitted on."""
-    until = ranking_plug().fitted_until(ranker)
-    return "" if until is None else f" (fitted on boards until {until})"
-
-
-def _places(game: GameFigures, places: Sequence[int | None], how: str) -> list[Html]:
-    """Say and draw where published solutions stand; `how` covers were ranked, unless by score."""
-    total = len(places)
-    ranked = [place for place in places if place is not None]
-    first = sum(place == 1 for place in ranked)
-    three = sum(place <= 3 for place in ranked)
-    counts = [(str(i), sum(place == i for place in ranked)) for i in range(1, RANKS_SHOWN + 1)]
-    counts.append(("else", total - sum(n for _, n in counts)))
-    said = (
-        f"Of {plural(total, 'board')} of {game.title}{how} the published solution is the best one "
-        f"of {first:,} ({first / total:.1%}) and among the first three of {three:,} "
-        f"({three / total:.1%})."
-    )
-    how = how.rstrip(",")
-    return [
-        tag("p", said, class_="lead"),
-        figure(
-            f"Rank of the published solution{how}",
-            charts.bars(counts, f"{game.title}: ranks{how}"),
-        ),
-    ]
-
-
 def _costs(figures: Figures) -> Html | None:
     if not figures.runtimes:
         return None
@@ -166,3 +126,18 @@ def _quarantine(figures: Figures) -> Html:
     more = tag("p", f"{left:,} more: nightgrid list quarantine.", class_="quiet") if left else None
     heads = ("payload", "rule", "place", "message")
     return section("quarantine", "Quarantine", table_block(heads, rows, numbers=0), more)
+
+
+def _contradictions(figures: Figures) -> Html:
+    if not figures.contradictions:
+        nothing = tag("p", "No two versions of a solver contradict one another.", class_="quiet")
+        return section("contradictions", "Contradictions", nothing)
+    rows = [
+        (f"{row['game']} {row['board']}", str(row["ask"]), str(row["solver_version"]), said_in(row))
+        for row in figures.contradictions
+    ]
+    left = figures.contradiction_count - len(rows)
+    query = 'nightgrid query "select * from contradictions"'
+    more = tag("p", f"{left:,} more: {query}.", class_="quiet") if left else None
+    heads = ("board", "ask", "version of the solver", "answer")
+    return section("contradictions", "Contradictions", table_block(heads, rows, numbers=0), more)

@@ -21,11 +21,13 @@ from prometheus_client.registry import Collector
 from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS as RESULTS_SCHEMA
+from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.service.http.monitoring.families import Samples, families
 from nightgrid.service.http.monitoring.metric_list import (
     BYTES,
+    CONTRADICTIONS,
     COUNTED,
     FILES,
     NIGHT,
@@ -122,6 +124,8 @@ def _nights(lake: Lake) -> Samples:
     for game in GAMES:
         for name, value in (read_hint(lake, f"gold/nightly-{game}.json", _night) or {}).items():
             samples[name, (game,)] = value
+        if (count := contradicted_count(lake, game)) is not None:
+            samples[CONTRADICTIONS.name, (game,)] = count
     return samples
 
 

@@ -146,6 +146,13 @@ QUARANTINED = Figure(
     labels=("game",),
     about="Those of them that are new in the last night.",
 )
+CONTRADICTIONS = Figure(
+    name="nightgrid_contradictions",
+    kind="gauge",
+    labels=("game",),
+    about="Answers that another version of the solver has given otherwise, as the last "
+    "comparison found them.",
+)
 
 OF_QUEUE = (JOBS, JOBS_OLDEST, DAMAGED, SERVER_UP)
 OF_SERVER = (
@@ -155,7 +162,7 @@ OF_SERVER = (
 OF_LAKE = (FILES, BYTES, RESULTS, COUNTED)
 OF_NIGHTS = (
     *(NIGHT, NIGHT_GOOD, NIGHT_SUCCESS, NIGHT_SECONDS, NIGHT_PLANNED),
-    *(QUARANTINE, QUARANTINED),
+    *(QUARANTINE, QUARANTINED, CONTRADICTIONS),
 )
 GROUPS: dict[str, tuple[Figure, ...]] = {
     "Requests to the service": (REQUESTS, REQUEST_SECONDS, CLIENTS_DROPPED),

@@ -18,7 +18,13 @@ NAMES = {"puzzles", "editions", "results", "counts", "runtimes", "solutions", "r
 
 
 def test_the_views_that_were_promised_are_there_and_every_column_is_described():
-    assert set(views()) >= NAMES | {"corpora", "drafts", "revisions", "observations"}
+    assert set(views()) >= NAMES | {
+        "corpora",
+        "drafts",
+        "revisions",
+        "observations",
+        "contradictions",
+    }
     undescribed = [
         f"{view.name}.{name}"
         for view in views().values()
@@ -108,7 +114,7 @@ def test_what_broke_a_rule_is_there(filled):
 
 
 @pytest.mark.parametrize(
-    "name", sorted(NAMES | {"corpora", "drafts", "observations", "puzzles_tiles"})
+    "name", sorted(NAMES | {"contradictions", "corpora", "drafts", "observations", "puzzles_tiles"})
 )
 def test_an_empty_lake_has_every_column_and_no_row(tmp_path, name):
     view = view_named(name)

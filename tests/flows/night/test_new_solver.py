@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from pathlib import Path
 from unittest import mock
@@ -11,11 +12,17 @@ import pytest
 
 from benchmarks.chaos.lakes.nights import night_of, write_days
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.results.results import read_results
+from nightgrid.archive.views.catalogue import view_named
 from nightgrid.flows.attention import CONTRADICTION
+from nightgrid.flows.count.count import work_count
+from nightgrid.flows.count.report import CountReport
+from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import GameReport
+from nightgrid.service.report.writing import report_text
 from nightgrid.solvers.pips.game import PipsGame
 
 BOARDS = 6
@@ -57,6 +64,8 @@ def test_every_board_is_solved_again_once_and_nothing_is_told_where_counts_agree
     assert (report.planned, report.solved, report.contradictions) == (BOARDS, BOARDS, 0)
     assert (again.planned, again.already_known) == (0, BOARDS)
     assert not report.needs_attention
+    assert contradicted_count(lake, "pips") == 0
+    assert len(view_named("contradictions").read(lake)) == 0
     versions = read_results(lake).column("solver_version").to_pylist()
     assert sorted(versions) == ["pips-2"] * BOARDS + ["pips-next"] * BOARDS
     assert list(check_lake_files(lake)) == []
@@ -66,6 +75,7 @@ def test_a_count_that_differs_is_told_once_and_ends_the_night_with_5(
     lake: Lake, tmp_path: Path
 ) -> None:
     puzzle = add_to_a_count(lake)
+    assert contradicted_count(lake, "pips") == 0
     with new_version():
         report, again = night(tmp_path), night(tmp_path)
     (item,) = [item for item in report.attention if item.kind == CONTRADICTION]
@@ -76,6 +86,17 @@ def test_a_count_that_differs_is_told_once_and_ends_the_night_with_5(
     assert heading == "pips: 1 answered otherwise than by another version of the solver"
     assert lines == [f"{item.name}: {item.why}"]
     assert (again.contradictions, again.needs_attention) == (0, False)
+    # It stays known after it was told: to the view, to the metrics and to the report.
+    assert contradicted_count(lake, "pips") == 1
+    rows = view_named("contradictions").read(lake).sort_by("solver_version").to_pylist()
+    assert [(row["puzzle_id"], row["solver_version"]) for row in rows] == [
+        (puzzle, "pips-2"),
+        (puzzle, "pips-next"),
+    ]
+    page = report_text(lake)
+    assert page is not None
+    (section,) = re.findall(r'<h2 id="contradictions">.*?</section>', page, re.DOTALL)
+    assert section.count("<td>pips-2</td>") == section.count("<td>pips-next</td>") == 1
     # Both answers stay: which of them is wrong is for a person to find.
     rows = [row for row in read_results(lake).to_pylist() if row["puzzle_id"] == puzzle]
     assert len({row["count"] for row in rows}) == 2
@@ -93,3 +114,20 @@ def test_a_night_that_was_killed_before_it_compared_leaves_it_to_the_next(
             night(tmp_path)
         report = night(tmp_path)
     assert report.contradictions == 1
+
+
+def count(folder: Path) -> CountReport:
+    workers = night_of(folder / "lake", folder / "source").workers
+    return work_count(CountSettings(corpus="lake", executor="inline", workers=workers))
+
+
+def test_a_count_tells_what_it_answers_otherwise(lake: Lake, tmp_path: Path) -> None:
+    """Given a count by a new version, Then it names the board, and the night after it does, too."""
+    puzzle = add_to_a_count(lake)
+    with new_version():
+        report, again = count(tmp_path), count(tmp_path)
+        assert contradicted_count(lake, "pips") == 1
+        assert night(tmp_path).contradictions == 1
+    (item,) = [item for item in report.attention if item.kind == CONTRADICTION]
+    assert (report.contradictions, item.puzzle_id, report.needs_attention) == (1, puzzle, True)
+    assert (again.finished_before, again.contradictions) == (True, 0)

@@ -213,6 +213,7 @@ def test_the_lake_is_counted_beside_the_requests(
     )
     assert found["nightgrid_night_jobs", "pips"] == 9
     assert found["nightgrid_quarantine", "pips"] == 0
+    assert found["nightgrid_contradictions", "pips"] == 0
     assert found["nightgrid_lake_counted_timestamp_seconds",] > 1_700_000_000
 
 
