@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from nightgrid.archive.games import ranking_plug
 from nightgrid.flows.attention import (
     CONTRADICTION,
     QUARANTINE,
@@ -19,7 +20,7 @@ from nightgrid.solvers.errors import NightgridError
 
 _UNLISTED = {
     "paths", "wall_seconds", "fetch_failures", "made_anew", "source_trouble", "attention", "lake",
-    "ranked",
+    "ranked", "ranker", "with_model",
 }  # fmt: skip
 """Fields that the table of figures leaves out."""
 _SHOWN_IF_ANY = {"observations", "contradictions"}
@@ -87,6 +88,10 @@ class GameReport:
     """None when there was nothing to solve."""
     ranked: int = 0
     """Boards whose covers this job ranked by how likely each was meant."""
+    ranker: str = ""
+    """What ranked them; empty in a night that does not rank."""
+    with_model: bool | None = None
+    """Whether its models took part; None in a night that does not rank."""
     wall_seconds: float = 0.0
     lake: str = ""
     """The lake that it is about."""
@@ -147,11 +152,17 @@ class GameReport:
                 *fetched[1:],
                 f"{self.planned:,} {new}{noun}{'' if self.planned == 1 else 's'}{known}",
                 *(worked if self.planned else ()),
+                *([f"{self.ranked:,} ranked by {self.ranker}"] if self.ranker else ()),
                 f"{self.quarantined:,} in quarantine"
                 + (f" ({earlier:,} of earlier nights)" if earlier else ""),
                 f"{self.wall_seconds:.1f} s",
             ]
         )
+
+    @property
+    def without_models(self) -> str:
+        """Say that the models of the ranker took no part, as a clause; empty where they did."""
+        return "" if self.with_model is not False else ranking_plug().ALONE
 
     def attention_sections(self) -> list[tuple[str, list[str]]]:
         """Write what needs attention: headings with their lines."""
@@ -210,6 +221,7 @@ class GameReport:
         places = "\n".join(f"- {name}: `{path}`" for name, path in self.paths.items())
         failures = "".join(f"- not fetched: {text}\n" for text in self.fetch_failures)
         failures += "".join(f"- {text}\n" for text in self.made_anew)
+        failures += f"- {self.without_models}\n" if self.without_models else ""
         trouble = f"- {self.source_trouble}\n" if self.source_trouble else ""
         looks = "".join(
             f"- {heading}\n" + "".join(f"    - {line}\n" for line in lines)

@@ -36,6 +36,7 @@ from nightgrid.service.terminal.console import (
     say_attention,
     say_end,
     say_figures,
+    sentence_of,
     warn_of_poison,
 )
 from nightgrid.service.terminal.outage_line import outages_shown
@@ -194,6 +195,8 @@ def _say_rest(reports: Sequence[GameReport], *, verbose: bool) -> None:
     """Write, below the lines of all games, what deserves a look, and where the tables lie."""
     for report in reports:
         say_attention(report.attention_sections())
+        if report.without_models:
+            say(sentence_of(report.without_models))
     if verbose:
         for report in reports:
             say()

@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from nightgrid.archive.games import ranking_plug
 from nightgrid.flows.attention import KINDS, QUARANTINE, AttentionItem
 from nightgrid.flows.count.figures import Figures
 from nightgrid.flows.count.report import CountReport
@@ -52,6 +53,14 @@ def test_the_table_has_every_figure_and_the_page_every_failure_and_place():
     assert "- not fetched: 2026-01-02: timed out\n" in page
     assert "- results: `lake/results`" in page
     assert "| attention |" not in page
+
+
+def test_a_night_that_ranks_says_what_ranked_and_whether_models_took_part():
+    ranked = night(ranked=2, ranker="meant-8", with_model=True)
+    assert ", 2 ranked by meant-8, 0 in quarantine" in ranked.line()
+    assert ranked.without_models == night().without_models == ""
+    alone = night(ranked=2, ranker="meant-8-alone", with_model=False)
+    assert f"- {ranking_plug().ALONE}\n" in alone.to_markdown()
 
 
 def test_the_report_is_json():

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
+from nightgrid.service.terminal.console import sentence_of
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 from nightgrid.workers.ranking import driving, work
 
@@ -53,6 +55,7 @@ def test_a_night_ranks_and_the_command_has_nothing_left(
     assert code == 0, err
     night = json.loads(out)
     assert night["ranked"] == 2
+    assert (night["ranker"], night["with_model"]) == (f"{NAME}-alone", False)
     assert night["paths"]["rankings"].endswith("gold/rank_accuracy.parquet")
     code, out, _ = invoke("rank", "--json", *common)
     assert code == 0
@@ -67,6 +70,18 @@ def test_a_night_ranks_and_the_command_has_nothing_left(
     assert "2 boards: 0 ranked now, 2 before" in out
     assert "its models are not installed" in out
     assert "2026-01" in out
+
+
+def test_a_night_says_what_ranked_and_that_models_took_no_part(
+    invoke: Invoke, source: Path, tmp_path: Path
+):
+    code, out, err = invoke(
+        "nightly", "--source", str(source), "--game", "strands", "--ask", "first", "--rank",
+        "--no-prefect", "--lake", str(tmp_path / "lake"), "--inline",
+    )  # fmt: skip
+    assert code == 0, err
+    assert f", 2 ranked by {NAME}-alone, " in out.splitlines()[0]
+    assert f"\n{sentence_of(ALONE)}\n" in out
 
 
 def test_a_lake_without_boards_is_told(invoke: Invoke, tmp_path: Path):
