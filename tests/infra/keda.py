@@ -1,12 +1,18 @@
-"""What KEDA's objects may say, as far as infra/kubernetes uses them: a JSON schema for each kind.
+"""What KEDA's objects may say: two JSON schemas for each kind that infra/kubernetes uses.
 
-The fields are those of KEDA 2.16's reference. An object that says anything else is refused: KEDA
-would refuse some of it and pass over the rest.
+`DEFINED` is what KEDA 2.16.1 itself defines (its CustomResourceDefinitions), as the package
+cloudcoil-models-keda 2.16.1.0 (Apache-2.0) has it, without descriptions, `status` and the
+metadata of Kubernetes. It takes any text for the metadata of a trigger. `SCHEMAS` says what those
+are for the triggers used here, by KEDA's reference, and refuses every field that is not used.
 """
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
+
+DEFINED = json.loads((Path(__file__).parent / "keda-2.16.1.json").read_text())
 
 NAME = {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}
 WHOLE = {"type": "integer", "minimum": 0}

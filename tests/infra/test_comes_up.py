@@ -22,11 +22,9 @@ from typing import Any
 import pytest
 import yaml
 
-from nightgrid.solvers import kernel, warming
-from nightgrid.solvers.kernel.compiling import SourceCacheLocator, cache_dir
-from nightgrid.solvers.registry import GAMES, game
 from nightgrid.workers.cluster.server import server_binary
 from tests.infra.contained import ROOT, USER, Container, Host, host
+from tests.infra.kernel_cache import copy_kernels
 from tests.infra.kustomize import Object, build, containers, pod_spec
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
@@ -82,18 +80,7 @@ class Place:
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with the kernels of this machine's processor, as `nightgrid warmup` leaves it."""
     folder = tmp_path_factory.mktemp("cache")
-    for name in GAMES:
-        game(name).warm()
-        assert warming.warm(name) >= 0
-    source, target = cache_dir(), folder / "nightgrid" / "kernels"
-    target.mkdir(parents=True)
-    solvers = Path(kernel.__file__).resolve().parents[1]
-    names = {SourceCacheLocator.get_suitable_cache_subpath(str(p)) for p in solvers.rglob("*.py")}
-    for name in names:
-        if (source / name).is_dir():
-            shutil.copytree(source / name, target / name)
-    for mark in source.glob("*.compiled"):
-        shutil.copy2(mark, target)
+    copy_kernels(folder)
     for path in (folder, *folder.rglob("*")):
         os.chown(path, USER, USER) if os.getuid() == 0 else None
     return folder

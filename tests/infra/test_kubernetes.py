@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import urlsplit
 
 import jsonschema
 import kubernetes_validate
@@ -16,7 +21,7 @@ import pytest
 import yaml
 
 from nightgrid.workers.settings import Settings
-from tests.infra.keda import SCHEMAS
+from tests.infra.keda import DEFINED, SCHEMAS
 from tests.infra.kustomize import Object, build, containers, pod_spec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,9 +31,34 @@ VERSION = "1.32"
 """The oldest that is supported: a field that came later would be refused there."""
 
 
+TRACED = "traced"
+"""No folder of its own: the overlay `object-storage` with the component `tracing` beside it."""
+ALL = (*OVERLAYS, TRACED)
+
+
+@contextmanager
+def overlay_folder(overlay: str) -> Iterator[Path]:
+    """Give the folder of an overlay. kustomize reads no base by an absolute path."""
+    if overlay != TRACED:
+        yield FOLDER / "overlays" / overlay
+        return
+    with TemporaryDirectory() as made:
+        folder = Path(made).resolve()
+        above = os.path.relpath(FOLDER, folder)
+        said = {
+            "apiVersion": "kustomize.config.k8s.io/v1beta1",
+            "kind": "Kustomization",
+            "resources": [f"{above}/overlays/object-storage"],
+            "components": [f"{above}/components/tracing"],
+        }
+        (folder / "kustomization.yaml").write_text(yaml.safe_dump(said))
+        yield folder
+
+
 @cache
 def _built(overlay: str) -> str:
-    return json.dumps(build(FOLDER / "overlays" / overlay))
+    with overlay_folder(overlay) as folder:
+        return json.dumps(build(folder))
 
 
 def built(overlay: str) -> list[Object]:
@@ -38,7 +68,7 @@ def built(overlay: str) -> list[Object]:
 def everything() -> list[Any]:
     return [
         pytest.param(one, id=f"{overlay}-{one['kind']}-{one['metadata']['name']}")
-        for overlay in OVERLAYS
+        for overlay in ALL
         for one in built(overlay)
     ]
 
@@ -55,17 +85,19 @@ def test_every_file_is_in_an_overlay():
     assert set(FOLDER.rglob("*.yaml")) <= named
 
 
-@pytest.mark.parametrize("overlay", OVERLAYS)
+@pytest.mark.parametrize("overlay", ALL)
 def test_our_build_is_what_kustomize_builds(overlay: str):
-    """Given kubectl, Then it builds the same; where there is none, ours alone is checked."""
-    if (kubectl := shutil.which("kubectl")) is None:
-        pytest.skip("no kubectl: overlays are built by tests/infra/kustomize.py alone")
-    done = subprocess.run(
-        [kubectl, "kustomize", FOLDER / "overlays" / overlay],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    """Given kubectl, Then it builds the same. CI has one; elsewhere it may be missing."""
+    kubectl = os.environ.get("KUBECTL") or shutil.which("kubectl")
+    if kubectl is None:
+        reason = "no kubectl: install it, or name its program in KUBECTL"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with overlay_folder(overlay) as folder:
+        done = subprocess.run(
+            [kubectl, "kustomize", folder], check=True, capture_output=True, text=True
+        )
 
     def by_name(objects: Any) -> dict[tuple[str, str], Object]:
         return {(one["kind"], one["metadata"]["name"]): one for one in objects}
@@ -89,6 +121,7 @@ def test_what_our_build_does_not_know_is_refused(tmp_path: Path, said: Object, w
 @pytest.mark.parametrize("one", everything())
 def test_every_object_fits_its_schema(one: Object):
     if one["kind"] in SCHEMAS:
+        jsonschema.validate(one, DEFINED[one["kind"]])
         jsonschema.validate(one, SCHEMAS[one["kind"]])
     else:
         kubernetes_validate.validate(one, VERSION, strict=True)
@@ -113,6 +146,27 @@ def test_a_wrong_field_is_noticed(kind: str, path: tuple[Any, ...], value: Any):
     place[path[-1]] = value
     with pytest.raises((jsonschema.ValidationError, kubernetes_validate.ValidationError)):
         test_every_object_fits_its_schema(one)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value"),
+    [
+        ("ScaledObject", ("spec", "triggers", 0, "metadatas"), {}),
+        ("ScaledObject", ("spec", "cooldownPeriod"), "long"),
+        ("ScaledObject", ("spec", "advanced", "horizontalPodAutoscalerConfig", "name"), 3),
+        ("TriggerAuthentication", ("spec", "secretTargetRef", 0, "keys"), "x"),
+    ],
+)
+def test_keda_defines_what_its_objects_say(kind: str, path: tuple[Any, ...], value: Any):
+    """Given what KEDA defines alone, Then a wrong name or type is noticed."""
+    one = next(one for one in built("object-storage") if one["kind"] == kind)
+    jsonschema.validate(one, DEFINED[kind])
+    place: Any = one
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(one, DEFINED[kind])
 
 
 @pytest.mark.parametrize("one", pods())
@@ -144,7 +198,7 @@ def test_what_a_pod_refers_to_is_there(one: Object):
     """ConfigMaps, claims and services are of the overlay; secrets are named in the how-to page."""
     page = (ROOT / "docs/how-to/kubernetes.md").read_text()
     text = json.dumps(pod_spec(one))
-    overlay = next(o for o in OVERLAYS if one in built(o))
+    overlay = next(o for o in ALL if one in built(o))
     have = {(other["kind"], other["metadata"]["name"]) for other in built(overlay)}
     for name in re.findall(r'"configMapRef": {"name": "([^"]+)"', text):
         assert ("ConfigMap", name) in have
@@ -169,7 +223,7 @@ def test_long_running_pods_are_probed_and_have_time_to_hand_back(one: Object):
             assert stop_s < spec["terminationGracePeriodSeconds"]
 
 
-@pytest.mark.parametrize("overlay", OVERLAYS)
+@pytest.mark.parametrize("overlay", ALL)
 def test_selectors_meet_pods(overlay: str):
     """Services, budgets and policies select pods that there are; no two deployments share them."""
     objects = built(overlay)
@@ -205,7 +259,7 @@ def test_selectors_meet_pods(overlay: str):
 
 def test_settings_are_settings():
     known = {f"NIGHTGRID_{name.upper()}" for name in Settings.model_fields}
-    for overlay in OVERLAYS:
+    for overlay in ALL:
         for one in built(overlay):
             said = {}
             if one["kind"] == "ConfigMap":
@@ -234,3 +288,26 @@ def test_memory_holds_the_tables_of_every_process(overlay: str):
         )
         limit = containers(one)[-1]["resources"]["limits"]["memory"]
         assert int(limit.removesuffix("Gi")) * 2**30 >= processes * budget + 2**29
+
+
+def test_traces_have_a_way_to_the_collector():
+    """Given the component `tracing`, Then pods know the collector and may reach it."""
+    objects = built(TRACED)
+    settings = next(one for one in objects if one["metadata"]["name"] == "nightgrid-settings")
+    address = urlsplit(settings["data"]["NIGHTGRID_TRACE_URL"])
+    policy = next(one for one in objects if one["metadata"]["name"] == "nightgrid-to-collector")
+    (rule,) = policy["spec"]["egress"]
+    assert [port["port"] for port in rule["ports"]] == [address.port]
+    (to,) = rule["to"]
+    _, namespace, _ = str(address.hostname).split(".")
+    assert set(to["namespaceSelector"]["matchLabels"].values()) == {namespace}
+    (expression,) = policy["spec"]["podSelector"]["matchExpressions"]
+    assert expression["operator"] == "NotIn"
+    # Each pod with the settings makes spans.
+    making = {
+        one["metadata"]["labels"]["app.kubernetes.io/component"]
+        for one in objects
+        if pod_spec(one) and "nightgrid-settings" in json.dumps(one)
+    }
+    assert making
+    assert not making & set(expression["values"])
