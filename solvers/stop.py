@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from nightgrid.solvers.reasons import ReasonCode
 
+LOOK_S = 0.05
+"""A second thread looks this often whether the stop that a timed one follows is set."""
 _CELLS_AT_ONCE = 64
 _CODES = (None, ReasonCode.CANCELLED, ReasonCode.DEADLINE)
 """What the number in a cell means."""
@@ -55,3 +60,46 @@ class Stop:
         code = _CODES.index(reason_code)
         with _lock:
             self._cell.value = self._cell.value or code
+
+
+class TimedStop(Stop):
+    """Is set when its seconds are over, or when the stop that it follows is set."""
+
+    def __init__(self, seconds: float, follows: Stop | None) -> None:
+        super().__init__()
+        self._ends_ns = time.monotonic_ns() + int(seconds * 1e9)
+        self._follows = follows
+
+    @property
+    def reason_code(self) -> ReasonCode | None:
+        """Why it is set; None while it is not."""
+        if self._follows is not None and self._follows.reason_code is not None:
+            self.set(self._follows.reason_code)
+        elif time.monotonic_ns() >= self._ends_ns:
+            self.set(ReasonCode.DEADLINE)
+        return super().reason_code
+
+    def seconds_left(self) -> float:
+        """Tell how long it is until its seconds are over."""
+        return max(0.0, (self._ends_ns - time.monotonic_ns()) / 1e9)
+
+
+@contextmanager
+def stopped_after(seconds: float, follows: Stop | None = None) -> Iterator[Stop]:
+    """Yield a stop that is set when its seconds are over, or when the stop that it follows is."""
+    stop, done = TimedStop(seconds, follows), threading.Event()
+
+    def look() -> None:
+        # Kernels read the flag alone: this look sets it.
+        while stop.reason_code is None:
+            left = stop.seconds_left()
+            if done.wait(left if follows is None else min(left, LOOK_S)):
+                return
+
+    thread = threading.Thread(target=look, name="stopped-after", daemon=True)
+    thread.start()
+    try:
+        yield stop
+    finally:
+        done.set()
+        thread.join()

@@ -20,7 +20,7 @@ from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import LOOSE
 from nightgrid.solvers.pips.puzzle import Puzzle as Pips
 from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
-from nightgrid.solvers.stop import Stop
+from nightgrid.solvers.stop import Stop, stopped_after
 from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.general.wide_pieces import find_wide_pieces
 from nightgrid.solvers.strands.pieces import component_paths, words
@@ -246,3 +246,20 @@ def test_the_first_reason_stands_and_cells_are_used_again() -> None:
 def test_a_stop_is_no_limit() -> None:
     assert Budget(stop=Stop()) == Budget()
     assert Budget(**Budget(nodes=7, stop=Stop()).limits) == Budget(nodes=7)
+
+
+def test_a_timed_stop_is_set_when_its_seconds_are_over_or_the_one_it_follows_is() -> None:
+    with stopped_after(1e-9) as stop:
+        assert stop.reason_code is ReasonCode.DEADLINE
+    first = Stop()
+    with stopped_after(60.0, first) as stop:
+        assert stop.reason_code is None
+        first.set(ReasonCode.CANCELLED)
+        assert stop.reason_code is ReasonCode.CANCELLED
+    assert not any(thread.name == "stopped-after" for thread in threading.enumerate())
+
+
+def test_a_kernel_is_stopped_when_the_seconds_of_a_timed_stop_are_over() -> None:
+    with stopped_after(0.05) as stop:
+        outcome = PipsGame().solve(loose(), COUNT, None, Budget(seconds=60.0, stop=stop))
+    assert outcome.reason_code is ReasonCode.DEADLINE
