@@ -6,9 +6,11 @@ The official answer only measures here: a ranking is read as it was filed, witho
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 import pyarrow as pa
@@ -65,13 +67,19 @@ def editions(lake: Lake) -> Iterator[Edition]:
 def write_accuracy(lake: Lake, ranker: str, known: Collection[str]) -> str:
     """Write the gold table anew for one ranker, as far as boards are ranked; return its path.
 
-    Rows that the table has for the same edition and ranking are kept; rows of other rankers stay.
+    Rows that the table has for the same edition and ranking are kept, unless their miss has a class
+    that is not used any more: it is told anew. Rows of other rankers stay.
     """
     try:
         before = lake.read_table(PATH, RANK_ACCURACY)
     except DamagedFileError:
         before = RANK_ACCURACY.empty_table()
-    rows = {_key(row): row for row in before.to_pylist() if row["ranker"] == ranker}
+    classes = {None, *ranking_plug().MISSES}
+    rows = {
+        _key(row): row
+        for row in before.to_pylist()
+        if row["ranker"] == ranker and row["miss"] in classes
+    }
     found = []
     for edition in editions(lake):
         ranking_id = edition.request.ranking_id(ranker)
@@ -117,6 +125,58 @@ def _measured(lake: Lake, edition: Edition, key: Mapping[str, Any]) -> dict[str,
     }
 
 
+CONFIDENCES = (0.0, 0.3, 0.5, 0.7, 0.9, 1.0)
+"""Bounds of the bins in which confidence is compared with how often first covers are right."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfidenceBin:
+    """Boards whose first covers have about the same confidence."""
+
+    low: float
+    high: float
+    """The bin has confidences from `low` up to below `high`, and 1 itself is in the last."""
+    boards: int
+    mean_confidence: float
+    right: int
+    """Boards whose first cover is the official one."""
+
+
+def calibration(rows: Sequence[Mapping[str, Any]]) -> list[ConfidenceBin]:
+    """Compare the confidence of first covers with how often they are right, in bins with boards.
+
+    `rows` are of the gold table; one without covers has no confidence and counts in no bin.
+    """
+    sure = [row for row in rows if row["confidence"] is not None]
+    bins = []
+    for low, high in pairwise(CONFIDENCES):
+        within = [
+            row for row in sure if low <= row["confidence"] < high or row["confidence"] == high == 1
+        ]
+        if within:
+            bins.append(
+                ConfidenceBin(
+                    low=low,
+                    high=high,
+                    boards=len(within),
+                    mean_confidence=fmean(row["confidence"] for row in within),
+                    right=sum(row["official_place"] == 1 for row in within),
+                )
+            )
+    return bins
+
+
+def miss_counts(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Count the misses of rows of the gold table by class, in the order of the classes.
+
+    Classes of earlier versions come last.
+    """
+    told = Counter(row["miss"] for row in rows if row["miss"] is not None)
+    known = ranking_plug().MISSES
+    order = [*known, *sorted(told.keys() - set(known))]
+    return {miss: told[miss] for miss in order if told[miss]}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
     """How often the official cover came first in a month."""
@@ -147,26 +207,20 @@ def _month(name: str, rows: Sequence[Mapping[str, Any]]) -> Month:
         first=sum(place == 1 for place in places),
         in_five=sum(place is not None and place <= 5 for place in places),
         listed=sum(place is not None for place in places),
-        misses=_counted(row["miss"] for row in rows),
+        misses=miss_counts(rows),
     )
-
-
-def _counted(misses: Iterable[str | None]) -> dict[str, int]:
-    told = list(misses)
-    return {miss: told.count(miss) for miss in ranking_plug().MISSES if miss in told}
 
 
 def whole(months: Sequence[Month]) -> Month:
     """Sum months up."""
+    had = {miss for one in months for miss in one.misses}
+    known = ranking_plug().MISSES
+    classes = [*filter(had.__contains__, known), *sorted(had - set(known))]
     return Month(
         month="all",
         boards=sum(one.boards for one in months),
         first=sum(one.first for one in months),
         in_five=sum(one.in_five for one in months),
         listed=sum(one.listed for one in months),
-        misses={
-            miss: count
-            for miss in ranking_plug().MISSES
-            if (count := sum(one.misses.get(miss, 0) for one in months))
-        },
+        misses={miss: sum(one.misses.get(miss, 0) for one in months) for miss in classes},
     )

@@ -11,7 +11,7 @@ from nightgrid.service.report.blocks import day_text, moment_text, section, tabl
 from nightgrid.service.report.figures import Figures, GameFigures
 from nightgrid.service.report.game_section import game_section
 from nightgrid.service.report.html import Html, joined, tag
-from nightgrid.service.report.ranks_section import ranks_section
+from nightgrid.service.report.ranks import ranks_section
 from nightgrid.service.report.style import page_style, style_hash
 from nightgrid.solvers.sentences import plural
 

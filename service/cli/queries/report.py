@@ -18,6 +18,8 @@ from nightgrid.service.options.shared_options import (
 from nightgrid.service.terminal.console import Exit, emit, note, say
 from nightgrid.solvers.errors import PermanentError
 
+PAGE_SUFFIXES = (".html", ".htm")
+
 
 def report(
     lake: LakeOption = None,
@@ -51,9 +53,13 @@ def report(
     from nightgrid.archive.lake.location import check_location
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lookup.boards import check_has_puzzles
-    from nightgrid.service.report.writing import write_into, write_report
+    from nightgrid.service.report.writing import PAGE, write_into, write_report
 
     first = None if since is None else parse_date(since, "--since")
+    if output is not None and output.suffix.lower() in PAGE_SUFFIXES and not output.is_dir():
+        raise PermanentError(
+            f"--output {output} names a file; expected a folder, in which {PAGE} is written"
+        )
     if output is not None and output.exists() and not output.is_dir():
         raise PermanentError(f"--output {output} is no folder")
     settings = read_settings(lake=lake, writes=False)

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pyarrow as pa
 import pytest
 
 from nightgrid.archive.games.strands.ranking import ranker as rankers
-from nightgrid.archive.games.strands.ranking.misses import NOT_LISTED
+from nightgrid.archive.games.strands.ranking import vocabularies
+from nightgrid.archive.games.strands.ranking.misses import NO_THEME_WORD, NOT_LISTED
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.ingest.fetch import fetch
@@ -25,7 +27,9 @@ from nightgrid.archive.results import rank_accuracy
 from nightgrid.archive.results.rank_accuracy import (
     PATH,
     accuracy_by_month,
+    calibration,
     editions,
+    miss_counts,
     whole,
     write_accuracy,
 )
@@ -118,6 +122,11 @@ def test_a_spent_budget_is_a_row(monkeypatch: pytest.MonkeyPatch):
     assert (row["status"], row["reason_code"]) == ("over_budget", "nodes")
 
 
+@pytest.fixture(autouse=True)
+def small_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vocabularies, "ranking_vocabulary", lambda: RANKER.vocabulary)
+
+
 @pytest.fixture
 def filled(lake: Lake, now: Callable[[], dt.datetime], tmp_path: Path) -> Lake:
     """Fill a lake with two boards of the sample."""
@@ -158,9 +167,46 @@ def test_official_answers_are_measured_once_and_ranking_never_sees_them(filled: 
         assert looked.call_count == 1
     rows = filled.read_table(PATH, RANK_ACCURACY).to_pylist()
     assert [row["official_place"] for row in rows] == [2, None]
-    assert rows[1]["miss"] == NOT_LISTED
+    assert rows[1]["miss"] == NO_THEME_WORD
     (month,) = accuracy_by_month(filled, ALONE)
     assert (month.month, month.boards, month.first, month.in_five) == ("2026-01", 2, 0, 1)
     assert whole([month, month]).boards == 4
     write_accuracy(filled, NAME, known_rankings(filled))
     assert len(filled.read_table(PATH, RANK_ACCURACY)) == 2
+
+
+def test_a_class_that_is_not_used_any_more_is_told_anew(filled: Lake):
+    """Given a table of an earlier version, Then a miss that said less is looked at again."""
+    first, _ = editions(filled)
+    kept(filled, first, ranked("OTHER", "WORDS"))
+    write_accuracy(filled, ALONE, known_rankings(filled))
+    (row,) = filled.read_table(PATH, RANK_ACCURACY).to_pylist()
+    old = pa.Table.from_pylist([row | {"miss": "not in the list"}], RANK_ACCURACY)
+    filled.write_table(PATH, old)
+    assert accuracy_by_month(filled, ALONE)[0].misses == {"not in the list": 1}
+    write_accuracy(filled, ALONE, known_rankings(filled))
+    assert filled.read_table(PATH, RANK_ACCURACY).to_pylist() == [row]
+    assert accuracy_by_month(filled, ALONE)[0].misses == {NO_THEME_WORD: 1}
+
+
+def test_confidence_is_compared_with_how_often_it_is_right():
+    rows = [
+        {"confidence": confidence, "official_place": place}
+        for confidence, place in (
+            (0.95, 1), (0.97, 1), (1.0, 1), (0.92, 2), (0.7, 1), (0.69, None), (None, None),
+        )
+    ]  # fmt: skip
+    found = calibration(rows)
+    assert [(one.low, one.high, one.boards, one.right) for one in found] == [
+        (0.5, 0.7, 1, 0),
+        (0.7, 0.9, 1, 1),
+        (0.9, 1.0, 4, 3),
+    ]
+    assert [one.mean_confidence for one in found] == pytest.approx([0.69, 0.7, 0.96])
+    assert calibration([]) == []
+
+
+def test_misses_are_counted_in_the_order_of_classes():
+    told = (NOT_LISTED, "a class of before", NO_THEME_WORD, NOT_LISTED, None)
+    counts = miss_counts({"miss": miss} for miss in told)
+    assert list(counts.items()) == [(NO_THEME_WORD, 1), (NOT_LISTED, 2), ("a class of before", 1)]

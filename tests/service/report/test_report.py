@@ -19,6 +19,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 from nightgrid.archive.games import ranking_plug
+from nightgrid.archive.games.strands.ranking.misses import (
+    MISSES,
+    NO_COMPOUND,
+    NOT_LISTED,
+    ONE_WORD,
+)
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
@@ -34,6 +40,7 @@ from nightgrid.service.report.boards import drawn_boards
 from nightgrid.service.report.figures import NIGHTS_PATH, gather
 from nightgrid.service.report.style import policy_of
 from nightgrid.service.report.writing import report_text, write_report
+from nightgrid.service.terminal.console import sentence_of
 from tests.chromium import chromium
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -195,6 +202,38 @@ def test_places_among_ranked_covers_are_shown_by_ranker(tmp_path):
     assert page.count("else: 1") == 2
 
 
+def test_confidence_times_and_misses_are_shown_by_ranker(tmp_path):
+    """Given rows of a ranker without models, Then the report says so, and how sure it was."""
+    source, lake = tmp_path / "strands", Lake.open(str(tmp_path / "lake"))
+    source.mkdir()
+    shutil.copy(SAMPLES / "strands" / "2026-01-01.json", source)
+    fetch(lake, FolderSource(source), game="strands")
+    normalise(lake, game="strands")
+    row = {field.name: "" for field in RANK_ACCURACY if field.type == pa.string()}
+    row |= {"game": "strands", "date": dt.date(2026, 1, 1), "revision": 1, "cover_count": 100}
+    row |= {"ranker": "new-alone", "processor_s": 1.0}
+    rows = [
+        row | {"official_place": place, "confidence": sure, "seconds": seconds, "miss": miss}
+        for place, sure, seconds, miss in (
+            (1, 0.95, 1.0, None),
+            (1, 0.99, 2.0, None),
+            (2, 0.97, 3.0, ONE_WORD),
+            (None, 0.4, 9.0, NO_COMPOUND),
+            (None, None, 2.0, NOT_LISTED),
+        )
+    ]
+    lake.write_table(RANK_ACCURACY_PATH, pa.Table.from_pylist(rows, RANK_ACCURACY))
+    page = html.unescape(report_text(lake) or "")
+    assert sentence_of(ranking_plug().ALONE) in page
+    assert "Ranking a board took 2.0 s at the median and 9.0 s at most." in page
+    cells = re.findall(r"<tr>(.*?)</tr>", page)
+    told = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in cells]
+    assert ["30% to 50%", "1", "40.0%", "0.0%"] in told
+    assert ["90% to 100%", "3", "97.0%", "66.7%"] in told
+    misses = [row for row in told if row and row[0] in MISSES]
+    assert misses == [[NO_COMPOUND, "1"], [NOT_LISTED, "1"], [ONE_WORD, "1"]]
+
+
 def test_the_command_writes_into_a_folder_or_the_lake(nights, invoke: Invoke, tmp_path):
     lake = str(nights[0] / "lake")
     code, out, _ = invoke("report", "--lake", lake, "-o", "out", "--since", "2026-01-02")
@@ -219,6 +258,11 @@ def test_a_report_opens_in_the_browser(nights, invoke: Invoke, monkeypatch):
         (("--since", "2999-01-01"), "since 2999-01-01 is after the last board, of 2026-"),
         (("--lake", "nowhere"), "is no lake with puzzles"),
         (("-o", "file"), "--output file is no folder"),
+        (
+            ("-o", "r.html"),
+            "--output r.html names a file; expected a folder, in which index.html is written",
+        ),
+        (("-o", "deep/R.HTM"), "--output deep/R.HTM names a file; expected a folder"),
     ],
 )
 def test_bad_input_gets_one_sentence(nights, invoke: Invoke, tmp_path, words, sentence):
@@ -226,6 +270,7 @@ def test_bad_input_gets_one_sentence(nights, invoke: Invoke, tmp_path, words, se
     code, out, err = invoke("report", "--lake", str(nights[0] / "lake"), *words)
     assert (code, out, err.count("\n")) == (3, "", 1)
     assert sentence in err
+    assert [path.name for path in tmp_path.iterdir() if path.name != "lake"] == ["file"]
 
 
 def test_a_night_that_finds_nothing_leaves_the_report(tmp_path):

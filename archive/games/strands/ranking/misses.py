@@ -1,28 +1,94 @@
-"""Where the official cover stands among ranked covers, and how the first cover differs from it."""
+"""Where the official cover stands among ranked covers, and how the first cover differs from it.
+
+The classes are those of gold tables, of reports and of benchmarks: `class_of_miss` is the one place
+where they are told apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from nightgrid.solvers.strands.solution import Cover, cover_from_json
 
-NOT_LISTED = "not in the list"
+if TYPE_CHECKING:
+    from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
+
+NO_THEME_WORD = "a theme word is not in the vocabulary"
+NO_COMPOUND = "the spangram is neither in the vocabulary nor a compound of its words"
+NOT_LISTED = "not among the best covers"
 ANAGRAM = "other words on the same cells"
 SPANGRAM_ALONE = "another spangram, the same theme words"
 SWAP = "letters or words between spangram and theme words"
 ONE_WORD = "one word"
 SEVERAL_WORDS = "several words"
-MISSES = (NOT_LISTED, ANAGRAM, SPANGRAM_ALONE, SWAP, ONE_WORD, SEVERAL_WORDS)
+MISSES = (
+    NO_THEME_WORD, NO_COMPOUND, NOT_LISTED, ANAGRAM, SPANGRAM_ALONE, SWAP, ONE_WORD, SEVERAL_WORDS,
+)  # fmt: skip
 """Classes of boards whose first cover is not the official one, in the order in which they are
-looked for."""
+looked for. The first three are those of boards whose official cover is not listed."""
+OpenVocabulary = Callable[[], "Vocabulary"]
+"""Opens what words are known, where a cover is not listed."""
 
 
-def measure(official: Any, covers: Sequence[Mapping[str, Any]]) -> tuple[int | None, str | None]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Laid:
+    """A cover as it is compared: its words and where they lie."""
+
+    spangram: str
+    words: AbstractSet[str]
+    """All words, the spangram too."""
+    cells: AbstractSet[AbstractSet[Any]]
+    """The set of cells of each word."""
+
+
+def class_of_miss(
+    official: Laid, first: Laid | None, listed: Laid | None, open_vocabulary: OpenVocabulary
+) -> str | None:
+    """Say in which class a first cover differs from the official one; None where it does not.
+
+    `listed` is the listed cover with the official words, None where there is none.
+    """
+    if listed is None or first is None:
+        return why_not_listed(official, open_vocabulary())
+    if first.words == official.words:
+        return None
+    missing = official.words - first.words
+    if first.cells == listed.cells:
+        return ANAGRAM
+    if first.spangram != official.spangram:
+        return SPANGRAM_ALONE if missing == {official.spangram} else SWAP
+    return ONE_WORD if len(missing) == 1 else SEVERAL_WORDS
+
+
+def why_not_listed(official: Laid, vocabulary: Vocabulary) -> str:
+    """Say why an official cover is not listed: it cannot be found, or others are better.
+
+    A spangram that can be read as words of the vocabulary may still be left out, where a board has
+    more compounds than are searched: that counts as NOT_LISTED.
+    """
+    # Texts of the plug are asked for without it: it loads kernels.
+    from nightgrid.solvers.strands.ranking.compounds import reading
+
+    find = vocabulary.lexicon.find
+    if any(find(word) < 0 for word in official.words - {official.spangram}):
+        return NO_THEME_WORD
+    if find(official.spangram) < 0 and len(reading(vocabulary, official.spangram)[1]) == 1:
+        return NO_COMPOUND
+    return NOT_LISTED
+
+
+def measure(
+    official: Any, covers: Sequence[Mapping[str, Any]], open_vocabulary: OpenVocabulary
+) -> tuple[int | None, str | None]:
     """Find the place of an official cover (JSON) among ranked covers, and the class of the miss."""
     cover = cover_from_json(official)
     place = place_of(cover, covers)
-    return place, miss_of(cover, covers, place)
+    first = laid_of(covers[0]) if covers else None
+    listed = laid_of(covers[place - 1]) if place is not None else None
+    return place, class_of_miss(_official(cover), first, listed, open_vocabulary)
 
 
 def place_of(official: Cover, covers: Sequence[Mapping[str, Any]]) -> int | None:
@@ -39,21 +105,16 @@ def words_of(cover: Mapping[str, Any]) -> set[str]:
     return {cover["spangram"], *cover["theme_words"]}
 
 
-def miss_of(official: Cover, covers: Sequence[Mapping[str, Any]], place: int | None) -> str | None:
-    """Say in which class a first cover differs from the official one; None where it does not."""
-    if place == 1:
-        return None
-    if place is None:
-        return NOT_LISTED
-    assert official.spangram is not None
-    first = covers[0]
-    missing = {entry.word for entry in official.entries} - words_of(first)
-    if _cells(first) == _cells(covers[place - 1]):
-        return ANAGRAM
-    if first["spangram"] != official.spangram.word:
-        return SPANGRAM_ALONE if missing == {official.spangram.word} else SWAP
-    return ONE_WORD if len(missing) == 1 else SEVERAL_WORDS
+def laid_of(cover: Mapping[str, Any]) -> Laid:
+    """Read a ranked cover as it is compared."""
+    cells = {entry.cells for entry in cover_from_json(cover["cover"]).entries}
+    return Laid(spangram=cover["spangram"], words=words_of(cover), cells=cells)
 
 
-def _cells(cover: Mapping[str, Any]) -> set[frozenset[Any]]:
-    return {entry.cells for entry in cover_from_json(cover["cover"]).entries}
+def _official(cover: Cover) -> Laid:
+    assert cover.spangram is not None
+    return Laid(
+        spangram=cover.spangram.word,
+        words={entry.word for entry in cover.entries},
+        cells={entry.cells for entry in cover.entries},
+    )

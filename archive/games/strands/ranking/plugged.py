@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.archive.games.plug import ALONE_SUFFIX, Ranked, ranker_name
-from nightgrid.archive.games.strands.ranking.misses import MISSES, measure
+from nightgrid.archive.games.strands.ranking import misses
+from nightgrid.archive.games.strands.ranking.misses import MISSES
 from nightgrid.solvers.algebra import Arrays, Budget, Status
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
@@ -14,6 +16,7 @@ from nightgrid.solvers.strands.puzzle import Puzzle
 if TYPE_CHECKING:
     from nightgrid.archive.games.strands.ranking.ranker import RankedCover, Ranker
     from nightgrid.solvers.strands.ranking.board import RankedBoard
+    from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 __all__ = [
     "ALONE", "GAME", "MISSES", "NOT_RANKED", "board_at", "can_rank", "fitted_until", "measure",
@@ -53,9 +56,9 @@ def can_rank(puzzle: Puzzle) -> bool:
 def ranker_here() -> str:
     """See RankingPlug."""
     from nightgrid.archive.games.strands.ranking.meaning import are_models_installed
-    from nightgrid.archive.games.strands.ranking.weights import NAME
+    from nightgrid.archive.games.strands.ranking.weights import name_here
 
-    return ranker_name(NAME, with_models=are_models_installed())
+    return ranker_name(name_here(), with_models=are_models_installed())
 
 
 def fitted_until(ranker: str) -> str | None:
@@ -82,15 +85,17 @@ def rank(ranker: Ranker, puzzle: Puzzle, clue: str | None, budget: Budget | None
     """See RankingPlug."""
     from nightgrid.archive.games.strands.ranking.ranker import go_on
     from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
+    from nightgrid.solvers.strands.ranking.budgets import timed
     from nightgrid.solvers.strands.states.engine import reason_of
 
     try:
-        board = ranker.board(puzzle, clue, budget)
-        ranking = ranker.rank_pieces(board, clue, budget=budget)
-        covers = []
-        for one in ranking.covers:
-            go_on(budget)
-            covers.append(_cover_json(ranker, board, one))
+        with timed(budget or Budget()) as own:
+            board = ranker.board(puzzle, clue, own)
+            ranking = ranker.rank_pieces(board, clue, budget=own)
+            covers = []
+            for one in ranking.covers:
+                go_on(own)
+                covers.append(_cover_json(ranker, board, one))
     except TooManyPiecesError as error:
         return _failed(Status.OVER_BUDGET, str(error), ReasonCode.CAPACITY)
     except BudgetSpentError as error:
@@ -100,6 +105,17 @@ def rank(ranker: Ranker, puzzle: Puzzle, clue: str | None, budget: Budget | None
         return _failed(Status.INVALID, str(error), ReasonCode.INVALID_PUZZLE)
     status = Status.SOLVED if covers else Status.UNSOLVABLE
     return Ranked(status=status, covers=covers, tier=ranking.tier)
+
+
+def measure(official: Any, covers: Sequence[Mapping[str, Any]]) -> tuple[int | None, str | None]:
+    """See RankingPlug."""
+    return misses.measure(official, covers, _vocabulary)
+
+
+def _vocabulary() -> Vocabulary:
+    from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
+
+    return ranking_vocabulary()
 
 
 def _failed(status: Status, reason: str, code: ReasonCode) -> Ranked:

@@ -8,16 +8,17 @@ import pytest
 
 from nightgrid.archive.games.strands.ranking.misses import (
     ANAGRAM,
+    MISSES,
+    NO_COMPOUND,
+    NO_THEME_WORD,
     NOT_LISTED,
     ONE_WORD,
     SEVERAL_WORDS,
     SPANGRAM_ALONE,
     SWAP,
     measure,
-    miss_of,
-    place_of,
 )
-from nightgrid.solvers.strands.solution import cover_from_json
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
 
 
 def ranked(spangram: str, *theme: str, cells: str = "ab") -> dict[str, Any]:
@@ -28,6 +29,10 @@ def ranked(spangram: str, *theme: str, cells: str = "ab") -> dict[str, Any]:
     ]
     cover = {"spangram": entries[0], "theme_words": entries[1:], "score": 0}
     return {"spangram": spangram, "theme_words": list(theme), "confidence": 0.5, "cover": cover}
+
+
+def no_vocabulary() -> Vocabulary:
+    raise AssertionError("a vocabulary is opened for a cover that is listed")
 
 
 @pytest.mark.parametrize(
@@ -43,8 +48,31 @@ def ranked(spangram: str, *theme: str, cells: str = "ab") -> dict[str, Any]:
 )
 def test_a_miss_has_a_class(first: dict[str, Any], miss: str | None):
     official = ranked("SPAN", "APES", "LUNA")
-    cover = cover_from_json(official["cover"])
     covers = [first] if miss is None else [first, official]
-    assert miss_of(cover, covers, place_of(cover, covers)) == miss
-    assert measure(official["cover"], covers) == (1 if miss is None else 2, miss)
-    assert miss_of(cover, [ranked("OTHER", "WORDS")], None) == NOT_LISTED
+    found = measure(official["cover"], covers, no_vocabulary)
+    assert found == (1 if miss is None else 2, miss)
+
+
+WORDS = {"SPAN": 400, "APES": 400, "LUNA": 300, "HOT": 500, "DOG": 500}
+
+
+@pytest.mark.parametrize(
+    ("official", "miss"),
+    [
+        (ranked("SPAN", "APES", "QUAG"), NO_THEME_WORD),
+        (ranked("QUAGGA", "APES", "QUAG"), NO_THEME_WORD),
+        (ranked("QUAGGA", "APES", "LUNA"), NO_COMPOUND),
+        (ranked("HOTDOG", "APES", "LUNA"), NOT_LISTED),
+        (ranked("SPAN", "APES", "LUNA"), NOT_LISTED),
+    ],
+)
+@pytest.mark.parametrize("covers", [[], [ranked("OTHER", "WORDS")]])
+def test_a_cover_that_is_not_listed_has_a_reason(
+    official: dict[str, Any], miss: str, covers: list[dict[str, Any]]
+):
+    known = vocabulary_of(WORDS, set(WORDS), [("HOT", "DOG", 450)])
+    assert measure(official["cover"], covers, lambda: known) == (None, miss)
+
+
+def test_every_class_has_a_name_of_its_own():
+    assert len(set(MISSES)) == len(MISSES) == 8
