@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nightgrid.service.cli.answers import each_puzzle, head_json, say_head
-from nightgrid.service.options.shared_options import Files, Json, LakeOption
-from nightgrid.service.terminal.console import Exit, emit, say, say_table
+from nightgrid.service.options.shared_options import Files, Json, LakeOption, default_budget
+from nightgrid.service.terminal.console import Exit, emit, say, say_table, sentence_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 from nightgrid.solvers.sentences import plural
@@ -16,6 +17,7 @@ from nightgrid.solvers.sentences import plural
 if TYPE_CHECKING:
     from nightgrid.archive.games.strands.playing.play import Answer, Guess, Play, Played
     from nightgrid.archive.payloads.published import Published
+    from nightgrid.service.games.strands.ranking import OpenedPlay
     from nightgrid.service.options.reading import Found
     from nightgrid.solvers.strands.puzzle import Puzzle
 
@@ -31,8 +33,10 @@ _WORDS = {
 HINT, QUIT = ("h", "hint"), ("q", "quit")
 MEANING = (
     "t for a theme word, s for the spangram, n for not in the list, h for a hint of the game, or "
-    "q to quit"
+    "q to quit; t and s mean on these cells, and with cells after them (t 1,1 1,2 ...) elsewhere"
 )
+_ANSWERED = re.compile(r"(.*?)((?:\s+\d+,\d+)*)")
+"""An answer, and cells after it."""
 
 
 class _QuitError(Exception):
@@ -52,12 +56,14 @@ def play(
     """Play Strands boards: propose the likeliest word, hear what it is, and think again.
 
     Each answer is t for a theme word, s for the spangram, n for a word that is not in the list, h
-    for a hint of the game, or q to quit. After h it asks for the cells that the hint shows, as
-    row,column from 1,1. What is proposed next follows from the covers that agree with
+    for a hint of the game, or q to quit. t and s mean that the word lies on the proposed cells;
+    cells after them, as row,column from 1,1, say where else it lies. After h it asks for the cells
+    that the hint shows. What is proposed next follows from the covers that agree with
     everything that was heard. With --auto a hint is taken when three wrong guesses have earned one
     and no word is likely; over several boards it ends with a table. Exit code: 0 every word was
     found, 2 no ranked cover agrees with the answers, 3 bad input, 130 quit.
     """
+    from nightgrid.service.games.strands.ranking import within_budget
     from nightgrid.service.options.reading import read_sources
 
     if json and not auto:
@@ -68,11 +74,16 @@ def play(
         if not json:
             say_head(found, published, published.puzzle)
         truth = _truth(published) if auto else None
-        game = _opened(published)
-        played = _played(game, truth, published, silent=json)
+        opened = _opened(published)
+        if not json:
+            _say_ranker(opened)
+        with within_budget():
+            played = _played(opened.play, truth, published, silent=json)
         all_played.append(played)
         if json:
-            emit(head_json(found, published.puzzle) | _to_json(played, published.puzzle))
+            ranker = {"ranker": opened.ranker, "with_model": opened.with_model}
+            told = _to_json(played, published.puzzle)
+            emit(head_json(found, published.puzzle) | ranker | told)
         else:
             say(_ending(played))
         return Exit.OK if played.solved else Exit.UNSOLVABLE
@@ -99,10 +110,19 @@ def _of_strands(found: Found) -> Found:
     return found
 
 
-def _opened(published: Published) -> Play:
+def _opened(published: Published) -> OpenedPlay:
     from nightgrid.service.games.strands.ranking import opened_play
 
-    return opened_play(published.puzzle, published.clue)
+    return opened_play(published.puzzle, published.clue, default_budget())
+
+
+def _say_ranker(opened: OpenedPlay) -> None:
+    """Say what ranks the covers, and that its models took no part where they did not."""
+    from nightgrid.archive.games import ranking_plug
+
+    say(f"Covers are ranked by {opened.ranker}.")
+    if not opened.with_model:
+        say(sentence_of(ranking_plug().ALONE))
 
 
 def _truth(published: Published) -> dict[str, Answer]:
@@ -151,13 +171,14 @@ def _played(
             guess = game.proposal()
             if guess is None:
                 break
-            said = _ask(guess, puzzle)
-            if said is None:
-                if cells := _ask_cells(puzzle):
-                    game.take_hint(cells)
+            heard = _ask(guess, puzzle)
+            if heard is None:
+                if shown := _ask_cells(puzzle):
+                    game.take_hint(shown)
                 continue
+            said, cells = heard
             guesses.append((guess, said))
-            game.hear(guess.word, said)
+            game.hear(guess.word, said, cells)
     except _QuitError:
         spent = _spent(game.wrong_count, game.hint_count)
         raise _QuitError(
@@ -171,19 +192,35 @@ def _played(
     )
 
 
-def _ask(guess: Guess, puzzle: Puzzle) -> Answer | None:
-    """Ask what a word is; None for a hint of the game."""
+def _ask(guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]] | None:
+    """Ask what a word is and where it lies; None for a hint of the game."""
     while True:
         said = _input(
             f"{_proposed(guess, puzzle)} t/s/n/h/q? ",
             f"t, s, n, h or q as the answer to {guess.word}",
         )
-        letter = _WORDS.get(said, said)
-        if letter in HINT:
+        if said in HINT:
             return None
-        if letter in ANSWERS:
-            return ANSWERS[letter]
+        if (heard := _read_answer(said, guess, puzzle)) is not None:
+            return heard
         say(f"Expected {MEANING}.")
+
+
+def _read_answer(said: str, guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]] | None:
+    """Read an answer: of a word of the list, on the proposed cells or on those after it."""
+    parts = _ANSWERED.fullmatch(said)
+    if parts is None:
+        return None
+    name, places = parts[1], parts[2]
+    answer = ANSWERS.get(_WORDS.get(name, name))
+    if answer is None:
+        return None
+    if not places:
+        return answer, guess.cells
+    cells = _read_cells(places, puzzle)
+    if cells is None or len(cells) != len(guess.word) or answer == ANSWERS["n"]:
+        return None
+    return answer, cells
 
 
 def _ask_cells(puzzle: Puzzle) -> frozenset[int]:

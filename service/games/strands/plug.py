@@ -140,10 +140,9 @@ class StrandsServicePlug(ServicePlug):
 
     def why_ranked(self, cover: Mapping[str, Any]) -> list[str]:
         """Tell what speaks for a cover, and for each of its words."""
-        from nightgrid.service.games.strands.signals import signals_text, terms_text
+        from nightgrid.service.games.strands.signals import why_lines
 
-        words = [f"  {word}: {terms_text(terms)}" for word, terms in cover["words"].items()]
-        return [signals_text(cover["signals"]), "What each of its words adds:", *words]
+        return why_lines(cover["signals"], cover["words"])
 
     def check_night(self, said: Said) -> None:
         """Refuse a number of words."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from nightgrid.archive.games.strands.playing.conditioned import open_play
 from nightgrid.archive.games.strands.playing.play import Play
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker, Ranking, default_ranker
-from nightgrid.service.games.strands.signals import signals_text
+from nightgrid.service.games.strands.signals import why_lines
 from nightgrid.service.terminal.console import duration, note, sentence_of
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError
@@ -20,6 +21,7 @@ from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
 from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES
+from nightgrid.solvers.strands.ranking.budgets import timed
 from nightgrid.solvers.strands.ranking.covers import cover_of
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.solution import Cover, cover_to_json
@@ -54,7 +56,7 @@ class RankedSearch:
     def sentence(self) -> str:
         """Say what was found, and what spoke for the first cover."""
         if self.ranking is None or not self.solutions:
-            return self.reason or "No cover was found to rank."
+            return sentence_of(self.reason) if self.reason else "No cover was found to rank."
         first = self.ranking.covers[0]
         lines = [
             f"{len(self.ranking.covers)} covers ranked in {duration(self.took_ns)} by "
@@ -67,7 +69,7 @@ class RankedSearch:
         more = len(self.ranking.covers) - SHOWN
         if more > 0:
             lines.append(f"  and {more:,} more; --json has all of them")
-        lines.append(signals_text(first.signals))
+        lines += why_lines(first.signals, self.words[0])
         if not self.ranking.with_model:
             lines.append(sentence_of(ALONE))
         return "\n".join(lines)
@@ -113,24 +115,44 @@ def rank_board(rules: Rules, puzzle: Puzzle, clue: str | None, budget: Budget) -
     ranker = default_ranker(_progress)
     started = time.perf_counter_ns()
     try:
-        found = _ranked(ranker, puzzle, clue, budget)
+        with timed(budget) as own:
+            found = _ranked(ranker, puzzle, clue, own)
     except TooManyPiecesError as error:
         found = RankedSearch(
             status=Status.OVER_BUDGET, reason_code=ReasonCode.CAPACITY, reason=str(error)
         )
     except BudgetSpentError as error:
-        reason = reason_of(error)
-        found = RankedSearch(status=Status.OVER_BUDGET, reason_code=reason.code, reason=str(reason))
+        why = reason_of(error)
+        found = RankedSearch(status=Status.OVER_BUDGET, reason_code=why.code, reason=why.sentence)
     return replace(found, clue=clue, took_ns=time.perf_counter_ns() - started)
 
 
-def opened_play(puzzle: Puzzle, clue: str | None) -> Play:
-    """Begin to play a board.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedPlay:
+    """A board that is played, and what ranks its covers."""
 
-    Raises PermanentError for a board that cannot be ranked.
+    play: Play
+    ranker: str
+    """As RankedSearch.ranker."""
+    with_model: bool
+
+
+def opened_play(puzzle: Puzzle, clue: str | None, budget: Budget) -> OpenedPlay:
+    """Begin to play a board; the budget is that of each ranking.
+
+    Raises PermanentError for a board that cannot be ranked, or not within the budget.
     """
+    ranker = default_ranker(_progress)
+    with within_budget():
+        play = open_play(ranker, puzzle, clue, budget)
+    return OpenedPlay(play=play, ranker=ranker.name, with_model=ranker.meanings is not None)
+
+
+@contextmanager
+def within_budget() -> Iterator[None]:
+    """Raise PermanentError where a ranking in the block ends without covers."""
     try:
-        return open_play(default_ranker(_progress), puzzle, clue)
+        yield
     except TooManyPiecesError as error:
         raise PermanentError(str(error)) from error
     except BudgetSpentError as error:
@@ -138,7 +160,7 @@ def opened_play(puzzle: Puzzle, clue: str | None) -> Play:
 
 
 def _ranked(ranker: Ranker, puzzle: Puzzle, clue: str | None, budget: Budget) -> RankedSearch:
-    board = ranker.board(puzzle, clue)
+    board = ranker.board(puzzle, clue, budget)
     ranking = ranker.rank_pieces(board, clue, budget=budget)
     covers = tuple(cover_of(board, one.scored, ranker.vocabulary) for one in ranking.covers)
     return RankedSearch(

@@ -22,6 +22,12 @@ _SIGNALS = {
 }
 
 
+def why_lines(signals: Mapping[str, float], words: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Write what speaks for a cover, and for each of its words."""
+    lines = [f"  {word}: {terms_text(terms)}" for word, terms in words.items()]
+    return [signals_text(signals), "What each of its words adds:", *lines]
+
+
 def signals_text(signals: Mapping[str, float]) -> str:
     """Write the strongest signals of a cover, against the mean of the listed covers."""
     told = {_SIGNALS.get(name, name): number for name, number in signals.items()}

@@ -7,15 +7,21 @@ from collections.abc import Callable
 
 import pytest
 
+from nightgrid.archive.games.plug import ALONE_SUFFIX
+from nightgrid.archive.games.strands.playing.play import Answer, Play
+from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
-from nightgrid.archive.games.strands.ranking.weights import fitted_weights
+from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.service.games.strands import ranking
+from nightgrid.service.terminal.console import sentence_of
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]
 
 WORDS = {"HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400, "CAST": 500}
+PROMPTS: list[str] = []
+"""What a person was asked."""
 BOARD = {"board": ["HOTD", "GOGO", "CATS", "SCAT"], "theme_words": 2}
 
 
@@ -26,7 +32,10 @@ def small_ranker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def say(monkeypatch: pytest.MonkeyPatch, truth: dict[str, str]) -> None:
+    PROMPTS.clear()
+
     def answer(prompt: str) -> str:
+        PROMPTS.append(prompt)
         return truth.get(prompt.split(maxsplit=1)[0], "n")
 
     monkeypatch.setattr("builtins.input", answer)
@@ -39,6 +48,58 @@ def test_a_board_is_played_by_a_person(
     code, out, _ = invoke("play", write(BOARD))
     assert code == 0
     assert "Every word is found" in out
+
+
+def heard_of(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, frozenset[int] | None]]:
+    """Note what a play hears."""
+    told: list[tuple[str, str, frozenset[int] | None]] = []
+    whole = Play.hear
+
+    def hear(self: Play, word: str, answer: Answer, cells: frozenset[int] | None = None) -> None:
+        told.append((word, answer, cells))
+        whole(self, word, answer, cells)
+
+    monkeypatch.setattr(Play, "hear", hear)
+    return told
+
+
+def test_an_answer_says_that_the_word_lies_on_the_proposed_cells(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+):
+    """Given t without cells, Then the play hears those of the proposal, as with --auto."""
+    told = heard_of(monkeypatch)
+    say(monkeypatch, {"HOTDOGOG": "spangram", "CATS": "t", "SCAT": "T"})
+    assert invoke("play", write(BOARD))[0] == 0
+    cells = {word: at for word, answer, at in told if answer != "not in the list"}
+    assert cells["HOTDOGOG"] == frozenset(range(8))
+    for word in ("CATS", "SCAT"):
+        places = " ".join(f"{cell // 4 + 1},{cell % 4 + 1}" for cell in sorted(cells[word] or ()))
+        assert any(word in prompt and places in prompt for prompt in PROMPTS)
+
+
+def test_cells_after_an_answer_say_where_the_word_lies(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+):
+    told = heard_of(monkeypatch)
+    bad = ["t 1,1", "n 1,1 1,2 1,3 1,4", "t 9,9 1,2 1,3 1,4", "t 1,1 1,2 nonsense"]
+    answers = iter([*bad, "t 4,1 4,2 4,3 4,4", "q"])
+    monkeypatch.setattr("builtins.input", lambda _prompt: next(answers))
+    out = invoke("play", write({"board": ["CATS", "SCAT"], "theme_words": 1}))[1]
+    assert out.count("Expected t for") == len(bad) + 1
+    assert told == []
+    answers = iter(["t 2,1 2,2 2,3 2,4", "q"])
+    invoke("play", write({"board": ["CATS", "SCAT"], "theme_words": 1}))
+    assert [(answer, cells) for _, answer, cells in told] == [
+        ("theme word", frozenset({4, 5, 6, 7}))
+    ]
+
+
+def test_play_says_what_ranks_and_that_models_took_no_part(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+):
+    say(monkeypatch, {})
+    out = invoke("play", write(BOARD))[1]
+    assert f"Covers are ranked by {NAME}{ALONE_SUFFIX}.\n{sentence_of(ALONE)}\n" in out
 
 
 def test_answers_that_no_cover_has_end_the_play(
@@ -99,6 +160,7 @@ def test_auto_hears_the_answers_of_the_payload(
     assert code == 0
     played = json.loads(out)
     assert played["solved"] is True
+    assert (played["ranker"], played["with_model"]) == (f"{NAME}{ALONE_SUFFIX}", False)
     heard = {one["word"]: one["answer"] for one in played["guesses"]}
     assert truth.items() <= heard.items()
     assert "theme word" in invoke("play", write(BOARD), "--auto")[1]
@@ -128,7 +190,9 @@ def test_guesses_have_roles_and_cells_and_several_boards_a_table(
     for line in out.splitlines():
         guesses = {one["word"]: one for one in json.loads(line)["guesses"]}
         # Rows of this board are as wide as it is: any of its words may be the spangram.
-        assert {one["role"] for one in guesses.values()} == {"spangram", "theme word"}
+        for one in guesses.values():
+            is_likelier = 2 * one["spangram_chance"] > one["chance"]
+            assert one["role"] == ("spangram" if is_likelier else "theme word")
         assert sorted(guesses["HOTDOGOG"]["cells"]) == [[r, c] for r in (0, 1) for c in range(4)]
         assert json.loads(line)["hints"] == 0
     out = invoke("play", file, file, "--auto")[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +15,11 @@ from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, ragged
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RankedBoard
+from nightgrid.solvers.strands.ranking.budgets import timed
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 Flags = npt.NDArray[np.bool_]
+NOTHING_HEARD = Known(answers={}, cells={}, hints=())
 
 
 def open_play(
@@ -25,20 +27,37 @@ def open_play(
 ) -> Play:
     """Begin to play a board: rank its covers, and search again where answers leave few of them.
 
-    Raises what Ranker.rank raises.
+    The budget is that of each ranking. Raises what Ranker.rank raises, as hearing an answer does.
     """
-    board = ranker.board(puzzle, clue)
+    budget = budget or Budget()
+    with timed(budget) as own:
+        board = ranker.board(puzzle, clue, own)
+        covers = ranked_under(ranker, board, clue, NOTHING_HEARD, own)
 
-    def search(known: Known) -> Sequence[Possible]:
-        told = conditioned(board, known, ranker.vocabulary)
-        ranked = ranker.rank_pieces(told, clue, budget=budget).covers
-        return [possible_of(told, cover, ranker.vocabulary) for cover in ranked]
+    def search(known: Known) -> list[Possible]:
+        with timed(budget) as own:
+            return ranked_under(ranker, board, clue, known, own)
 
-    ranked = ranker.rank_pieces(board, clue, budget=budget).covers
-    return Play([possible_of(board, one, ranker.vocabulary) for one in ranked], search)
+    return Play(covers, search)
 
 
-def possible_of(board: RankedBoard, cover: RankedCover, vocabulary: Vocabulary) -> Possible:
+def ranked_under(
+    ranker: Ranker, board: RankedBoard, clue: str | None, known: Known, budget: Budget | None = None
+) -> list[Possible]:
+    """Rank the covers of a board that may agree with what was heard."""
+    told = board if known == NOTHING_HEARD else conditioned(board, known, ranker.vocabulary)
+    ranked = ranker.rank_pieces(told, clue, budget=budget).covers
+    return [
+        possible_of(told, one, ranker.vocabulary, role_chances(ranker, told, one)) for one in ranked
+    ]
+
+
+def possible_of(
+    board: RankedBoard,
+    cover: RankedCover,
+    vocabulary: Vocabulary,
+    roles: Mapping[str, float] | None = None,
+) -> Possible:
     """Write a ranked cover as what the game may have."""
     found, lexicon = board.found, vocabulary.lexicon
     cells, spans = {}, set()
@@ -54,7 +73,28 @@ def possible_of(board: RankedBoard, cover: RankedCover, vocabulary: Vocabulary) 
         probability=cover.confidence,
         cells=cells,
         spans=frozenset(spans),
+        roles=roles or {},
     )
+
+
+def role_chances(ranker: Ranker, board: RankedBoard, cover: RankedCover) -> dict[str, float]:
+    """Give each word of a cover that may be its spangram the probability that it is.
+
+    The score of the search adds up over words. So it gives the odds of two choices of the spangram:
+    of each word what it adds as the spangram less what it adds as a theme word. A compound is no
+    theme word.
+    """
+    if cover.scored.spangram[0] == "compound":
+        return {cover.spangram: 1.0}
+    words = board.found.words
+    rows = [row for _, row in cover.scored.pieces if words.spans[row]]
+    weights = ranker.weights
+    alone = ranker.meanings is None
+    score = weights.search_alone if alone else weights.search
+    nats = board.spangram[rows] @ score.spangram - board.theme[rows] @ score.theme
+    mass = np.exp((nats - nats.max()) / (weights.alone_temperature if alone else 1.0))
+    names = [spell(("word", row), board.found, ranker.vocabulary.lexicon) for row in rows]
+    return dict(zip(names, (mass / mass.sum()).tolist(), strict=True))
 
 
 def conditioned(board: RankedBoard, known: Known, vocabulary: Vocabulary) -> RankedBoard:

@@ -1,8 +1,10 @@
 """Play a board: propose a word, hear what it is, and think again.
 
-What is known is a list of covers with probabilities. An answer leaves the covers that agree with
-it: the posterior over the list, exactly. Where few covers are left, the covers
-of the board are searched again under everything that was heard.
+What is known is a list of covers with probabilities, and of each cover how likely each of its
+words is the spangram. Chances are the posterior over this list given all answers: Bayes' rule.
+Where little probability is left, the covers of the board are searched and ranked again under
+everything that was heard. That gives a new list with new probabilities. It is no posterior of the
+first list: the ranking does not know the answers, it only ranks covers that agree with them.
 """
 
 from __future__ import annotations
@@ -17,9 +19,18 @@ WRONG: Answer = "not in the list"
 WRONG_A_HINT = 3
 """So many words that are not in the list earn a hint."""
 HINT_BELOW = 0.5
-"""An earned hint is taken when no word is as likely as this."""
+"""An earned hint is taken when no word is as likely as this: the next guess is then more likely
+wrong than right. It was not fitted."""
 SEARCH_BELOW = 0.1
-"""Covers are searched again when those that agree had together less than this probability."""
+"""Covers are searched again when those that agree had together less than this probability.
+
+The list of 100 lacks the meant cover of 1 to 2 boards in 100 (benchmarks/RESULTS.md, strands-rank).
+By Bayes' rule a share of 0.02 that is not listed weighs, against 0.1 that is left, at most one in
+six; below that it may be the likelier one. It was not fitted: a search takes about a second, and a
+larger number searches after more answers."""
+ROLE_ERROR = 0.02
+"""Probability that scores say nothing of which word is the spangram: each word that may be it is
+then as likely as the others. So no answer removes a cover with the right words that span."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,19 +44,38 @@ class Possible:
     """Where words lie, by word; a word that is not named may lie anywhere."""
     spans: frozenset[str] | None = None
     """Words that touch two opposite sides, each of which may be the spangram; None: any may."""
+    roles: Mapping[str, float] = field(default_factory=dict)
+    """How likely each word is the spangram, by the scores: they sum to 1. Empty: `spangram` is."""
 
     @property
     def words(self) -> frozenset[str]:
         """All words. Which of them is the spangram may be open: two may span the board."""
         return self.theme_words | {self.spangram}
 
-    def may_say(self, word: str, answer: Answer) -> bool:
-        """Tell whether the game would give this answer if this cover was meant."""
-        if (word in self.words) is (answer == WRONG):
-            return False
-        if answer == WRONG or self.spans is None:
-            return True
-        return word in self.spans if answer == "spangram" else bool(self.spans - {word})
+    def role_chances(self) -> dict[str, float]:
+        """Give each word that may be the spangram the probability that it is, if this cover was
+        meant.
+        """
+        may = self.words if self.spans is None else self.spans | {self.spangram}
+        told = self.roles or {self.spangram: 1.0}
+        return {
+            word: (1 - ROLE_ERROR) * told.get(word, 0.0) + ROLE_ERROR / len(may)
+            for word in sorted(may)
+        }
+
+    def spangrams_given(self, answers: Mapping[str, Answer]) -> dict[str, float]:
+        """Give each spangram with which the game would give all these answers its probability.
+
+        They sum to the probability of the answers if this cover was meant.
+        """
+        if any((word in self.words) is (answer == WRONG) for word, answer in answers.items()):
+            return {}
+        roles = {word: answer for word, answer in answers.items() if answer != WRONG}
+        return {
+            spangram: chance
+            for spangram, chance in self.role_chances().items()
+            if all((word == spangram) is (said == "spangram") for word, said in roles.items())
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +91,7 @@ class Known:
     def agrees(self, cover: Possible) -> bool:
         """Tell whether a cover agrees with it."""
         return (
-            all(cover.may_say(word, answer) for word, answer in self.answers.items())
+            bool(cover.spangrams_given(self.answers))
             and all(cover.cells.get(word, at) == at for word, at in self.cells.items())
             and all(_has_word_on(cover, hint) for hint in self.hints)
         )
@@ -133,13 +163,23 @@ class Play:
 
     def chances(self) -> dict[str, float]:
         """Give each word that was not guessed the probability that it is on the board's list."""
-        total = sum(cover.probability for cover in self.covers)
+        weights = self._weights()
+        total = sum(weights)
         chances: dict[str, float] = {}
-        for cover in self.covers:
+        for cover, weight in zip(self.covers, weights, strict=True):
             for word in (cover.spangram, *sorted(cover.theme_words)):
                 if word not in self.heard:
-                    chances[word] = chances.get(word, 0.0) + cover.probability
+                    chances[word] = chances.get(word, 0.0) + weight
         return {word: mass / total for word, mass in chances.items()} if total else chances
+
+    def spangram_chance(self, word: str) -> float:
+        """Give the probability that a word is the spangram."""
+        total = sum(self._weights())
+        given = (
+            cover.probability * cover.spangrams_given(self.heard).get(word, 0.0)
+            for cover in self.covers
+        )
+        return sum(given) / total if total else 0.0
 
     def guess(self) -> str | None:
         """Choose the likeliest word, of equal ones the first by letters; None without any."""
@@ -151,16 +191,22 @@ class Play:
         word = self.guess()
         if word is None:
             return None
-        having = [cover for cover in self.covers if word in cover.words]
-        total = sum(cover.probability for cover in self.covers)
-        as_spangram = sum(cover.probability for cover in having if cover.spangram == word)
-        likeliest = max(having, key=lambda cover: cover.probability)
+        weighed = zip(self._weights(), self.covers, strict=True)
+        having = [(weight, cover) for weight, cover in weighed if word in cover.words]
+        _, likeliest = max(having, key=lambda pair: pair[0])
         return Guess(
             word=word,
             chance=self.chances()[word],
-            spangram_chance=as_spangram / total,
+            spangram_chance=self.spangram_chance(word),
             cells=likeliest.cells.get(word, frozenset()),
         )
+
+    def _weights(self) -> list[float]:
+        """Weigh each cover: its probability times that of all answers if it was meant."""
+        return [
+            cover.probability * sum(cover.spangrams_given(self.heard).values())
+            for cover in self.covers
+        ]
 
     @property
     def wants_hint(self) -> bool:
@@ -184,11 +230,10 @@ class Play:
     def _condition(self) -> None:
         known = self.known
         self.covers = [cover for cover in self.covers if known.agrees(cover)]
-        left = sum(cover.probability for cover in self.covers)
-        if self._search is None or left >= SEARCH_BELOW * self._mass:
+        if self._search is None or sum(self._weights()) >= SEARCH_BELOW * self._mass:
             return
         self.covers = [cover for cover in self._search(known) if known.agrees(cover)]
-        self._mass = sum(cover.probability for cover in self.covers)
+        self._mass = sum(self._weights())
 
 
 def _has_word_on(cover: Possible, hint: frozenset[int]) -> bool:

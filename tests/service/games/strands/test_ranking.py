@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -52,6 +53,9 @@ def test_covers_have_a_confidence_and_say_what_spoke_for_them():
     assert "Why the first, against the mean of the list (+1: 2.7 times as likely, +2.3: ten" in told
     assert "the words one by one and how they lie" in told
     assert "nats" not in told
+    assert "\nWhat each of its words adds:\n" in told
+    for word in words:
+        assert re.search(rf"\n  {word}: \w.* [+-]\d", told), "a word has no line"
 
 
 def test_a_board_without_covers_says_so():
@@ -67,15 +71,51 @@ def test_other_rules_and_unknown_numbers_of_words_are_refused():
         ranking.rank_board(Rules(), Puzzle(board=PUZZLE.board), None, Budget())
 
 
-def test_a_spent_budget_is_an_answer(monkeypatch: pytest.MonkeyPatch):
+def test_a_spent_budget_is_an_answer():
+    """Given a billionth of a second, Then the answer says in one sentence what ran out."""
+    found = ranking.rank_board(Rules(), PUZZLE, None, Budget(seconds=1e-9))
+    assert (found.status, found.solutions) == (Status.OVER_BUDGET, ())
+    value = found.to_json(None)
+    assert (value["reason_code"], value["reason"]) == (
+        "seconds",
+        "the budget of seconds ran out",
+    )
+    assert found.sentence() == "The budget of seconds ran out."
+
+
+def test_nodes_bound_a_ranking_too(monkeypatch: pytest.MonkeyPatch):
     def spend(*_: object) -> None:
         raise BudgetSpentError(OUT_OF_NODES)
 
     monkeypatch.setattr(ranker, "best_covers", spend)
     found = ranking.rank_board(Rules(), PUZZLE, None, Budget(nodes=1))
-    assert found.status is Status.OVER_BUDGET
-    assert found.to_json(None)["reason_code"] == "nodes"
-    assert found.sentence() == found.reason
+    assert found.to_json(None)["reason"] == "the budget of nodes ran out"
+
+
+def test_a_budget_bounds_the_search_for_pieces(monkeypatch: pytest.MonkeyPatch):
+    """Given a budget, Then finding the pieces has its stop, and play has it at every search."""
+    budgets: list[Budget | None] = []
+    whole = Ranker.board
+    monkeypatch.setattr(
+        Ranker,
+        "board",
+        lambda self, puzzle, clue, budget=None: (
+            budgets.append(budget) or whole(self, puzzle, clue, budget)
+        ),
+    )
+    ranking.rank_board(Rules(), PUZZLE, None, Budget(nodes=10**9))
+    ranking.opened_play(PUZZLE, None, Budget(nodes=10**9))
+    assert [budget and (budget.nodes, budget.stop is None) for budget in budgets] == [
+        (10**9, False)
+    ] * 2
+    with pytest.raises(PermanentError, match=r"^ranking ended: the budget of seconds ran out$"):
+        ranking.opened_play(PUZZLE, None, Budget(seconds=1e-9))
+
+
+def test_solve_with_a_budget_that_is_spent_says_so(invoke: Invoke, write: Write):
+    board_file = write(PUZZLE.to_json())
+    code, out, _ = invoke("solve", board_file, "--rank", "--seconds", "0.000000001", "--json")
+    assert (code, json.loads(out)["reason"]) == (4, "the budget of seconds ran out")
 
 
 def test_solve_ranks_a_board_from_a_file(invoke: Invoke, write: Write):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nightgrid.archive.games.strands.playing import conditioned as conditioned_module
 from nightgrid.archive.games.strands.playing.conditioned import (
     conditioned,
     open_play,
     possible_of,
+    role_chances,
 )
 from nightgrid.archive.games.strands.playing.play import (
     Answer,
@@ -21,6 +24,10 @@ from nightgrid.archive.games.strands.playing.play import (
 )
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import fitted_weights
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands.paths import spell
+from nightgrid.solvers.strands.ranking.budgets import timed
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 from tests.drawn import drawn
 from tests.solvers.strands.boards import board
@@ -71,6 +78,39 @@ def test_searching_under_answers_gives_the_covers_that_agree(data: st.DataObject
     known = Known(answers=answers, cells=cells, hints=tuple(meant.cells[word] for word in hints))
     again = [cover for cover in covers(known) if known.agrees(cover)]
     assert identities(again) == identities(cover for cover in ALL if known.agrees(cover))
+
+
+def test_roles_have_the_odds_of_the_search():
+    """Given a cover of which several words span, Then scores of both choices give the odds."""
+    score, several = RANKER.weights.search_alone, 0
+    for one in RANKER.rank_pieces(BOARD, None, k=1000).covers:
+        roles = role_chances(RANKER, BOARD, one)
+        assert sum(roles.values()) == pytest.approx(1)
+        assert max(roles, key=roles.__getitem__) == one.spangram
+        if one.scored.spangram[0] == "compound":
+            assert roles == {one.spangram: 1.0}
+            continue
+        rows = {spell(piece, BOARD.found, RANKER.vocabulary.lexicon): piece[1]
+                for piece in one.scored.pieces}  # fmt: skip
+        theme, spangram = BOARD.theme @ score.theme, BOARD.spangram @ score.spangram
+        wholes = {
+            word: spangram[rows[word]] + sum(theme[rows[w]] for w in rows if w != word)
+            for word in roles
+        }
+        several += len(wholes) > 1
+        for word, whole in wholes.items():
+            nats = (whole - wholes[one.spangram]) / RANKER.weights.alone_temperature
+            assert roles[word] / roles[one.spangram] == pytest.approx(np.exp(nats))
+    assert several
+
+
+def test_hearing_an_answer_ends_with_the_budget(monkeypatch: pytest.MonkeyPatch):
+    """Given no covers that agree and no time, Then the search under the answers says so."""
+    play = open_play(RANKER, PUZZLE, None, Budget())
+    play.covers = play.covers[:1]
+    monkeypatch.setattr(conditioned_module, "timed", lambda _: timed(Budget(seconds=1e-9)))
+    with pytest.raises(BudgetSpentError):
+        play.hear(play.guess() or "", "not in the list")
 
 
 @pytest.mark.parametrize("meant", ALL, ids=lambda cover: "-".join(sorted(cover.words)))

@@ -1,14 +1,13 @@
-"""Guesses follow the posterior over the listed covers, exactly."""
+"""Guesses follow the posterior over the listed covers and the roles of their words, exactly."""
 
 from __future__ import annotations
-
-from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nightgrid.archive.games.strands.playing.play import (
+    ROLE_ERROR,
     Answer,
     Play,
     Possible,
@@ -36,7 +35,17 @@ def test_the_likeliest_word_is_guessed_and_answers_leave_what_agrees():
     )
     assert play.guess() == "FRUIT"
     play.hear("FRUIT", "spangram")
-    assert play.chances() == pytest.approx({"PEAR": 1.0, "PLUM": 0.5, "LUMP": 0.3, "KIWI": 0.2})
+    # Of a cover with another spangram little is left: one word in three of an error of roles.
+    sure, unsure = 1 - ROLE_ERROR * 2 / 3, ROLE_ERROR / 3
+    total = 0.8 * sure + 0.2 * unsure
+    assert play.chances() == pytest.approx(
+        {
+            "PEAR": 1.0,
+            "PLUM": 0.5 * sure / total,
+            "LUMP": 0.3 * sure / total,
+            "KIWI": 0.2 * unsure / total,
+        }
+    )
     play.hear("PEAR", "theme word")
     play.hear("PLUM", "not in the list")
     assert play.guess() == "LUMP"
@@ -62,20 +71,68 @@ def test_a_listed_cover_is_always_found(covers: list[Possible], chosen: int):
     assert wrong <= 8 - len(truth)
 
 
-@given(covers=st.lists(possible, min_size=1, max_size=6))
-def test_chances_are_those_of_bayes(covers: list[Possible]):
-    """Given any answer to the first guess, Then chances are conditional probabilities."""
-    first = Play(covers).guess()
-    assert first is not None
-    for answer, word in product(("theme word", "spangram", "not in the list"), "ABCDEFGH"):
-        play = Play(covers)
-        play.hear(first, answer)  # type: ignore[arg-type]
-        right = answer != "not in the list"
-        agree = [cover for cover in covers if (first in cover.words) == right]
-        total = sum(cover.probability for cover in agree)
-        both = sum(cover.probability for cover in agree if word in cover.words)
-        if total and word != first:
-            assert play.chances().get(word, 0.0) == pytest.approx(both / total)
+@st.composite
+def covers_with_roles(draw: st.DrawFn) -> list[Possible]:
+    """Draw covers of which some words span, each with a chance to be the spangram."""
+    covers = []
+    for _ in range(draw(st.integers(1, 5))):
+        words = draw(st.lists(st.sampled_from("ABCDEF"), min_size=3, max_size=3, unique=True))
+        spans = draw(st.none() | st.sets(st.sampled_from(words), min_size=1))
+        may = sorted(words if spans is None else spans)
+        told = [draw(st.floats(0.05, 1)) for _ in may]
+        roles = {word: share / sum(told) for word, share in zip(may, told, strict=True)}
+        spangram = max(may, key=lambda word: roles[word])
+        covers.append(
+            Possible(
+                spangram=spangram,
+                theme_words=frozenset(words) - {spangram},
+                probability=draw(st.floats(0.01, 1)),
+                spans=None if spans is None else frozenset(spans),
+                roles=draw(st.sampled_from((roles, {}))),
+            )
+        )
+    return covers
+
+
+def answer_of(words: frozenset[str], spangram: str, guess: str) -> Answer:
+    """Give the answer of the game."""
+    if guess not in words:
+        return "not in the list"
+    return "spangram" if guess == spangram else "theme word"
+
+
+@given(covers=covers_with_roles(), data=st.data())
+def test_chances_are_those_of_bayes(covers: list[Possible], data: st.DataObject):
+    """Given any answers to any guesses, Then chances are those of a table of all cases.
+
+    A case is a cover with one of its words as the spangram. It has the probability of both, and
+    stays if the game would give exactly these answers.
+    """
+    cases = [
+        (cover.words, spangram, cover.probability * chance)
+        for cover in covers
+        for spangram, chance in cover.role_chances().items()
+    ]
+    meant = data.draw(st.sampled_from(cases))
+    play = Play(covers)
+    for guess in data.draw(st.lists(st.sampled_from("ABCDEF"), max_size=4, unique=True)):
+        answer = answer_of(meant[0], meant[1], guess)
+        play.hear(guess, answer)
+        cases = [case for case in cases if answer_of(case[0], case[1], guess) == answer]
+    total = sum(weight for _, _, weight in cases)
+    for word in "ABCDEF":
+        listed = sum(weight for words, _, weight in cases if word in words)
+        if word not in play.heard:
+            assert play.chances().get(word, 0.0) == pytest.approx(listed / total)
+        spangram = sum(weight for _, spangram, weight in cases if spangram == word)
+        assert play.spangram_chance(word) == pytest.approx(spangram / total)
+
+
+@given(covers=covers_with_roles())
+def test_the_roles_of_a_cover_sum_to_one(covers: list[Possible]):
+    for cover in covers:
+        assert sum(cover.role_chances().values()) == pytest.approx(1)
+        assert set(cover.role_chances()) == (cover.words if cover.spans is None else cover.spans)
 
 
 def test_an_answer_that_is_not_listed_ends_without_it():
@@ -148,6 +205,26 @@ COVERS_THAT_SPAN = [
     )
     for spangram in ("FRUIT", "PEAR")
 ]
+
+
+def test_an_answer_of_a_role_weighs_covers_by_how_likely_it_was():
+    """Given two covers with the same two words that span, Then the likelier role speaks."""
+    play = Play(
+        [
+            Possible(
+                spangram=spangram,
+                theme_words=frozenset({"FRUIT", "PEAR", other} - {spangram}),
+                probability=0.5,
+                spans=frozenset({"FRUIT", "PEAR"}),
+                roles={"FRUIT": share, "PEAR": 1 - share},
+            )
+            for spangram, other, share in (("FRUIT", "PLUM", 0.9), ("PEAR", "LUMP", 0.2))
+        ]
+    )
+    play.hear("FRUIT", "spangram")
+    first, second = (share * (1 - ROLE_ERROR) + ROLE_ERROR / 2 for share in (0.9, 0.2))
+    assert play.chances()["PLUM"] == pytest.approx(first / (first + second))
+    assert play.spangram_chance("PEAR") == 0.0
 
 
 def test_a_proposal_has_role_and_cells():
