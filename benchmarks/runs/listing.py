@@ -1,15 +1,17 @@
-"""List every solution of a published board on demand, through Celery, into files of the lake.
+"""List every solution of a published board through Celery, into files of the lake.
 
-    python -m benchmarks.runs.listing --write
+    python -m benchmarks.runs.listing [--night] --write
 
-The board is Pips, 2025-09-15, hard: 2,764,800 solutions. Workers, submitter and reader are the
-commands that a user runs. The files are compared with what the game lists in one process; exits
-with 1 if they differ, or if the board is not solved.
+The board is asked on demand, or with `--night` by a night over its payload. It is Pips, 2025-09-15,
+hard: 2,764,800 solutions. Workers, submitter and reader are the commands that a user runs. The
+files are compared with what the game lists in one process; exits with 1 if they differ, or if the
+board is not solved.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import subprocess
@@ -24,7 +26,7 @@ from benchmarks.instruments.processes import children_of, cpu_seconds, peak_byte
 from benchmarks.instruments.report import Section, add_write, command_line, finish
 from nightgrid.archive.games import reader
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import PARTS
+from nightgrid.archive.lake.tables import PARTS, RESULTS
 from nightgrid.archive.results.solution_files import files_of, texts_in
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.registry import game
@@ -85,11 +87,35 @@ def listed(options: argparse.Namespace, folder: Path, payload: Path) -> dict[str
     return {"job_id": job, "wall": wall, "cpu": cpu, "peak": peak}
 
 
+def listed_by_night(options: argparse.Namespace, folder: Path, payload: Path) -> dict[str, Any]:
+    """List the boards of the payload's day in a night; return what it took."""
+    source = folder / "source"
+    source.mkdir()
+    (source / payload.name).symlink_to(payload)
+    words = ("nightly", "--source", str(source), "--ask", "all", "--no-prefect", "--workers")
+    command = nightgrid(folder, *words, str(options.processes))
+    began = time.perf_counter()
+    peak, cpu = 0, 0.0
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL) as night:
+        while night.poll() is None:
+            with contextlib.suppress(OSError):
+                below = descendants(night.pid)
+                peak = max([peak, *map(peak_bytes, below)])
+                # The processes end with the night: what they took is what was seen last.
+                cpu = max(cpu, sum(map(cpu_seconds, below)))
+            time.sleep(LOOK_SECONDS)
+    wall = time.perf_counter() - began
+    rows = Lake.open(str(folder / "lake")).read_table("results", RESULTS).to_pylist()
+    job = max(rows, key=lambda row: row["count"] or 0)["job_id"]
+    return {"job_id": job, "wall": wall, "cpu": cpu, "peak": peak}
+
+
 def main() -> int:
     """List the board, compare the files, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.runs.listing", description=__doc__)
     parser.add_argument("--payload", default="2025-09-15", help="date of the board")
     parser.add_argument("--processes", type=int, default=2, help="batch processes")
+    parser.add_argument("--night", action="store_true", help="list it in a night")
     add_write(parser)
     options = parser.parse_args()
     payload = archive_folder() / "pips" / f"{options.payload}.json"
@@ -99,7 +125,7 @@ def main() -> int:
     puzzle = next(board.puzzle for board in boards if board.level == "hard")
     with tempfile.TemporaryDirectory(prefix="nightgrid-listing-") as name:
         folder = Path(name)
-        found = listed(options, folder, payload)
+        found = (listed_by_night if options.night else listed)(options, folder, payload)
         print(found, file=sys.stderr, flush=True)
         lake = Lake.open(str(folder / "lake"))
         row = result_row(lake, found["job_id"])
@@ -111,9 +137,10 @@ def main() -> int:
         parts = lake.read_table(f"runs/run={row['run_id']}/parts", PARTS).to_pylist()
         kernel_s = max(part["kernel_ns"] for part in parts) / 1e9
         stored = sum((folder / "lake" / file.path).stat().st_size for file in files)
+    way = "in a night" if options.night else "on demand"
     section = Section(
-        name="listing",
-        title=f"All solutions of one published board, on demand on {options.processes} processes",
+        name="listing-night" if options.night else "listing",
+        title=f"All solutions of one published board, {way} on {options.processes} processes",
         command=command_line("runs.listing"),
     )
     section.table(
@@ -128,9 +155,14 @@ def main() -> int:
             )
         ],
     )  # fmt: skip
+    begin = (
+        "From the start of `nightgrid nightly` to its end, server, workers and the other two "
+        "boards of the day included. "
+        if options.night
+        else "From `nightgrid submit` to the result in the lake. "
+    )
     section.say(
-        "From `nightgrid submit` to the result in the lake. Peak memory is that of the largest "
-        "process of the workers, kernels included."
+        f"{begin}Peak memory is that of the largest process of the workers, kernels included."
     )
     finish(section, to_results=options.write)
     return 0 if same and row["status"] == "solved" else 1

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
+import json
 from contextlib import ExitStack
 
 import pytest
 
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS
+from nightgrid.archive.results.solution_files import files_of, texts_in
 from nightgrid.flows import cluster
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.pips.generate.generator import generate_many, to_payload
+from nightgrid.solvers.pips.generate.mix import EASY, HARD
+from nightgrid.solvers.registry import game as game_of
 from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.cluster.child_processes import SERVER
 from nightgrid.workers.cluster.local import local_cluster
@@ -16,6 +25,8 @@ from nightgrid.workers.driver import driver
 from tests.flows.nights import results, run_one
 
 pytestmark = pytest.mark.cluster
+
+PIPS = game_of("pips")
 
 
 @pytest.fixture
@@ -41,6 +52,37 @@ def test_a_night_starts_workers_of_its_own_and_stops_them(on_celery):
     assert report.solved == 6
     assert results(settings).equals(results(inline))
     assert not cluster.batch_is_served(settings.workers)
+
+
+@pytest.mark.long(
+    short="tests/flows/test_cluster.py::test_a_night_starts_workers_of_its_own_and_stops_them"
+)
+def test_a_night_lists_thousands_of_solutions_of_a_board_in_files(on_celery, tmp_path):
+    """The short form of `python -m benchmarks.runs.listing --night`."""
+    settings, _ = on_celery
+    small, other = generate_many(4, 2, [EASY])
+    puzzle, solution = next(
+        (puzzle, solution)
+        for puzzle, solution in generate_many(4, 40, [HARD])
+        if 4_000 < (PIPS.solve(puzzle, Ask(kind="count")).count or 0) < 9_000
+    )
+    levels = {"easy": small, "medium": other, "hard": (puzzle, solution)}
+    date = dt.date(2026, 3, 1)
+    folder = tmp_path / "loose"
+    folder.mkdir()
+    (folder / f"{date}.json").write_text(json.dumps(to_payload(date, levels)))
+    game = dataclasses.replace(settings.games[0], source=str(folder), asks=(Ask(kind="all"),))
+    workers = settings.workers.model_copy(update={"listing_rows": 500, "listing_row_bytes": 10_000})
+
+    report = run_one(dataclasses.replace(settings, games=(game,), workers=workers))
+
+    assert report.solved == 3
+    lake = Lake.open(workers.lake)
+    row = max(lake.read_table("results", RESULTS).to_pylist(), key=lambda row: row["count"])
+    files = files_of(lake, row["run_id"], row["job_id"], row["count"])
+    expected = [PIPS.solution_text(found) for found in PIPS.stream(puzzle, Ask(kind="all"))]
+    assert list(texts_in(lake, files)) == expected
+    assert len(expected) / 500 <= len(files) < len(expected) / 100
 
 
 @pytest.mark.long(
