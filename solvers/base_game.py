@@ -21,6 +21,7 @@ from nightgrid.solvers.algebra import (
     Ask,
     AskKind,
     Budget,
+    Expected,
     Outcome,
     SolutionStream,
     Statistics,
@@ -262,6 +263,9 @@ class BaseGame(ABC, Generic[P, S]):
         for name in COST_COLUMNS:
             out[name][row] = getattr(outcome.statistics, name)
 
+    def warm_expected(self) -> None:
+        """Compile nothing."""
+
     def warm_rare(self) -> None:
         """Compile nothing: `warm` has compiled every kernel."""
 
@@ -278,6 +282,10 @@ class BaseGame(ABC, Generic[P, S]):
         import numpy as np
 
         return np.full(len(arrays["size"]), self.board_s)
+
+    def expected(self, arrays: Arrays, ask: Ask) -> Expected:
+        """Say what the job of the only row will take: as for planning."""
+        return Expected(seconds=float(self.cost_s(arrays, ask)[0]))
 
 
 def over_budget(reason: Reason, statistics: Statistics) -> Outcome[Any]:

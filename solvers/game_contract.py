@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, SolutionStream
+from nightgrid.solvers.algebra import Arrays, Ask, Budget, Expected, Outcome, SolutionStream
 from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.reasons import Reason
 
@@ -136,6 +136,12 @@ class Game(Protocol[P, S]):
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:
         """Estimate the seconds that each row will take one core, for planning."""
 
+    def expected(self, arrays: Arrays, ask: Ask) -> Expected:
+        """Say what the job of the only row will take, by a closer look than `cost_s` takes.
+
+        For one job on demand: a plan of a million boards cannot afford it.
+        """
+
     def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
         """Say of each row what may make it cheap or expensive beside what `cost_s` knows.
 
@@ -145,6 +151,9 @@ class Game(Protocol[P, S]):
 
     def warm(self) -> None:
         """Compile or load the kernels, so that the first solve pays for nothing."""
+
+    def warm_expected(self) -> None:
+        """Compile or load what `expected` needs, and nothing else."""
 
     def warm_rare(self) -> None:
         """Compile or load those that `warm` leaves out, because few boards need them."""

@@ -27,8 +27,9 @@ from nightgrid.service.http.solves.quick.small_boards import SmallBoards, subjec
 from nightgrid.service.http.solves.replays import Replays
 from nightgrid.service.http.solves.replies import Replies
 from nightgrid.service.http.solves.solve_request import SolveRequest
-from nightgrid.service.http.solves.views import Views, is_over
+from nightgrid.service.http.solves.views import Views, is_over, told_of_task
 from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.broker.task_progress import read_task_progress
 
 
 class Service:
@@ -76,7 +77,7 @@ class Service:
         self._loop = asyncio.get_running_loop()
         self.views = Views(self.lake)
         self.replays = Replays(self.redis, self.settings.workers)
-        self.admission = Admission(self.redis, self.settings.workers)
+        self.admission = Admission(self.redis, self.lake, self.settings.workers)
         self._places = QueuePlaces(self.redis, self.settings.workers)
         self.hub = Hub(self.settings.workers, self._look)
         self.quick = SmallBoards(self.settings.workers, self.views, self.settings.quick_processes)
@@ -102,6 +103,11 @@ class Service:
             self.open_jobs.ended(job_id)
         if solve is not None and solve["state"] == "queued":
             return {**solve, "place": self._places.of(job_id)}
+        progress = None if solve is None else solve["progress"]
+        if solve is not None and progress and progress["elapsed_s"] is not None:
+            told = read_task_progress(self.redis, self.settings.workers, job_id)
+            if told is not None:
+                return {**solve, "progress": told_of_task(progress, told)}
         return solve
 
     async def _look(self, job_id: str) -> dict[str, Any] | None:

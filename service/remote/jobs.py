@@ -189,15 +189,18 @@ def status_of(solve: Mapping[str, Any]) -> JobStatus:
     if is_open and created_at is not None:
         begun = datetime.fromisoformat(created_at)
         age_s = max(0.0, (datetime.now(UTC) - begun).total_seconds())
-    state = _STATES.get(solve["state"], "run" if progress else "working")
+    elapsed_s = progress.get("elapsed_s")
+    has_run = bool(progress) and elapsed_s is None
+    state = _STATES.get(solve["state"], "run" if has_run else "working")
     if solve["answer"] is not None:
         state = "done"
     return JobStatus(
         job_id=solve["id"],
         state=state,
         age_s=age_s,
-        chunks_done=progress.get("chunks_done"),
-        chunks_total=progress.get("chunks_total"),
+        chunks_done=progress.get("chunks_done") if has_run else None,
+        chunks_total=progress.get("chunks_total") if has_run else None,
+        elapsed_s=elapsed_s,
         states=None if progress.get("states") is None else int(progress["states"]),
         expected_s=progress.get("expected_s"),
         left_s=progress.get("left_s"),

@@ -74,20 +74,31 @@ class ThreadedCount:
         """Add the counts of each thread's states up."""
         return [count.total() for count in self._counts]
 
-    def advance(self, first: int) -> ReasonCode | None:
+    def advance(
+        self, first: int, reached: Callable[[int], None] | None = None
+    ) -> ReasonCode | None:
         """Carry the states of layer `first` on to the last one; tell why it could not be done.
 
-        `first` comes before the last layer.
+        `first` comes before the last layer. `reached` is told each layer, by one of the threads.
         """
         many = len(self._counts)
         self._found = {first: [self._alone.by_bucket()]}
         self._found |= {layer: [] for layer in range(first + 1, self._counts[0].layers)}
         together = Barrier(many)
         with ThreadPoolExecutor(many, "layer") as pool:
-            ended = [pool.submit(self._carry_on, n, first, together) for n in range(many)]
+            ended = [
+                pool.submit(self._carry_on, n, first, together, None if n else reached)
+                for n in range(many)
+            ]
         return next((why for each in ended if (why := each.result()) is not None), None)
 
-    def _carry_on(self, number: int, first: int, together: Barrier) -> ReasonCode | None:
+    def _carry_on(
+        self,
+        number: int,
+        first: int,
+        together: Barrier,
+        reached: Callable[[int], None] | None,
+    ) -> ReasonCode | None:
         """Carry one thread's states on, in step with the others."""
         count = self._counts[number]
         try:
@@ -102,6 +113,8 @@ class ThreadedCount:
                 if why is not None:
                     together.abort()
                     return why
+                if reached is not None:
+                    reached(layer + 1)
                 if layer + 1 < count.layers:
                     self._found[layer + 1].append(count.by_bucket())
                     together.wait()

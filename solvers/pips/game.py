@@ -9,11 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers import algebra
-from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status, count_of
+from nightgrid.solvers.algebra import (
+    Arrays,
+    Ask,
+    Budget,
+    Expected,
+    Outcome,
+    Statistics,
+    Status,
+    count_of,
+)
 from nightgrid.solvers.base_game import BaseGame
 from nightgrid.solvers.pips import batch
 from nightgrid.solvers.pips.batch import Counts, Rows, count_again, count_rows
 from nightgrid.solvers.pips.columns import from_arrays, kernel_columns, to_arrays
+from nightgrid.solvers.pips.expected import expected_count
 from nightgrid.solvers.pips.features import FEATURES, cost_s, features
 from nightgrid.solvers.pips.general.search import DOMINOES_MIN, count_generally, is_first_choice
 from nightgrid.solvers.pips.layers import endings
@@ -172,23 +182,30 @@ class PipsGame(BaseGame[Puzzle, Solution]):
         """Estimate the seconds that each row will take one core, from its number of dominoes."""
         return cost_s(arrays)
 
+    def expected(self, arrays: Arrays, ask: Ask) -> Expected:
+        """Say what the job of the only row will take: a count by an estimate of its states."""
+        found = None
+        if ask.kind == "count" and not self._is_general(arrays):
+            found = expected_count(arrays)
+        return found or super().expected(arrays, ask)
+
+    def _is_general(self, arrays: Arrays) -> bool:
+        return arrays["size"][0] >= DOMINOES_MIN and is_first_choice(from_arrays(arrays, 0))
+
     def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
         """Tell of each row what its time depends on: dominoes, regions and what is free."""
         return FEATURES, features(arrays)
 
     def warm(self) -> None:
         """Compile or load the kernels of keys of two words, which hold every published board."""
-        puzzle = Puzzle.from_json(
-            {
-                "dominoes": [[0, 1], [1, 2]],
-                "regions": [
-                    {"indices": [[0, 0], [0, 1]], "type": "sum", "target": 2},
-                    {"indices": [[1, 0], [1, 1]], "type": "empty"},
-                ],
-            }
-        )
+        puzzle = _small_board()
         self._warm_with(puzzle)
         self.features(self.to_arrays([puzzle]))
+        self.warm_expected()
+
+    def warm_expected(self) -> None:
+        """Compile or load the estimate of a board's states."""
+        self.expected(self.to_arrays([_small_board()]), Ask(kind="count"))
 
     def warm_rare(self) -> None:
         """Compile or load the kernels for keys of four words, which no published board needs."""
@@ -211,6 +228,18 @@ _UNSOLVABLE = algebra.STATUS_CODES.index(Status.UNSOLVABLE)
 def _costs_in(columns: Any) -> dict[str, Any]:
     """Name the columns of Counts.costs behind the code."""
     return dict(zip(algebra.COST_COLUMNS, columns[batch.STATES :], strict=True))
+
+
+def _small_board() -> Puzzle:
+    return Puzzle.from_json(
+        {
+            "dominoes": [[0, 1], [1, 2]],
+            "regions": [
+                {"indices": [[0, 0], [0, 1]], "type": "sum", "target": 2},
+                {"indices": [[1, 0], [1, 1]], "type": "empty"},
+            ],
+        }
+    )
 
 
 def _order_of(puzzle: Puzzle) -> list[Cell]:

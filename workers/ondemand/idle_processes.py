@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from nightgrid.workers.broker.loans import Loan, machine_id
 from nightgrid.workers.broker.queues import idle_processes
 from nightgrid.workers.broker.queues import send as publish
 from nightgrid.workers.broker.shares import NOTIFIED_MAX, OPENED_WITHIN_S, Share
+from nightgrid.workers.broker.task_progress import TaskProgress, teller
 from nightgrid.workers.ondemand.jobs.submitting import client_of
 from nightgrid.workers.ondemand.layer_threads import Borrow
 from nightgrid.workers.ondemand.record import Record
@@ -51,6 +53,10 @@ class IdleProcesses:
             return None
 
         return borrow
+
+    def telling(self, record: Record) -> Callable[[TaskProgress], None]:
+        """Give what tells clients that wait how far the task of a job is."""
+        return teller(self.client, self.settings, record.job_id)
 
     def queues(self) -> list[str]:
         """Name the queue of each process that is idle. Raises RedisError."""

@@ -28,6 +28,8 @@ from nightgrid.workers.settings import Settings
 
 Borrow = Callable[[], Loan | None]
 """Asks the processes that are idle for their cores; None while there are none."""
+Tell = Callable[[int, Statistics], None]
+"""Is told each layer that the count has reached, and what it has cost so far."""
 
 ALONE_ROWS = 30_000
 """States of a layer from which on a job asks for cores: most boards that take a tenth of a second
@@ -41,6 +43,7 @@ class _Job:
     ask: Ask
     budget: Budget
     worker: str
+    tell: Tell | None
 
     def ended(self, totals: Sequence[int], spent: Statistics) -> Outcome[Any]:
         """Make the outcome of a count that came to its end; the game knows what is too many."""
@@ -62,7 +65,10 @@ class _Job:
         )
         if threads is None:
             return self._whole(), []
-        why = threads.advance(layer)
+        tell = self.tell
+        why = threads.advance(
+            layer, None if tell is None else lambda at: tell(at, threads.statistics)
+        )
         if why is ReasonCode.TABLE_BYTES and self.budget.stopped is None:
             # In one piece it may have room.
             return self._whole(), []
@@ -103,6 +109,7 @@ def count_with_threads(
     split: Split,
     worker: str,
     borrow: Borrow,
+    tell: Tell | None = None,
 ) -> tuple[Outcome[Any], list[Part]] | None:
     """Count with the cores that are lent: the outcome, and its parts if there were any.
 
@@ -111,7 +118,7 @@ def count_with_threads(
     count = game.layered(puzzle, budget) if ask.kind == "count" else None
     if count is None:
         return None
-    job = _Job(game, puzzle, ask, budget, worker)
+    job = _Job(game, puzzle, ask, budget, worker, tell)
     loan: Loan | None = None
     layer, rows_max = 0, 0 if split == "ahead" else ALONE_ROWS
     count.begin()
@@ -122,6 +129,8 @@ def count_with_threads(
                 return job.stopped(why, count.statistics), []
             if layer == count.layers:
                 break
+            if tell is not None:
+                tell(layer, count.statistics)
             # From here on it looks behind each layer who lends a core.
             rows_max = 0
             loan = loan or borrow()

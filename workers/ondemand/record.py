@@ -11,6 +11,7 @@ from typing import Any
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
+from nightgrid.solvers.algebra import Expected
 from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
@@ -43,6 +44,8 @@ class Record:
     worker: str | None = None
     """Which worker began last."""
     started_at: float | None = None
+    expected: Expected | None = None
+    """What its worker expects it to take; None before it begins, and for what takes no second."""
     run_id: str | None = None
     """The run that it became because it is large."""
     failure: Reason | None = None
@@ -87,6 +90,9 @@ class Record:
         }
         if self.started_at is not None:
             value["started_at"] = self.started_at
+        if self.expected is not None:
+            value["expected_s"] = round(self.expected.seconds, 3)
+            value["passed"] = list(self.expected.passed)
         if self.failure is not None:
             value["failure"] = failure_to_json(self.failure)
         if self.deadline_at is not None:
@@ -115,6 +121,7 @@ class Record:
                 attempts=_checked(value, "attempts", int),
                 worker=_checked(value, "worker", str, type(None)),
                 started_at=value.get("started_at"),
+                expected=_expected(value),
                 run_id=_checked(value, "run_id", str, type(None)),
                 failure=failure_from_json(value["failure"]) if value.get("failure") else None,
                 deadline_at=time_or_none(value.get("deadline_at"), "deadline_at"),
@@ -125,12 +132,25 @@ class Record:
         except PermanentError as error:
             raise BadRecordError(str(error)) from error
         except (KeyError, TypeError, ValueError) as error:
-            raise BadRecordError(f"failure is none: {error!r:.80}") from error
+            raise BadRecordError(f"a value is none: {error!r:.80}") from error
         if not is_job_id(record.job_id):
             raise BadRecordError(f"job_id is {record.job_id!r:.60}; expected {_EXPECTED}")
         if not math.isfinite(record.submitted_at):
             raise BadRecordError(f"submitted_at is {record.submitted_at}; expected a time")
         return record
+
+
+def _expected(value: Mapping[str, Any]) -> Expected | None:
+    """Read what a job is expected to take. Raises TypeError or ValueError for what is no number."""
+    seconds = value.get("expected_s")
+    if seconds is None:
+        return None
+    found = Expected(
+        seconds=float(seconds), passed=tuple(float(share) for share in value.get("passed", ()))
+    )
+    if not all(map(math.isfinite, (found.seconds, *found.passed))):
+        raise ValueError(f"expected_s or passed is {found!r:.60}")
+    return found
 
 
 def time_or_none(value: Any, name: str) -> float | None:

@@ -107,6 +107,12 @@ def read_records(lake: Lake) -> Records:
     return Records(found, over, bad)
 
 
+def list_jobs(lake: Lake) -> list[str]:
+    """List the jobs that have a record, without a look into any."""
+    names = (path.rpartition("/")[2] for path in lake.list(RECORDS) if not path.endswith(_RAISED))
+    return [name.removesuffix(".json") for name in names]
+
+
 def open_records(lake: Lake) -> list[Record]:
     """Read the records of all jobs that have not ended, the oldest first."""
     return read_records(lake).open

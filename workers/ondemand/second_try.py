@@ -23,11 +23,13 @@ def solve_twice_if_busy(
     processor_s: Callable[[], float] = time.process_time,
     *,
     longer_max: float = LONGER_MAX,
+    may_do: Callable[[], bool] = lambda: True,
 ) -> Outcome[Any]:
     """Solve within a budget; once more if only its seconds ran out while the machine was busy.
 
     The second try has as many seconds as the first would have needed for its share of a core: at
-    most `longer_max` times those of the budget, and there is none that would take over `most_s`.
+    most `longer_max` times those of the budget, and there is none that would take over `most_s`, or
+    of which `may_do` says after the first that it would be in vain.
     What the board would become otherwise costs more than the seconds of the first try: a run takes
     planning, messages and files.
     """
@@ -37,6 +39,6 @@ def solve_twice_if_busy(
     if outcome.reason_code is not ReasonCode.SECONDS or budget.stopped is not None:
         return outcome
     longer = budget.seconds / max(share, 1 / longer_max)
-    if share >= BUSY_SHARE or longer > most_s:
+    if share >= BUSY_SHARE or longer > most_s or not may_do():
         return outcome
     return solve(replace(budget, seconds=longer))

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.parts import Part
 from nightgrid.archive.words.binding import game_of, open_game
 from nightgrid.archive.words.dictionaries import with_words
-from nightgrid.solvers.algebra import Budget, Outcome, Statistics, Status
+from nightgrid.solvers.algebra import Budget, Expected, Outcome, Statistics, Status
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.stop import Stop
+from nightgrid.workers.broker.task_progress import TaskProgress
 from nightgrid.workers.chunks.inline_solutions import solve_whole
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import refusing, system_refusal
@@ -45,7 +47,6 @@ from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import CancelCheck, Watcher, watching
 from nightgrid.workers.tracing import span
-
 
 EXPECTED_FROM_S = 1.0
 """What is expected to take less is answered before a person looks."""
@@ -140,7 +141,7 @@ def _worked(
 ) -> dict[str, Any]:
     budget = record.budget.part
     small = replace(small_budget(budget, settings), stop=stop)
-    if is_for_run(record, settings):
+    if is_for_run(record.expected, budget, settings):
         with refusing():
             return _became_run(lake, game, puzzle, record, settings)
     ask, parts = record.question.ask, list[Part]()
@@ -194,16 +195,15 @@ def _became_run(
     return {"job_id": record.job_id, "state": "run", "run_id": run_id}
 
 
-def is_for_run(record: Record, settings: Settings) -> bool:
+def is_for_run(expected: Expected | None, budget: Budget, settings: Settings) -> bool:
     """Tell whether one task would mostly work a job in vain: it becomes a run at once.
 
     Only what a game says after a close look at the board counts.
     """
-    expected = record.expected
     if expected is None or not expected.passed:
         return False
-    seconds = min(record.budget.part.seconds, settings.ondemand_seconds)
-    return seconds < record.budget.part.seconds and expected.seconds > RUN_FROM * seconds
+    seconds = small_budget(budget, settings).seconds
+    return seconds < budget.seconds and expected.seconds > RUN_FROM * seconds
 
 
 def small_budget(budget: Budget, settings: Settings) -> Budget:
@@ -245,10 +245,10 @@ def _solved(
         if shared is not None:
             return shared
     parts: list[Part] = []
+    far = _Far(record, None if with_idle is None else with_idle.telling(record))
 
     def solve(each: Budget) -> Outcome[Any]:
         if with_idle is not None:
-            borrow = with_idle.borrowing(record)
             counted = count_with_threads(
                 game,
                 puzzle,
@@ -256,15 +256,43 @@ def _solved(
                 each,
                 split=split,
                 worker=worker,
-                borrow=borrow,
-                tell=with_idle.telling(record),
+                borrow=with_idle.borrowing(record),
+                tell=far.reached,
             )
             if counted is not None:
                 parts[:] = counted[1]
                 return counted[0]
         return solve_whole(game, puzzle, ask, each, settings)
 
-    return solve_twice_if_busy(solve, budget, record.budget.part.seconds), parts
+    most_s = record.budget.part.seconds
+    may_do = partial(far.may_end_within, RUN_FROM * budget.seconds)
+    return solve_twice_if_busy(solve, budget, most_s, may_do=may_do), parts
+
+
+class _Far:
+    """How far a count by layers has come."""
+
+    def __init__(self, record: Record, tell: Callable[[TaskProgress], None] | None) -> None:
+        self._expected = record.expected or Expected(seconds=0.0)
+        self._tell = tell
+        self._last: TaskProgress | None = None
+
+    def reached(self, layer: int, spent: Statistics) -> None:
+        """Take note of a layer that was reached, and tell it."""
+        shares = self._expected.passed
+        self._last = TaskProgress(
+            states=spent.states,
+            kernel_s=spent.kernel_ns / 1e9,
+            passed=shares[layer] if layer < len(shares) else 0.0,
+        )
+        if self._tell is not None:
+            self._tell(self._last)
+
+    def may_end_within(self, seconds: float) -> bool:
+        """Tell whether the whole count may take one core no longer."""
+        last = self._last
+        pace_s = last.kernel_s / last.passed if last is not None and last.passed else 0.0
+        return max(self._expected.seconds, pace_s) <= seconds
 
 
 def _split_of(record: Record, settings: Settings) -> Split:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
+PASSES = {"age_s": None, "elapsed_s": None, "left_s": None}
+"""What differs at every look at a job, also where nothing has changed."""
 JOB_COLUMNS = {
     "job_id": "string",
     "state": "string",
@@ -39,6 +41,7 @@ JOB_COLUMNS = {
     "chunks_done": "int64?",
     "chunks_total": "int64?",
     "states": "int64?",
+    "elapsed_s": "double?",
     "expected_s": "double?",
     "left_s": "double?",
     "reason": "string",
@@ -154,7 +157,7 @@ def _jobs_look(source: Jobs, named: dict[str, str]) -> _Look:
     names = [name if "/" in name else "" for name in named.values()]
     lines = [f"{_job_text(job)}  {name}".rstrip() for job, name in zip(found, names, strict=True)]
     return _Look(
-        seen=[asdict(job) | {"age_s": None} for job in found],
+        seen=[asdict(job) | PASSES for job in found],
         values=[asdict(job) for job in found],
         text="\n".join(lines),
         over=all(job.state not in ("queued", "working", "run") for job in found),
@@ -226,7 +229,7 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
         "key_prefix": key_prefix(settings),
         "batch": batch,
     }
-    ageless = [asdict(job) | {"age_s": None} for job in jobs]
+    ageless = [asdict(job) | PASSES for job in jobs]
     return _Look(
         seen=(ageless, replace(server, batch=None), damaged, batch and batch | {"oldest_s": None}),
         values=[*map(asdict, jobs), summary],

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from nightgrid.service.http.problems import FieldError, Problem
-from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.algebra import Ask, Expected
 from nightgrid.solvers.game_contract import Game
 
 if TYPE_CHECKING:
@@ -51,25 +49,26 @@ class Limits:
             detail = f"the words take {size:,} bytes; expected at most {self.words_bytes:,}"
             raise _too_large("/words", detail)
 
-    def check_board(self, game: Game[Any, Any], puzzle: Any, ask: Ask, pointer: str) -> float:
+    def check_board(self, game: Game[Any, Any], puzzle: Any, ask: Ask, pointer: str) -> Expected:
         """Raise Problem for a board that is too large, or expected to take too long.
 
-        `pointer` says where the board stands in the request. Returns how many seconds its game
-        expects it to take one core.
+        `pointer` says where the board stands in the request. Returns what its game expects it
+        to take.
         """
         arrays = game.to_arrays([puzzle])
         size = int(arrays[_SIZE][0])
         if size > self.size:
             detail = f"the board's size is {size:,}; expected at most {self.size:,}"
             raise _too_large(pointer, detail)
-        expected_s = float(np.clip(game.cost_s(arrays, ask), 0.0, BIG_S)[0])
+        expected = game.expected(arrays, ask)
+        expected_s = min(max(expected.seconds, 0.0), BIG_S)
         if expected_s > self.expected_s:
             detail = (
                 f"the board is expected to take {expected_s:,.0f} s; expected at most "
                 f"{self.expected_s:,.0f} s"
             )
             raise _too_large(pointer, detail, slug="too-long", title="The solve would take long")
-        return expected_s
+        return replace(expected, seconds=expected_s)
 
 
 def _too_large(

@@ -24,7 +24,7 @@ from nightgrid.service.games.plug import OptionError
 from nightgrid.service.http.guard.limits import Limits
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of
 from nightgrid.service.options.game_options import OPTIONS, GameRules
-from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.algebra import Ask, Expected
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
@@ -44,8 +44,8 @@ class Posted:
     puzzle: Any
     bound: Game[Any, Any]
     ask: Ask
-    expected_s: float
-    """What its game expects it to take one core."""
+    expected: Expected
+    """What its game expects it to take."""
 
 
 def posted_board(lake: Lake, body: Mapping[str, Any], limits: Limits) -> Posted:
@@ -70,14 +70,14 @@ def posted_board(lake: Lake, body: Mapping[str, Any], limits: Limits) -> Posted:
     ask = _ask(body, of)
     lexicon = _lexicon(body, of, limits)
     puzzle, bound = _bind(body, of, published.puzzle, lexicon)
-    expected_s = limits.check_board(bound, puzzle, ask, pointer)
+    expected = limits.check_board(bound, puzzle, ask, pointer)
     return Posted(
         game=of,
         published=published,
         puzzle=puzzle,
         bound=bound,
         ask=ask,
-        expected_s=expected_s,
+        expected=expected,
     )
 
 

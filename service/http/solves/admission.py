@@ -1,71 +1,128 @@
-"""Whether another job is taken: not while those before it would keep it waiting too long."""
+"""Whether another job is taken: not while those before it would keep it waiting too long.
+
+A small job waits for those that stand before it in the queue. A large one becomes a run of its own,
+which leaves the queue at once and shares the batch workers with the runs of other large jobs: each
+of these delays it for as long as the shorter of the two takes.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
 
 import redis
 
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.solves.views import Kept
+from nightgrid.solvers.algebra import Expected
+from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
+from nightgrid.workers.ondemand.record import BadRecordError
+from nightgrid.workers.ondemand.record_files import list_jobs, read_record
+from nightgrid.workers.ondemand.solving import is_for_run
 from nightgrid.workers.settings import Settings
 
 LOOK_S = 0.25
-"""How long a look at the queue counts."""
+"""How long a look at the queue and at the open jobs counts."""
 JOB_S = 0.02
 """What a job costs beside its solve: its record, its message, its files."""
 SHARE = "/share"
 """What the message ends with that calls a process to a job of another."""
+SMALL = Expected(seconds=0.0)
 NOTED_MAX = 10_000
 """Jobs of which it is kept what they are expected to take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """What there is to do before another job."""
+
+    queue_s: float
+    """What the jobs that wait are expected to take in their first task."""
+    large_s: tuple[float, ...]
+    """What each open job is expected to take that is too large for one task."""
 
 
 class Admission:
     """Refuses jobs that would wait too long. One for a service; any thread may use it."""
 
-    def __init__(self, client: redis.Redis, settings: Settings) -> None:
+    def __init__(self, client: redis.Redis, lake: Lake, settings: Settings) -> None:
         self._client = client
+        self._lake = lake
         self._settings = settings
-        self._waiting = Cached(self._look, LOOK_S)
-        self._expected: Kept[float] = Kept(NOTED_MAX)
+        self._looked = Cached(self._look, LOOK_S)
+        self._expected: Kept[Expected] = Kept(NOTED_MAX)
 
-    def check(self) -> None:
-        """Raise Problem where a new job is expected to wait too long."""
-        expected_s = self.expected_wait_s()
+    def check(self, expected: Expected = SMALL) -> None:
+        """Raise Problem where a job of which that is expected would wait too long."""
+        wait_s = self.expected_wait_s(expected)
         most_s = self._settings.ondemand_wait_seconds
-        if expected_s <= most_s:
+        if wait_s <= most_s:
             return
-        again_s = max(1, math.ceil(expected_s - most_s))
+        again_s = max(1, math.ceil(wait_s - most_s))
         raise Problem(
             429,
             "queue-full",
             "Too many jobs wait",
-            f"a new job is expected to wait {expected_s:,.0f} s; expected at most {most_s:,.0f} s",
+            f"a new job is expected to wait {wait_s:,.0f} s; expected at most {most_s:,.0f} s",
             headers={"Retry-After": str(again_s)},
         )
 
-    def note(self, job_id: str, expected_s: float) -> None:
-        """Keep what a job that is about to wait is expected to take one core."""
-        self._expected.put(job_id, expected_s)
+    def note(self, job_id: str, expected: Expected) -> None:
+        """Keep what a job that is about to wait is expected to take."""
+        self._expected.put(job_id, expected)
 
-    def expected_wait_s(self) -> float:
-        """Estimate how long a new job waits for a worker."""
-        return self._waiting.get() / self._settings.interactive_processes
+    def expected_wait_s(self, expected: Expected) -> float:
+        """Estimate how long others delay a new job."""
+        look = self._looked.get()
+        wait_s = look.queue_s / self._settings.interactive_processes
+        if self._is_large(expected):
+            delays = sum(min(other_s, expected.seconds) for other_s in look.large_s)
+            wait_s += delays / self._settings.batch_processes
+        return wait_s
 
-    def _look(self) -> float:
-        """Add up what the jobs that wait are expected to take in their first task."""
+    def _is_large(self, expected: Expected) -> bool:
+        return is_for_run(expected, self._settings.budget, self._settings)
+
+    def _look(self) -> _Look:
+        """Look at the queue in Redis and at the records in the lake."""
+        jobs = self._open_jobs()
+        large = {job: each.seconds for job, each in jobs.items() if each and self._is_large(each)}
         try:
             waiting = waiting_in_order(self._client, self._settings, INTERACTIVE)
-            number = self._client.llen(f"{key_prefix(self._settings)}{INTERACTIVE}")
+            number = int(self._client.llen(f"{key_prefix(self._settings)}{INTERACTIVE}"))
         except redis.RedisError:
             # What is accepted lies in the lake, and is sent when the server is back.
-            return 0.0
-        looked_s = sum(map(self._task_s, waiting))
+            waiting = [job for job in jobs if job not in large]
+            number = len(waiting)
+        return _Look(queue_s=self._queue_s(waiting, number), large_s=tuple(large.values()))
+
+    def _queue_s(self, waiting: Iterable[str], number: int) -> float:
+        tasks = [self._task_s(job) for job in waiting]
         # Of a long queue the first are looked at, and the others are taken to be like them.
-        return looked_s * max(1.0, int(number) / max(1, len(waiting)))
+        return sum(tasks) * max(1.0, number / max(1, len(tasks)))
+
+    def _open_jobs(self) -> dict[str, Expected | None]:
+        """Tell what each job that has a record is expected to take, as far as that is known."""
+        found: dict[str, Expected | None] = {}
+        # A lake that does not answer refuses the job by itself.
+        with suppress(NightgridError):
+            for job in list_jobs(self._lake):
+                found[job] = self._expected.get(job) or self._read_expected(job)
+        return found
+
+    def _read_expected(self, job: str) -> Expected | None:
+        """Read what the worker of a job expects that came another way; None before it begins."""
+        with suppress(BadRecordError):
+            record = read_record(self._lake, job)
+            if record is not None and record.worker is not None:
+                self._expected.put(job, record.expected or SMALL)
+        return self._expected.get(job)
 
     def _task_s(self, job_id: str) -> float:
         if job_id.endswith(SHARE):
@@ -74,5 +131,8 @@ class Admission:
         # A job takes this long in one task at most. Of one that came another way nothing is
         # known, and half of that is said of it.
         most_s = self._settings.ondemand_seconds
-        expected_s = self._expected.get(job_id)
-        return most_s / 2 if expected_s is None else min(expected_s + JOB_S, most_s)
+        expected = self._expected.get(job_id)
+        if expected is None:
+            return most_s / 2
+        # Of what is too large for it, a task makes a run.
+        return JOB_S if self._is_large(expected) else min(expected.seconds + JOB_S, most_s)

@@ -72,13 +72,16 @@ class Answer(BaseModel):
 
 
 class Progress(BaseModel):
-    """How far a job is that became a run."""
+    """How far a job is: in one task, or as the run that it became."""
 
     chunks_done: int
     chunks_total: int
-    states: str | None = Field(default=None, description="Of the chunks that are done.")
+    elapsed_s: float | None = Field(
+        default=None, description="Since its task began; null for a run, which has many."
+    )
+    states: str | None = Field(default=None, description="Of what is done.")
     expected_s: float | None = Field(
-        default=None, description="Seconds of one core that the run is expected to take."
+        default=None, description="Seconds of one core that it is expected to take."
     )
     left_s: float | None = Field(default=None, description="What of them is left.")
 

@@ -16,7 +16,7 @@ from nightgrid.service.http.field_faults import KNOWN
 from nightgrid.service.http.guard.posted import posted_board, wrong
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.models import BudgetBody, SolveBody
-from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.algebra import Budget, Expected
 from nightgrid.solvers.registry import GAMES, game_plug
 
 LIGHT_BYTES = 4096
@@ -35,8 +35,8 @@ class SolveRequest:
     split: str | None
     names_board: bool
     """Whether the body names a board of the lake, and does not hold it."""
-    expected_s: float
-    """What its game expects it to take one core."""
+    expected: Expected
+    """What its game expects it to take."""
 
     @property
     def job_id(self) -> str:
@@ -67,7 +67,7 @@ def read_request(lake: Lake, settings: ServiceSettings, raw: bytes) -> SolveRequ
         deadline_at=None if body.deadline_s is None else time.time() + body.deadline_s,
         split=body.split,
         names_board=body.id is not None,
-        expected_s=board.expected_s,
+        expected=board.expected,
     )
 
 

@@ -23,6 +23,8 @@ from nightgrid.service.http.solves.names import Names
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
+from nightgrid.workers.broker.task_progress import TaskProgress
+from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError
@@ -273,11 +275,13 @@ class Views:
         }
 
     def _progress(self, found: JobStatus) -> dict[str, Any] | None:
-        if found.chunks_total is None or found.chunks_done is None:
+        if found.chunks_total is None and found.elapsed_s is None:
             return None
         return {
-            "chunks_done": found.chunks_done,
-            "chunks_total": found.chunks_total,
+            # One task works all of a job that has no chunks.
+            "chunks_done": found.chunks_done or 0,
+            "chunks_total": found.chunks_total or 1,
+            "elapsed_s": _rounded(found.elapsed_s),
             "states": None if found.states is None else str(found.states),
             "expected_s": _rounded(found.expected_s),
             "left_s": _rounded(found.left_s),
@@ -286,6 +290,14 @@ class Views:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
+
+
+def told_of_task(progress: Mapping[str, Any], told: TaskProgress) -> dict[str, Any]:
+    """Add to the progress of a task what it has told while it works."""
+    expected_s = progress["expected_s"] or 0.0
+    whole_s, left_s = forecast(expected_s, told.kernel_s, told.passed)
+    forecasts = {"expected_s": _rounded(whole_s), "left_s": _rounded(left_s)} if expected_s else {}
+    return {**progress, "states": str(told.states), **forecasts}
 
 
 def is_over(solve: Mapping[str, Any]) -> bool:

@@ -143,7 +143,16 @@ def choose_order(space: Space, table: Table, children: Children, deadline_ns: In
     on time. The forest, the table and the children are scratch.
     """
     board = space.board
-    n = board.cells
+    if judge_orders(board) > PROBE_ABOVE_STATES:
+        _probe(space, table, children, deadline_ns)
+    for p in range(board.cells):
+        board.order[p] = board.best_order[p]
+    place_cells(board)
+
+
+@search_kernel
+def judge_orders(board: Board) -> float:
+    """Leave in `best_order` the sweep with the lowest estimate, and return that."""
     _find_components(board)
     foresee(board)
     best = math.inf
@@ -152,13 +161,9 @@ def choose_order(space: Space, table: Table, children: Children, deadline_ns: In
         board.sweep_weight[sweep] = estimate(board)
         if board.sweep_weight[sweep] < best:
             best = board.sweep_weight[sweep]
-            for p in range(n):
+            for p in range(board.cells):
                 board.best_order[p] = board.order[p]
-    if best > PROBE_ABOVE_STATES:
-        _probe(space, table, children, deadline_ns)
-    for p in range(n):
-        board.order[p] = board.best_order[p]
-    place_cells(board)
+    return best
 
 
 @search_kernel
@@ -234,7 +239,8 @@ def estimate(board: Board) -> float:
     """Estimate how many states the order in board.order leads to.
 
     After each cell: the expected number of partial arrangements that have not failed, or of
-    different (dominoes left, frontier, progress) combinations if that is smaller.
+    different (dominoes left, frontier, progress) combinations if that is smaller. Leaves in
+    `expected` the sum up to each cell.
     """
     n, dominoes = board.cells, board.dominoes
     for i in range(n):
@@ -265,6 +271,7 @@ def estimate(board: Board) -> float:
         if constrained <= 0:
             # What is left takes any domino: states differ in their frontier only.
             total += 2.0 ** (FRONTIER_BITS * frontier)
+            board.expected[i] = total
             continue
         chance += board.chance[at + 1] - board.chance[at]
         variety += board.variety[at + 1] - board.variety[at]
@@ -276,4 +283,5 @@ def estimate(board: Board) -> float:
         ways = arrangements + FRONTIER_BITS * frontier + chance
         places = subsets + FRONTIER_BITS * frontier + variety
         total += 2.0 ** min(ways, places, 1000.0)
+        board.expected[i] = total
     return total

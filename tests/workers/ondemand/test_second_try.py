@@ -56,6 +56,14 @@ def test_a_second_try_has_the_seconds_that_the_first_one_lacked(
     assert (machine.tries, outcome.status is Status.SOLVED) == (tries, is_solved)
 
 
+def test_there_is_no_second_try_that_would_be_in_vain() -> None:
+    machine = Machine(0.5, 3.0)
+    solve_twice_if_busy(
+        machine.solve, Budget(seconds=5.0), 3600.0, machine.processor_s, may_do=lambda: False
+    )
+    assert machine.tries == [5.0]
+
+
 def test_other_ends_are_final() -> None:
     machine = Machine(0.5, 3.0, ReasonCode.TABLE_BYTES)
     assert machine.run(Budget(seconds=5.0)).reason_code is ReasonCode.TABLE_BYTES

@@ -21,6 +21,7 @@ from nightgrid.archive.games import archive_plug
 from nightgrid.solvers.algebra import (
     STATUS_CODES,
     Budget,
+    Expected,
     Outcome,
     SolutionStream,
     Statistics,
@@ -82,8 +83,14 @@ class ToyGame:
     def warm(self):
         pass
 
+    def warm_expected(self):
+        pass
+
     def cost_s(self, arrays, ask):
         return np.full(len(arrays["size"]), 0.25e-3)
+
+    def expected(self, arrays, ask):
+        return Expected(seconds=float(self.cost_s(arrays, ask)[0]))
 
     def features(self, arrays):
         return ("size",), arrays["size"][:, None].astype(np.float64)

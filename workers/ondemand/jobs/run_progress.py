@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import Expected
 from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.runs.chunk_results import read_result
 from nightgrid.workers.runs.manifest import Run
-from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, done_chunks, segment_path
+from nightgrid.workers.runs.staged.stages import StagePart, stage_part
 
 READ_AT_ONCE = 100
 """Results of chunks that one look reads; the next look reads further ones."""
@@ -18,6 +22,9 @@ KEPT = 10_000
 _COLUMNS = ("states", "kernel_ns")
 _spent: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
 """States and kernel seconds of results that were read: they never change."""
+
+_stages: OrderedDict[tuple[str, str], StagePart | None] = OrderedDict()
+"""The first part of each segment that was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +41,11 @@ class RunProgress:
     """What the others take."""
 
 
-def progress_of(lake: Lake, run: Run) -> RunProgress:
-    """Tell how far a run is. Raises TransientError where the lake does not answer."""
+def progress_of(lake: Lake, run: Run, expected: Expected | None = None) -> RunProgress:
+    """Tell how far a run is. Raises TransientError where the lake does not answer.
+
+    `expected` is what the run's one job is expected to take, if its game has said so.
+    """
     done = done_chunks(lake, run.run_id)
     states, worked_s, planned_done_s, planned_left_s = 0, 0.0, 0.0, 0.0
     read, unplanned, unread = 0, 0, READ_AT_ONCE
@@ -64,11 +74,15 @@ def progress_of(lake: Lake, run: Run) -> RunProgress:
         factor = (worked_s + planned_left_s) / max(planned_done_s + planned_left_s, 1e-9)
         # Those that others have become were not expected: they are taken to be like the rest.
         left_s = planned_left_s * factor + unplanned * worked_s / max(1, read)
+    expected_s = None if left_s is None else worked_s + left_s
+    if expected is not None and expected.passed:
+        share = _passed(lake, run, done, expected.passed)
+        expected_s, left_s = forecast(expected.seconds, worked_s, share)
     return RunProgress(
         chunks_done=len(done),
         chunks_total=len(refs),
         states=states,
-        expected_s=None if left_s is None else worked_s + left_s,
+        expected_s=expected_s,
         left_s=left_s,
     )
 
@@ -88,3 +102,36 @@ def _spent_on(lake: Lake, ref: ChunkRef) -> tuple[int, float]:
         while len(_spent) > KEPT:
             _spent.popitem(last=False)
     return found
+
+
+def _passed(lake: Lake, run: Run, done: set[ChunkKey], shares: Sequence[float]) -> float:
+    """Tell which share of a count by layers is done: that of the layers before its last stage, and
+    of those of this stage as much as of its chunks.
+    """
+    stages = [s for s in run.segments if s.kind in ("plan", "stage")]
+    last = stages[-1] if stages else None
+    part = None if last is None else _first_part(lake, run.run_id, last.number)
+    if last is None or part is None:
+        return 0.0
+    many = len(last.chunk_rows)
+    ended = sum((last.number, chunk) in done for chunk in range(many))
+    before = _share_at(shares, part.layer)
+    if part.until is None:
+        # Where it will stop is not known before it has.
+        return before
+    return before + (_share_at(shares, part.until) - before) * ended / max(1, many)
+
+
+def _share_at(shares: Sequence[float], layer: int) -> float:
+    return shares[min(layer, len(shares) - 1)]
+
+
+def _first_part(lake: Lake, run_id: str, segment: int) -> StagePart | None:
+    """Read the first part of a segment, which never changes; None for one of another count."""
+    key = (lake.url, segment_path(run_id, segment))
+    if key not in _stages:
+        rows = lake.read_row_group(key[1], 0)
+        _stages[key] = stage_part(rows.column("part")[0].as_py())
+        while len(_stages) > KEPT:
+            _stages.popitem(last=False)
+    return _stages[key]

@@ -8,6 +8,7 @@ from typing import Literal
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.ondemand.jobs.rows import ends, find_row
 from nightgrid.workers.ondemand.jobs.run_progress import progress_of
 from nightgrid.workers.ondemand.record import BadRecordError, Record, check_job_id
@@ -39,8 +40,10 @@ class JobStatus:
     chunks_total: int | None = None
     states: int | None = None
     """States of the chunks of its run that are done."""
+    elapsed_s: float | None = None
+    """Seconds since a worker began it in one task; None before that, and for a run."""
     expected_s: float | None = None
-    """What its run is expected to take altogether: seconds of one core."""
+    """What it is expected to take altogether: seconds of one core. None for a short task."""
     left_s: float | None = None
     """What of that is left."""
     reason: str = ""
@@ -93,8 +96,9 @@ def status_of(lake: Lake, record: Record) -> JobStatus:
         attempts=record.attempts,
         run_id=record.run_id,
     )
+    expected = record.expected
     if found.run_id is None:
-        return found
+        return found if record.worker is None else _with_task(found, record)
     try:
         if read_done(lake, found.run_id) is not None:
             row = find_row(lake, record.job_id)
@@ -105,7 +109,7 @@ def status_of(lake: Lake, record: Record) -> JobStatus:
         run = open_run(lake, found.run_id)
     except PermanentError as error:
         return replace(found, state="run", reason=str(error))
-    far = progress_of(lake, run)
+    far = progress_of(lake, run, expected)
     return replace(
         found,
         state="run",
@@ -114,4 +118,18 @@ def status_of(lake: Lake, record: Record) -> JobStatus:
         states=far.states,
         expected_s=far.expected_s,
         left_s=far.left_s,
+    )
+
+
+def _with_task(found: JobStatus, record: Record) -> JobStatus:
+    """Add how far the task of a job is, as far as its record says."""
+    elapsed_s = max(0.0, time.time() - (record.started_at or time.time()))
+    if record.expected is None:
+        return replace(found, elapsed_s=elapsed_s)
+    expected_s = record.expected.seconds
+    return replace(
+        found,
+        elapsed_s=elapsed_s,
+        expected_s=expected_s,
+        left_s=forecast(expected_s, elapsed_s, 0.0).left_s,
     )

@@ -47,7 +47,7 @@ class SmallBoards:
         for name in self._settings.game_names:
             if not game_plug(name).words:
                 with suppress(NightgridError, ImportError):
-                    bind_game(name)
+                    bind_game(name).warm_expected()
 
     async def end(self) -> None:
         """End the processes, and write what they have answered."""
@@ -73,7 +73,7 @@ class SmallBoards:
     def _is_small(self, wanted: SolveRequest) -> bool:
         # A board with words of its own, or played with others than usual, needs these in the lake.
         has_words = getattr(wanted.asked.puzzle, "dictionary", None) is not None
-        return wanted.expected_s <= QUICK_S and wanted.split != "ahead" and not has_words
+        return wanted.expected.seconds <= QUICK_S and wanted.split != "ahead" and not has_words
 
     async def _solve(self, wanted: SolveRequest) -> dict[str, Any] | None:
         asked, begun = wanted.asked, time.time()

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
+from pydantic import SecretStr
+from starlette.testclient import TestClient
 
+from benchmarks.instruments.boards import loose_board
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.app import create_app
 from nightgrid.service.http.problems import Problem
+from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import admission as module
-from nightgrid.service.http.solves.admission import JOB_S, Admission
+from nightgrid.service.http.solves.admission import JOB_S, LOOK_S, SMALL, Admission
+from nightgrid.solvers.algebra import Expected
+from nightgrid.solvers.registry import game
 from nightgrid.workers.settings import Settings
 
 SETTINGS = Settings(ondemand_seconds=10, ondemand_wait_seconds=30, interactive_processes=2)  # type: ignore[call-arg]
+
+LARGE = Expected(seconds=90.0, passed=(0.0, 1.0))
 
 
 class Queue:
@@ -27,16 +39,22 @@ class Queue:
 
 
 @pytest.fixture
-def admission(monkeypatch: pytest.MonkeyPatch) -> Admission:
+def lake(tmp_path: Path) -> Lake:
+    return Lake.open(str(tmp_path / "lake"))
+
+
+@pytest.fixture
+def admission(monkeypatch: pytest.MonkeyPatch, lake: Lake) -> Admission:
     def told(client: Any, *_: Any) -> list[str]:
         if client.number < 0:
             raise redis.ConnectionError("away")
         return client.waiting
 
     monkeypatch.setattr(module, "waiting_in_order", told)
-    made = Admission(Queue([]), SETTINGS)  # type: ignore[arg-type]
-    made.note("small", 0.1)
-    made.note("large", 1000.0)
+    made = Admission(Queue([]), lake, SETTINGS)  # type: ignore[arg-type]
+    made.note("small", Expected(seconds=0.1))
+    made.note("long", Expected(seconds=1000.0))
+    made.note("large", LARGE)
     return made
 
 
@@ -45,24 +63,82 @@ def admission(monkeypatch: pytest.MonkeyPatch) -> Admission:
     [
         ([], None, 0.0),
         (["small"] * 20, None, 20 * (0.1 + JOB_S) / 2),
-        (["large"], None, 10 / 2),
-        (["unknown", "large/share"], None, 5 / 2),
+        (["long"], None, 10 / 2),
+        (["large"] * 9, None, 9 * JOB_S / 2),
+        (["unknown", "long/share"], None, 5 / 2),
         (["small"] * 10, 1000, 1000 * (0.1 + JOB_S) / 2),
-        (["large"], -1, 0.0),
+        (["long"], -1, 0.0),
     ],
 )
 def test_a_wait_is_what_those_before_are_expected_to_take(
     admission: Admission, waiting: list[str], number: int | None, expected_s: float
 ) -> None:
     admission._client = Queue(waiting, number)  # type: ignore[assignment]
-    assert admission.expected_wait_s() == pytest.approx(expected_s)
+    assert admission.expected_wait_s(SMALL) == pytest.approx(expected_s)
 
 
-def test_many_small_jobs_are_taken_where_few_large_ones_are_not(admission: Admission) -> None:
+def test_many_small_jobs_are_taken_where_few_unknown_ones_are_not(
+    admission: Admission, lake: Lake
+) -> None:
     admission._client = Queue(["small"] * 400)  # type: ignore[assignment]
     admission.check()
-    other = Admission(Queue(["unknown"] * 20), SETTINGS)  # type: ignore[arg-type]
+    other = Admission(Queue(["unknown"] * 20), lake, SETTINGS)  # type: ignore[arg-type]
     with pytest.raises(Problem) as caught:
         other.check()
     assert (caught.value.status, caught.value.slug) == (429, "queue-full")
     assert caught.value.headers == {"Retry-After": "20"}
+
+
+def test_a_large_job_is_delayed_by_the_runs_of_others(
+    admission: Admission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    huge = Expected(seconds=9000.0, passed=(0.0, 1.0))
+    admission.note("huge", huge)
+    monkeypatch.setattr(module, "list_jobs", lambda _: ["small", "large", "huge"])
+    processes = SETTINGS.batch_processes
+    assert admission.expected_wait_s(LARGE) == pytest.approx(2 * 90 / processes)
+    assert admission.expected_wait_s(huge) == pytest.approx((90 + 9000) / processes)
+    assert admission.expected_wait_s(SMALL) == 0
+    with pytest.raises(Problem, match="expected to wait"):
+        admission.check(huge)
+    admission.check()
+
+
+def test_without_a_server_the_open_jobs_of_the_lake_count(
+    admission: Admission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admission._client = Queue([], -1)  # type: ignore[assignment]
+    monkeypatch.setattr(module, "list_jobs", lambda _: ["small", "long", "large", "unknown"])
+    assert admission.expected_wait_s(SMALL) == pytest.approx((0.1 + JOB_S + 10 + 5) / 2)
+
+
+def test_large_boards_are_refused_where_they_would_wait_and_small_ones_are_taken(
+    settings: Settings, redis_url: str, board: dict[str, Any]
+) -> None:
+    served = settings.model_copy(
+        update={"redis_url": SecretStr(redis_url), "ondemand_wait_seconds": 4.0}
+    )
+    app = create_app(ServiceSettings(workers=served, quick_processes=0))
+    replies = []
+    with TestClient(app, base_url="http://localhost") as client:
+        for seed in range(4):
+            puzzle = game("pips").puzzle_to_json(loose_board(20, seed))
+            replies.append(client.post("/v1/solves", json={"puzzle": puzzle, "ask": "count"}))
+            time.sleep(LOOK_S)
+        small = client.post("/v1/solves", json={**board, "ask": "count"})
+    assert replies[0].status_code == 202, replies[0].text
+    for refused in replies[1:]:
+        assert (refused.status_code, refused.json()["type"]) == (429, "/problems/queue-full")
+        assert int(refused.headers["retry-after"]) > 1
+    assert small.status_code == 202, small.text
+
+
+def test_a_server_that_is_away_refuses_no_less(settings: Settings, client: TestClient) -> None:
+    service = client.app.state.service  # type: ignore[attr-defined]
+    service.admission._settings = settings.model_copy(update={"ondemand_wait_seconds": 4.0})
+    codes = []
+    for seed in range(3):
+        puzzle = game("pips").puzzle_to_json(loose_board(20, seed))
+        codes.append(client.post("/v1/solves", json={"puzzle": puzzle, "ask": "count"}).status_code)
+        time.sleep(LOOK_S)
+    assert codes == [202, 429, 429]

@@ -1,0 +1,39 @@
+"""What is told of a job in its first task: for how long it has run, and how far it is."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import Expected
+from nightgrid.workers.broker.task_progress import TaskProgress
+from nightgrid.workers.ondemand.record_files import read_record, write_record
+
+
+def test_a_job_in_its_first_task_shows_how_far_it_is(
+    client: TestClient, board: dict[str, Any], lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve = client.post("/v1/solves", json=board).json()
+    record = read_record(lake, solve["id"])
+    assert record is not None
+    expected = Expected(seconds=8.0, passed=(0.0, 0.5, 1.0))
+    begun = replace(record, worker="w", started_at=time.time() - 2, expected=expected)
+    write_record(lake, begun)
+    found = client.get(solve["links"]["self"]).json()
+    assert found["state"] == "running"
+    progress = found["progress"]
+    assert (progress["chunks_done"], progress["chunks_total"]) == (0, 1)
+    assert 2 <= progress["elapsed_s"] <= 60
+    assert progress["expected_s"] == 8.0
+    assert progress["states"] is None
+    told = TaskProgress(states=1234567, kernel_s=3.0, passed=0.5)
+    monkeypatch.setattr("nightgrid.service.http.state.read_task_progress", lambda *_: told)
+    progress = client.get(solve["links"]["self"]).json()["progress"]
+    assert progress["states"] == "1234567"
+    assert 6 < progress["expected_s"] < 8
+    assert 3 < progress["left_s"] < 5
