@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -28,6 +24,7 @@ from nightgrid.workers.broker.queues import INTERACTIVE, TRACE_HEADER
 from nightgrid.workers.celery_worker import base_task, tasks, this_worker
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing.exporting import OpenTelemetry
+from tests.service.http.monitoring.otlp_collector import collector
 from tests.service.scenes import PAIR
 
 
@@ -126,24 +123,9 @@ def test_a_header_that_is_none_begins_a_trace_of_its_own(spans: InMemorySpanExpo
 
 def test_a_collector_gets_the_spans_and_who_sent_them():
     """Given a collector over HTTP, Then it has the spans as soon as they are flushed."""
-    received: list[ExportTraceServiceRequest] = []
-
-    class Collector(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            data = self.rfile.read(int(self.headers["Content-Length"]))
-            if self.headers.get("Content-Encoding") == "gzip":
-                data = gzip.decompress(data)
-            assert self.path == "/v1/traces"
-            received.append(ExportTraceServiceRequest.FromString(data))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with collector() as where:
         try:
-            tracing.begin_tracing(f"http://127.0.0.1:{server.server_port}/", "worker")
+            tracing.begin_tracing(where.url, "worker")
             with tracing.span("kernel", game="pips", rows=3, nothing=None):
                 pass
             tracing.flush_traces()
@@ -152,8 +134,7 @@ def test_a_collector_gets_the_spans_and_who_sent_them():
             tracing.use_tracing(None)
             if kept is not None:
                 kept.provider.shutdown()
-            server.shutdown()
-    ((sent,),) = (request.resource_spans for request in received)
+    ((sent,),) = (request.resource_spans for request in where.received)
     about = {each.key: each.value.string_value for each in sent.resource.attributes}
     assert (about["service.name"], about["nightgrid.role"]) == ("nightgrid", "worker")
     ((span,),) = (scope.spans for scope in sent.scope_spans)
