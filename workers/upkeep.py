@@ -104,13 +104,13 @@ def _of_games(lake: Lake, run_ids: list[str], games: Collection[str]) -> list[st
 
     A run of which a killed deletion has left only its end is of any game.
     """
+    if not games:
+        return run_ids
     found = []
     for run_id in run_ids:
         with suppress(DamagedFileError):
-            about = games and (
-                read_about(lake, plan_path(run_id)) or read_about(lake, asked_path(run_id))
-            )
-            if not about or about["game"] in games:
+            about = read_about(lake, plan_path(run_id)) or read_about(lake, asked_path(run_id))
+            if about is None or about["game"] in games:
                 found.append(run_id)
     return found
 

@@ -18,7 +18,7 @@ from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, rows_where
-from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.question import Question
 
 PROVEN = pa.array([Status.SOLVED.value, Status.UNSOLVABLE.value], pa.string())
@@ -63,7 +63,7 @@ def contradictions(lake: Lake, question: Question) -> Iterator[Contradiction]:
     here = table.filter(is_now)
     at = pc.index_in(others.column("puzzle_id"), value_set=here.column("puzzle_id"))
     # Null, where this version has not answered, is no difference.
-    differ = pc.fill_null(pc.not_equal(_texts(others), _texts(here).take(at)), False)
+    differ = pc.fill_null(pc.not_equal(answer_texts(others), answer_texts(here).take(at)), False)
     before, present = others.filter(differ), here.take(at.filter(differ))
     order = pc.sort_indices(
         before, [(name, "ascending") for name in ("puzzle_id", "solver_version")]
@@ -89,7 +89,7 @@ def contradicting_answers(lake: Lake, held: Callable[[pa.Table], None]) -> pa.Ta
         held(rows)
         found.append(rows)
     table = pa.concat_tables(found)
-    said = table.select(list(_ASKED)).append_column("said", _texts(table))
+    said = table.select(list(_ASKED)).append_column("said", answer_texts(table))
     different = said.group_by([*_ASKED, "said"]).aggregate([])
     counted = different.group_by(list(_ASKED)).aggregate([([], "count_all")])
     several = counted.filter(pc.greater(counted.column("count_all"), 1)).select(list(_ASKED))
@@ -97,7 +97,7 @@ def contradicting_answers(lake: Lake, held: Callable[[pa.Table], None]) -> pa.Ta
     return differing.group_by(list(ANSWER_COLUMNS)).aggregate([]).select(list(ANSWER_COLUMNS))
 
 
-def _texts(table: pa.Table) -> pa.ChunkedArray:
+def answer_texts(table: pa.Table) -> pa.ChunkedArray:
     """Write what each row says of its board, so that equal texts are equal answers."""
     numbers = (pc.cast(table.column(name), pa.string()) for name in ("count", "value"))
     solved = pc.binary_join_element_wise(*(pc.fill_null(text, "") for text in numbers), "/")
@@ -140,6 +140,22 @@ def contradicted_count(lake: Lake, game: str) -> int | None:
     if known is None or not isinstance(counts := known.get(CONTRADICTED), dict):
         return None
     return sum(count for count in counts.values() if isinstance(count, int))
+
+
+def recount_contradicted(lake: Lake, game: str, version: str) -> None:
+    """Count anew what contradicts the present version, in the questions that were compared."""
+    known = read_hint(lake, compared_path(game), dict) or {}
+    counts = known.get(CONTRADICTED)
+    for about in list(counts) if isinstance(counts, dict) else ():
+        ask, rules, lexicon_id = about.split("\n")
+        question = Question(
+            game=game,
+            rules=rules,
+            lexicon_id=lexicon_id,
+            ask=Ask.parse(ask),
+            solver_version=version,
+        )
+        note_contradicted(lake, question, sum(1 for _ in contradictions(lake, question)))
 
 
 def _note(lake: Lake, question: Question, more: Mapping[str, str], count: int) -> None:

@@ -177,6 +177,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(r"runs/ended/[^/]+\.json", _read_by(read_end_file), Mend.FORGET),
     _kind(r"runs/wishes/[^/]+/[^/]+\.json", _read_by(read_interest_file), Mend.FORGET),
     _table(r"results/[^/]+\.parquet", tables.RESULTS, Mend.RESULTS),
+    _table(r"dropped/(?P<game>\w+)\.parquet", tables.DROPPED, Mend.PERSON),
     _table(r"divisions/[^/]+\.parquet", tables.DIVISIONS, Mend.FORGET),
     _table(r"solutions/[^/]+\.parquet", tables.SOLUTIONS, Mend.RESULTS),
     _table(
@@ -186,7 +187,11 @@ KINDS: tuple[Kind, ...] = (
     ),
     _kind(r"costs/[^/]+\.json", _json, Mend.FORGET),
     _table(r"checked/[^/]+\.parquet", tables.CHECKED, Mend.NIGHT),
-    _kind(r"checked/[\w-]+-(gold|normalised|observed|planned|compared)\.json", _json, Mend.NIGHT),
+    _kind(
+        r"checked/[\w-]+-(gold|normalised|observed|planned|compared|pruned)\.json",
+        _json,
+        Mend.NIGHT,
+    ),
     _kind(r"gold/[^/]+\.parquet", _rows, Mend.NIGHT),
     _kind(r"gold/[^/]+\.json", _json, Mend.NIGHT),
     _kind(r"reports/nights\.json", _json, Mend.FORGET),

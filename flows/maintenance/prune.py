@@ -4,11 +4,15 @@ What may go, each by its age in days:
 
 - `revisions`: boards that a date showed before its current ones, with their payloads and their
   rows of the quarantine. The current edition, and all payloads since it began, stay.
+- `results`: rows that lose against another of their job, that a new version of the solver repeats,
+  or whose board no night has brought, with their corpora (`retention.results`).
+- `rankings`: those of rankers that the present one has superseded (`retention.rankings`).
+- `contradicted`: answers of earlier versions of the solver that the present one contradicts.
 - `runs`: folders of runs that have ended, as nights do it; their results stay.
 - `damaged`: what a repair has moved away.
 
-Results, solutions, current editions, boards, dictionaries and word lists are never dropped: the
-promise of one row for each job, and every count, rests on them.
+The present answers about boards that nights have brought, current editions, boards, dictionaries
+and word lists are never dropped: what nights ask, and every count by date, rests on them.
 """
 
 from __future__ import annotations
@@ -17,11 +21,9 @@ import datetime as dt
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
-from nightgrid.archive.games import reader
+from nightgrid.archive.games import ranking_game, reader
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.raw import RawArchive
@@ -31,35 +33,13 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.payloads.published import Published
 from nightgrid.flows.maintenance.repair import LEASE
+from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
+from nightgrid.flows.maintenance.retention.rankings import prune_rankings
+from nightgrid.flows.maintenance.retention.results import prune_results
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import check_held, holding
 from nightgrid.workers.upkeep import prune_runs, runs_to_prune
-
-
-class Kept(StrEnum):
-    """What has an age after which it is dropped."""
-
-    REVISIONS = "revisions"
-    RUNS = "runs"
-    DAMAGED = "damaged"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pruned:
-    """What was dropped of one table, or would be."""
-
-    what: Kept
-    game: str | None
-    """None: it is not of one game."""
-    count: int
-    """Payloads, runs or files."""
-    freed_bytes: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Write it for programs."""
-        told = {"what": self.what.value, "game": self.game}
-        return told | {"count": self.count, "freed_bytes": self.freed_bytes}
 
 
 def prune_lake(
@@ -85,17 +65,31 @@ def prune_lake(
         raise PermanentError(
             f"the lake {lake.url} has no payloads of {', '.join(missing)}; expected some under raw/"
         )
+
+    def held() -> None:
+        check_held(lake, LEASE)
+
     refusal = f"a night or a repair is at work on the lake {lake.url}"
+    before = {what: now - dt.timedelta(days=days) for what, days in keep_days.items()}
     with nullcontext() if dry_run else holding(lake, LEASE, refusal):
-        if Kept.REVISIONS in keep_days:
-            before = now.date() - dt.timedelta(days=keep_days[Kept.REVISIONS])
+        if Kept.REVISIONS in before:
             for game in (game for game in there if not games or game in games):
-                yield _prune_revisions(lake, game, before, dry_run=dry_run)
-        if Kept.RUNS in keep_days:
+                date = before[Kept.REVISIONS].date()
+                yield _prune_revisions(lake, game, date, dry_run=dry_run)
+        for what in (Kept.RESULTS, Kept.CONTRADICTED):
+            for game in sorted(games or GAMES) if what in before else ():
+                done = prune_results(
+                    lake, what, game, before[what], now.date(), held, dry_run=dry_run
+                )
+                if games or done.count or done.freed_bytes:
+                    yield done
+        if Kept.RANKINGS in before:
+            for game in sorted(games or filter(None, [ranking_game()])):
+                yield prune_rankings(lake, game, before[Kept.RANKINGS], held, dry_run=dry_run)
+        if Kept.RUNS in before:
             yield _prune_runs(lake, keep_days[Kept.RUNS], games, now, dry_run=dry_run)
-        if Kept.DAMAGED in keep_days:
-            age = dt.timedelta(days=keep_days[Kept.DAMAGED])
-            yield _prune_damaged(lake, now - age, dry_run=dry_run)
+        if Kept.DAMAGED in before:
+            yield _prune_damaged(lake, before[Kept.DAMAGED], dry_run=dry_run)
 
 
 def _prune_revisions(lake: Lake, game: str, before: dt.date, *, dry_run: bool) -> Pruned:

@@ -17,7 +17,7 @@ from nightgrid.solvers.sentences import plural
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.flows.maintenance.check import Finding, OnFile
-    from nightgrid.flows.maintenance.prune import Kept
+    from nightgrid.flows.maintenance.retention.pruned import Kept
 
 
 class Action(StrEnum):
@@ -45,7 +45,8 @@ def maintain_lake(
         list[str] | None,
         typer.Option(
             metavar="WHAT=DAYS",
-            help="prune: drop revisions, runs or damaged after so many days; may be repeated.",
+            help="prune: drop revisions, results, contradicted, rankings, runs or damaged after so "
+            "many days; may be repeated.",
         ),
     ] = None,
     game: Annotated[
@@ -76,8 +77,9 @@ def maintain_lake(
     one; earlier ones are read without it, too. rebuild makes boards, editions and quarantine anew
     from the raw payloads and keeps all answers; with --into, another lake gets the payloads alone,
     and what is asked there is worked anew. prune drops superseded revisions with their payloads,
-    ended runs, and what a repair moved away; never results, solutions or current editions. Each may
-    be killed anywhere and run again; all but check refuse while a night is at work. None touches
+    results that nothing asks for any more, rankings of superseded rankers, ended runs, and what a
+    repair moved away; never current editions or the present answers about their boards. Each may be
+    killed anywhere and run again; all but check refuse while a night is at work. None touches
     files that are none of the lake's. Exit code: 0 nothing is wrong (or is any more), 5 something
     is, 1 the lake is of a later version or a night is at work on it, 3 bad input.
     """
@@ -132,7 +134,7 @@ def _check_options(action: Action, **given: object) -> None:
 
 
 def _read_keep(texts: Sequence[str]) -> dict[Kept, float]:
-    from nightgrid.flows.maintenance.prune import Kept
+    from nightgrid.flows.maintenance.retention.pruned import Kept
 
     if not texts:
         raise PermanentError(
@@ -250,7 +252,8 @@ def _prune(
 ) -> int:
     from nightgrid.flows.maintenance.prune import prune_lake
 
-    nouns = {"revisions": "payload", "runs": "run", "damaged": "file"}
+    nouns = {"revisions": "payload", "results": "row", "contradicted": "row"}
+    nouns |= {"rankings": "ranking", "runs": "run", "damaged": "file"}
     for done in prune_lake(lake, kept, games, dry_run=dry_run):
         if json:
             emit(done.to_json())

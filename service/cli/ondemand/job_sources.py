@@ -141,9 +141,9 @@ class LakeJobs:
 
     def files(self, row: Mapping[str, Any]) -> Sequence[SolutionFile]:
         """See Jobs."""
-        from nightgrid.archive.results.solution_files import files_of
+        from nightgrid.archive.results.results import listed_files
 
-        return files_of(self.lake, row["run_id"], row["job_id"], row["count"])
+        return listed_files(self.lake, row)
 
     def close(self) -> None:
         """See Jobs; a lake is not held open."""

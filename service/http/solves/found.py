@@ -11,8 +11,8 @@ from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.results import solution_tables
-from nightgrid.archive.results.solution_files import files_of, tables_in
+from nightgrid.archive.results.results import listed_files, solution_tables
+from nightgrid.archive.results.solution_files import tables_in
 from nightgrid.service.games import view
 from nightgrid.service.http.problems import FieldError, Problem
 from nightgrid.service.http.solves.models import Solutions
@@ -119,7 +119,7 @@ def _texts(lake: Lake, row: dict[str, Any], offset: int) -> Iterator[str]:
     """Read solutions as JSON texts from a rank on, a row group at a time."""
     if not row["count"] or row["ask"] == "count":
         return
-    files = files_of(lake, row["run_id"], row["job_id"], row["count"])
+    files = listed_files(lake, row)
     if files:
         wanted = [file for file in files if file.stop > offset]
         tables = tables_in(lake, wanted, ("solution",))

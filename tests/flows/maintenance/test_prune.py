@@ -18,7 +18,8 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.results.results import read_results
 from nightgrid.flows.maintenance.check import check_lake_files
-from nightgrid.flows.maintenance.prune import Kept, prune_lake
+from nightgrid.flows.maintenance.prune import prune_lake
+from nightgrid.flows.maintenance.retention.pruned import Kept
 from nightgrid.flows.night.night import work_night
 from nightgrid.solvers.errors import PermanentError
 

@@ -162,7 +162,8 @@ def test_an_upgrade_a_rebuild_and_a_prune_say_what_they_did(invoke: Invoke, tmp_
     ("words", "sentence"),
     [
         (["prune"], "told nothing to drop; expected --keep WHAT=DAYS"),
-        (["prune", "--keep", "results=3"], "revisions, runs or damaged"),
+        (["prune", "--keep", "counts=3"], "rankings, runs or damaged"),
+        (["prune", "--keep", "damaged=3", "--game", "pips"], "damaged files are of no game"),
         (["prune", "--keep", "runs=-1"], "whole days"),
         (["check", "--dry-run"], "--dry-run is not for lake check; expected upgrade, prune"),
         (["upgrade", "--keep", "runs=1"], "--keep is not for lake upgrade; expected prune"),

@@ -1,0 +1,1 @@
+"""Retention: what of a lake may go by its age, one module for each kind."""

@@ -1,0 +1,57 @@
+"""Drop rankings of rankers that the present one has superseded.
+
+A ranking is as old as the last date of its board, or else as its file, which is never changed. What
+was measured of a ranker stays in gold/rank_accuracy.parquet.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+from nightgrid.archive.games import ranking_game, ranking_plug
+from nightgrid.archive.games.plug import ALONE_SUFFIX
+from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS, RANKINGS
+from nightgrid.archive.results.rankings import FOLDER, SUFFIX
+from nightgrid.archive.skipped_files import skip_file
+from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
+
+
+def prune_rankings(
+    lake: Lake, game: str, before: dt.datetime, check: Callable[[], None], *, dry_run: bool
+) -> Pruned:
+    """Drop the rankings of a game that superseded rankers made before; return how many."""
+    freed = count = 0
+    present = ranking_plug().ranker_here().removesuffix(ALONE_SUFFIX)
+    dates = _dates(lake, game)
+    limit_ns = int(before.timestamp()) * 10**9
+    stamps = lake.stamps(FOLDER) if game == ranking_game() else {}
+    for path, (size, written_ns) in sorted(stamps.items()):
+        if not path.endswith(SUFFIX):
+            continue
+        try:
+            (row,) = lake.read_file(path, RANKINGS).select(["puzzle_id", "ranker"]).to_pylist()
+        except MissingFileError:
+            continue
+        except DamagedFileError as error:
+            skip_file(path, error)
+            continue
+        date = dates.get(row["puzzle_id"])
+        is_old = written_ns < limit_ns if date is None else date < before.date()
+        if is_old and row["ranker"].removesuffix(ALONE_SUFFIX) != present:
+            count, freed = count + 1, freed + size
+            if not dry_run:
+                check()
+                lake.delete(path, durable=False)
+    return Pruned(what=Kept.RANKINGS, game=game, count=count, freed_bytes=freed)
+
+
+def _dates(lake: Lake, game: str) -> dict[str, dt.date]:
+    """Read the last date on which each board stood."""
+    editions = lake.read_table(editions_path(game), EDITIONS, ["puzzle_id", "date"])
+    stands = editions.group_by("puzzle_id").aggregate([("date", "max")])
+    ids, days = (stands.column(name).to_pylist() for name in ("puzzle_id", "date_max"))
+    return dict(zip(ids, days, strict=True))

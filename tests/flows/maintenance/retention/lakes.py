@@ -1,0 +1,67 @@
+"""Lakes with answers of several versions, runs and corpora, of which some are to go."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from benchmarks.chaos.lakes.nights import night_of
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.results import read_results
+from nightgrid.flows.count.count import work_count
+from nightgrid.flows.count.report import CountReport
+from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.night.night import work_night
+from nightgrid.flows.night.report import GameReport
+from nightgrid.solvers.pips.game import PipsGame
+
+CORPUS = "pips:n=4,seed=7"
+NEXT = "pips-next"
+
+
+def night(folder: Path) -> GameReport:
+    return work_night(night_of(folder / "lake", folder / "source")).games[0]
+
+
+def count(folder: Path, corpus: str = CORPUS) -> CountReport:
+    workers = night_of(folder / "lake", folder / "source").workers
+    return work_count(CountSettings(corpus=corpus, executor="inline", workers=workers))
+
+
+@contextmanager
+def new_version() -> Iterator[None]:
+    with mock.patch.object(PipsGame, "solver_version", NEXT):
+        yield
+
+
+def keys(lake: Lake) -> list[tuple[str, str, str]]:
+    rows = read_results(lake).select(["job_id", "run_id", "status"]).to_pylist()
+    return sorted(tuple(row.values()) for row in rows)
+
+
+def versions(lake: Lake) -> dict[str, int]:
+    told = pc.value_counts(read_results(lake).column("solver_version")).to_pylist()
+    return {row["values"]: row["counts"] for row in told}
+
+
+def add_loser(lake: Lake, run_id: str = "c" * 32) -> None:
+    """Let the first job have ended over budget in an earlier run, whose folder is gone."""
+    table = read_results(lake).slice(0, 1)
+    for name, value in (("status", "over_budget"), ("count", None), ("run_id", run_id)):
+        at = table.column_names.index(name)
+        field = table.schema.field(at)
+        table = table.set_column(at, field, pa.array([value], field.type))
+    lake.write_table(f"results/{run_id}.parquet", table)
+
+
+def age_files(lake: Lake, *folders: str) -> None:
+    """Let files be from 1970."""
+    for folder in folders:
+        for path in lake.list(folder):
+            os.utime(Path(lake.url) / path, (0, 0))
