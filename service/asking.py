@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings
 
 
+COMMAND_LINE = "nightgrid"
+"""What the command line calls itself as a client of a service."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """A question about one puzzle, and the game that answers it, bound to its rules and words."""

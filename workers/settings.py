@@ -111,7 +111,9 @@ class Settings(BaseSettings):
 
     split: Literal["auto", "ahead", "never"] = "auto"
     """Whether jobs are divided before they are over budget: `auto` where processes would be idle
-    and the job is expected to take long enough, `ahead` wherever it can be, `never`."""
+    and the job is expected to take long enough, `ahead` also where it is expected to take less,
+    `never`. A board on demand that is solved before an idle process can join, a fraction of a
+    second, stays in one part."""
     split_into: int = Field(default=16, ge=2, le=4096)
     """Parts that one part over budget is divided into, about."""
     split_depth_max: int = Field(default=2, ge=0, le=32)

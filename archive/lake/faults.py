@@ -44,12 +44,15 @@ class MissingFileError(PermanentError):
 class NotInLakeError(PermanentError):
     """Something that a lake does not have. `public` says so without saying where the lake lies.
 
-    `hint` is for those who choose the lake.
+    `hint` is for those who choose the lake; `public` for those who do not, where it is not the same
+    sentence.
     """
 
-    def __init__(self, before: str, url: str, after: str = "", *, hint: str = "") -> None:
+    def __init__(
+        self, before: str, url: str, after: str = "", *, hint: str = "", public: str = ""
+    ) -> None:
         super().__init__(f"{before}{url}{after}{hint}")
-        self.public = f"{before}the lake{after}"
+        self.public = public or f"{before}the lake{after}"
 
 
 class DamagedFileError(PermanentError):

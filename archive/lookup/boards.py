@@ -111,7 +111,8 @@ def check_has_puzzles(lake: Lake, *folders: str) -> None:
     """Raise PermanentError where there is no lake with puzzles, nor with one of other folders."""
     if not any(map(lake.exists, ("puzzles", "editions", CORPORA, *folders))):
         hint = "; name one with --lake or NIGHTGRID_LAKE"
-        raise NotInLakeError("", lake.url, " is no lake with puzzles", hint=hint)
+        public = "the lake has no puzzles yet"
+        raise NotInLakeError("", lake.url, " is no lake with puzzles", hint=hint, public=public)
 
 
 def editions_of(lake: Lake, game: str) -> list[dict[str, Any]]:

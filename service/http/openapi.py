@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from nightgrid.service.http.guard.access import wants_key
 from nightgrid.service.http.problem_kinds import Kind, kinds_of
 from nightgrid.service.http.problems import PROBLEM_TYPE
 
@@ -74,7 +75,7 @@ _ASKING: list[dict[str, Any]] = [
         "schema": {"type": "string", "pattern": "^(wait=[0-9]{1,2}|respond-async)$"},
     },
 ]
-"""Headers that POST /v1/solves reads."""
+"""Headers that a question is asked with."""
 _MISPLACED = "#/$defs/"
 """Where pydantic puts the models of a schema that is made by itself."""
 
@@ -117,13 +118,13 @@ def _complete(operation: dict[str, Any], path: str, method: str, schemas: dict[s
     for status, kinds in by_status.items():
         responses[str(status)] = _problem(status, kinds)
     operation["responses"] = dict(sorted(responses.items()))
-    if path.startswith("/v1/") or path == "/metrics":
+    if wants_key(path):
         operation["security"] = [{}, {KEY: []}]
     if name == "post_solve":
         operation.setdefault("parameters", []).extend(_ASKING)
         responses["202"]["headers"] = _WAITING
     if name == "post_ranking":
-        operation.setdefault("parameters", []).append(_ASKING[-1])
+        operation.setdefault("parameters", []).extend(_ASKING)
         responses["202"]["headers"] = _WAITING
     if "requestBody" in operation:
         _place_models(operation["requestBody"]["content"]["application/json"], schemas)

@@ -51,7 +51,7 @@ Split = Annotated[
         metavar="auto|ahead|never",
         autocompletion=offer(("auto", "ahead", "never")),
         help="Whether a job is divided before it is over budget: where processes would be idle and "
-        "it takes long enough (auto, unless set otherwise), wherever it can be, or never.",
+        "it takes long enough (auto, unless set otherwise), also where it takes less, or never.",
     ),
 ]
 DEADLINE_MAX_S = 30 * 24 * 3600.0

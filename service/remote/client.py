@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
+from nightgrid.service.asking import COMMAND_LINE
 from nightgrid.solvers.errors import PermanentError, TransientError
 
 KEY_VARIABLE = "NIGHTGRID_API_KEY"
@@ -42,7 +43,7 @@ class RemoteClient:
                 f"--url is {url!r:.80}; expected http:// or https:// and a host, without a password"
             )
         self.url = url.rstrip("/")
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": "application/json", "User-Agent": COMMAND_LINE}
         if key:
             headers["Authorization"] = f"Bearer {key}"
         self._http = httpx.Client(

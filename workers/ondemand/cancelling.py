@@ -25,11 +25,17 @@ from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.status import cancel_run, delete_discarded, drops_states
 from nightgrid.workers.settings import Settings
 
+BY_COMMAND = "by nightgrid cancel"
+"""Why a job ended that was cancelled from the command line."""
 DAY_SECONDS = 24 * 3600.0
 
 
-def cancel_job(lake: Lake, job_id: str, settings: Settings | None = None) -> tuple[JobStatus, bool]:
+def cancel_job(
+    lake: Lake, job_id: str, settings: Settings | None = None, *, reason: str = BY_COMMAND
+) -> tuple[JobStatus, bool]:
     """Cancel a job; tell where it is now, and whether there was anything to cancel.
+
+    The reason says for people how it was cancelled.
 
     What was worked of its run is kept, its states are not: the next submission goes on from there.
     Workers that are at it stop within a second if they are called, which takes the settings; else
@@ -44,14 +50,19 @@ def cancel_job(lake: Lake, job_id: str, settings: Settings | None = None) -> tup
         return status(lake, job_id), True
     if record is None or before.state == "done":
         return before, False
-    end_with_run(lake, record, "cancelled", "by nightgrid cancel")
+    end_with_run(lake, record, "cancelled", reason)
     if settings is not None:
         request_stop(settings, job_id, *([record.run_id] if record.run_id else []))
     return status(lake, job_id), True
 
 
 def leave_job(
-    lake: Lake, job_id: str, interest: str, settings: Settings | None = None
+    lake: Lake,
+    job_id: str,
+    interest: str,
+    settings: Settings | None = None,
+    *,
+    reason: str = BY_COMMAND,
 ) -> tuple[JobStatus, int]:
     """Withdraw one client's interest in a job, and cancel the job when it was the last.
 
@@ -66,7 +77,7 @@ def leave_job(
         left = withdraw_interest(lake, job_id, record.submitted_at, interest)
         if left:
             return status(lake, job_id), left
-    return cancel_job(lake, job_id, settings)[0], 0
+    return cancel_job(lake, job_id, settings, reason=reason)[0], 0
 
 
 def end_with_run(lake: Lake, record: Record, end: End, reason: str) -> None:

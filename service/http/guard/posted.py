@@ -100,6 +100,9 @@ def _needed_text(body: Mapping[str, Any], name: str) -> str:
 
 
 def _read(value: Any, game: str | None, level: str | None) -> tuple[str, Published]:
+    if isinstance(value, str):
+        expected = "expected an object: a payload, or a board in its own form"
+        raise wrong("/puzzle", f"{expected}; what names a board of the lake goes into id")
     if not isinstance(value, (dict, list)):
         raise wrong("/puzzle", "expected an object: a payload, or a board in its own form")
     data = json.dumps(value).encode("ascii")

@@ -57,11 +57,14 @@ async def post_ranking(
     client: Client = request.state.client
     wait_s = wait_of(request.headers.getlist("prefer"))
     key = request.headers.get(HEADER)
+    digest = digest_of(RANKED + await request.body())
     if key is not None:
-        digest = digest_of(RANKED + await request.body())
         await asyncio.to_thread(service.replays.check, client.name, key, digest)
+    wanted = await asyncio.to_thread(_wanted, service, body)
+    if key is not None:
+        await asyncio.to_thread(service.replays.note, client.name, key, digest)
     interest = interest_for(client, key)
-    ranking_id = await asyncio.to_thread(_begin, service, body, client, interest)
+    ranking_id = await asyncio.to_thread(_begin, service, wanted, client, interest)
     value = await service.until_over(ranking_id, wait_s, _look_of(service))
     if value is None:
         raise TransientError(f"ranking {ranking_id} is gone")
@@ -140,16 +143,20 @@ def _cut(value: dict[str, Any], limit: int) -> dict[str, Any]:
     return {**value, "covers": value["covers"][:limit]}
 
 
-def _begin(service: Service, body: RankingBody, client: Client, interest: str) -> str:
-    """Submit a ranking that the lake does not have. Raises Problem for what is no such board."""
+def _wanted(service: Service, body: RankingBody) -> RankingRequest:
+    """Read which ranking is wanted. Raises Problem for what is no board that is ranked."""
     ranks = ranking_plug()
     given = {"puzzle": body.puzzle, "id": body.id, "game": ranks.GAME}
     posted = posted_board(service.lake, given, service.settings.limits)
     if not ranks.can_rank(posted.published.puzzle):
         raise wrong("/id" if body.puzzle is None else "/puzzle", ranks.NOT_RANKED)
     clue = posted.published.clue if body.clue is None else body.clue
-    wanted = RankingRequest(puzzle=posted.published.puzzle, clue=clue)
-    ranking_id = wanted.ranking_id(ranks.ranker_here())
+    return RankingRequest(puzzle=posted.published.puzzle, clue=clue)
+
+
+def _begin(service: Service, wanted: RankingRequest, client: Client, interest: str) -> str:
+    """Submit a ranking that the lake does not have."""
+    ranking_id = wanted.ranking_id(ranking_plug().ranker_here())
     known = ranking_status(service.lake, ranking_id)
     if known.state == "done":
         return ranking_id

@@ -29,29 +29,58 @@ class Replays:
         self._here: Kept[tuple[str, float]] = Kept()
 
     def check(self, client: str, key: str, digest: str) -> None:
-        """Take note of a key's body. Raises Problem for a key that was used with another one."""
+        """Raise Problem for what is no key, and for one that was used with another body."""
         if not _KEY.fullmatch(key):
             detail = "expected 1 to 200 printable characters of ASCII without spaces"
             raise _wrong(422, "bad-value", "A value is wrong", detail)
-        name = hashlib.sha256(f"{client}\n{key}".encode()).hexdigest()
-        known = self._known(name, digest)
-        if known != digest:
+        self._compare(self._known(_name_of(client, key)), digest)
+
+    def note(self, client: str, key: str, digest: str) -> None:
+        """Take note of the body of a key that was checked, which was found to be sound.
+
+        A body that is refused leaves its key free, so that it can be mended. Raises Problem where
+        another body was faster.
+        """
+        name = _name_of(client, key)
+        known = self._known(name)
+        if known is None:
+            known = digest
+            with suppress(redis.RedisError):
+                place = self._place(name)
+                if not self._client.set(place, digest, nx=True, ex=KEPT_S):
+                    known = str(self._client.get(place) or digest)
+            self._keep(name, known)
+        self._compare(known, digest)
+
+    @staticmethod
+    def _compare(known: str | None, digest: str) -> None:
+        if known not in (None, digest):
             raise _wrong(
                 422, "replayed-key", "The key was used before", "it was used with another body"
             )
 
-    def _known(self, name: str, digest: str) -> str:
-        """Tell which body a key stands for, this one unless there was another."""
+    def _known(self, name: str) -> str | None:
+        """Tell which body a key stands for; None for a key that was not used."""
         here = self._here.get(name)
         if here is not None and here[1] > time.monotonic():
             return here[0]
-        known = digest
+        found = None
         with suppress(redis.RedisError):
-            place = f"{key_prefix(self._settings)}replay:{name}"
-            if not self._client.set(place, digest, nx=True, ex=KEPT_S):
-                known = str(self._client.get(place) or digest)
-        self._here.put(name, (known, time.monotonic() + KEPT_S))
-        return known
+            found = self._client.get(self._place(name))
+        if found is None:
+            return None
+        self._keep(name, str(found))
+        return str(found)
+
+    def _keep(self, name: str, digest: str) -> None:
+        self._here.put(name, (digest, time.monotonic() + KEPT_S))
+
+    def _place(self, name: str) -> str:
+        return f"{key_prefix(self._settings)}replay:{name}"
+
+
+def _name_of(client: str, key: str) -> str:
+    return hashlib.sha256(f"{client}\n{key}".encode()).hexdigest()
 
 
 def _wrong(status: int, slug: str, title: str, detail: str) -> Problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -10,6 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+from nightgrid.service.asking import COMMAND_LINE
 from nightgrid.service.asking import submit as submit_asked
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.layer import Recall
@@ -24,15 +26,15 @@ from nightgrid.service.http.solves.views import API, is_over
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.logs import bind
-from nightgrid.workers.ondemand.cancelling import leave_job
+from nightgrid.workers.ondemand.cancelling import BY_COMMAND, leave_job
 from nightgrid.workers.ondemand.jobs.rows import is_answered
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ondemand.record_files import read_record
 from nightgrid.workers.runs.interests import interest_name
 
 router = APIRouter(tags=["solves"])
-RETRY_AFTER_S = 1
-"""When a client that was not told of an end may look again."""
+RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
+"""When a client that was not told of an end may look again: after what is left, within these."""
 _REPLY: dict[int | str, dict[str, Any]] = {
     202: {"model": Solve, "description": "It is not answered yet; Location says where to look."},
 }
@@ -55,13 +57,13 @@ async def post_solve(request: Request, service: Here) -> Response:
     if key is not None:
         await asyncio.to_thread(service.replays.check, client.name, key, digest)
     known = service.replies.get(digest)
+    # A body that is refused leaves its key free.
+    wanted = await _read(service, raw) if known is None else None
+    if key is not None:
+        await asyncio.to_thread(service.replays.note, client.name, key, digest)
     if known is not None:
         return known
-    if is_light(raw):
-        # Sooner done than handed over: another thread would take turns with this one.
-        wanted = read_request(service.lake, service.settings, raw)
-    else:
-        wanted = await asyncio.to_thread(read_request, service.lake, service.settings, raw)
+    assert wanted is not None
     bind(job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game)
     solve = await _solved(service, wanted, client, key, wait_s)
     if is_over(solve):
@@ -70,8 +72,22 @@ async def post_solve(request: Request, service: Here) -> Response:
         if not wanted.names_board and service.views.final(wanted.job_id) is not None:
             service.replies.put(digest, reply)
         return reply
-    headers = {"Location": solve["links"]["self"], "Retry-After": str(RETRY_AFTER_S)}
+    headers = {"Location": solve["links"]["self"], "Retry-After": retry_after(solve)}
     return JSONResponse(solve, 202, headers=headers)
+
+
+def retry_after(solve: dict[str, Any]) -> str:
+    """Tell in whole seconds when it is worth to look again at a job that has no answer."""
+    left_s = (solve["progress"] or {}).get("left_s") or 0.0
+    return str(min(max(math.ceil(left_s), RETRY_AFTER_S), RETRY_AFTER_MAX_S))
+
+
+async def _read(service: Service, raw: bytes) -> SolveRequest:
+    """Read what a body wants. Raises Problem for what is wrong with it."""
+    if is_light(raw):
+        # Sooner done than handed over: another thread would take turns with this one.
+        return read_request(service.lake, service.settings, raw)
+    return await asyncio.to_thread(read_request, service.lake, service.settings, raw)
 
 
 async def _solved(
@@ -159,7 +175,7 @@ def answered(solve: dict[str, Any]) -> Response:
 async def get_solve(job_id: str, service: Here) -> Response:
     """Tell where a job is."""
     solve = await asyncio.to_thread(found_solve, service, job_id)
-    headers = {} if is_over(solve) else {"Retry-After": str(RETRY_AFTER_S)}
+    headers = {} if is_over(solve) else {"Retry-After": retry_after(solve)}
     return JSONResponse(solve, headers=headers)
 
 
@@ -181,7 +197,13 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
 
     def leave() -> tuple[dict[str, Any], int]:
         found_solve(service, job_id)
-        _, left = leave_job(service.lake, job_id, interest, service.settings.workers)
+        _, left = leave_job(
+            service.lake,
+            job_id,
+            interest,
+            service.settings.workers,
+            reason=door_of(request.headers),
+        )
         service.open_jobs.left(client, job_id)
         service.views.forget(job_id)
         return found_solve(service, job_id), left
@@ -189,6 +211,14 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
     solve, left = await asyncio.to_thread(leave)
     service.hub.moved(job_id)
     return left_by_one(solve, left)
+
+
+def door_of(headers: Headers) -> str:
+    """Say by which door a client comes that cancels something, as the reason of its end."""
+    if headers.get("user-agent") == COMMAND_LINE:
+        return BY_COMMAND
+    # Browsers send an origin with everything that changes something.
+    return "on the page" if "origin" in headers else "by a client over HTTP"
 
 
 def interest_for(client: Client, key: str | None) -> str:

@@ -216,6 +216,8 @@ def test_the_keeper_sends_what_is_lost_and_gives_up_in_the_end(
 def test_an_idempotency_key_stands_for_one_ranking(client: TestClient):
     body = {"puzzle": BOARD, "clue": "Pets"}
     keyed = {"Idempotency-Key": "once"}
+    refused = client.post("/v1/rankings", json=body | {"puzzle": {"board": ["A1"]}}, headers=keyed)
+    assert refused.status_code == 422
     for _ in range(2):
         assert client.post("/v1/rankings", json=body, headers=keyed).status_code == 202
     other = client.post("/v1/rankings", json=body | {"clue": "Dogs"}, headers=keyed)

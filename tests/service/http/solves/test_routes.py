@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.solves.routes import retry_after
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.settings import Settings
 
@@ -98,6 +99,15 @@ def test_a_key_stands_for_one_body(client: TestClient, board: dict[str, Any]) ->
     assert bad.status_code == 422
 
 
+def test_a_refused_body_leaves_its_key_free(client: TestClient, board: dict[str, Any]) -> None:
+    key = {"Idempotency-Key": "mended"}
+    refused = client.post("/v1/solves", json={**board, "ask": "most"}, headers=key)
+    assert refused.json()["type"] == "/problems/bad-value"
+    assert client.post("/v1/solves", json=board, headers=key).status_code == 202
+    other = client.post("/v1/solves", json={**board, "ask": "count"}, headers=key)
+    assert other.json()["type"] == "/problems/replayed-key"
+
+
 @pytest.mark.parametrize(
     ("change", "pointer"),
     [
@@ -164,3 +174,44 @@ def test_a_field_that_is_nearly_known_is_named(
 ) -> None:
     answer = client.post("/v1/solves", json=board | more)
     assert (answer.status_code, answer.json()["detail"]) == (422, told)
+
+
+@pytest.mark.parametrize(
+    ("progress", "seconds"),
+    [
+        (None, "1"),
+        ({"left_s": None}, "1"),
+        ({"left_s": 0.2}, "1"),
+        ({"left_s": 7.1}, "8"),
+        ({"left_s": 4000.0}, "30"),
+    ],
+)
+def test_a_client_may_look_again_after_what_is_left(progress: Any, seconds: str) -> None:
+    assert retry_after({"progress": progress}) == seconds
+
+
+@pytest.mark.parametrize(
+    ("headers", "door"),
+    [
+        ({}, "by a client over HTTP"),
+        ({"Origin": "http://localhost"}, "on the page"),
+        ({"User-Agent": "nightgrid"}, "by nightgrid cancel"),
+    ],
+)
+def test_the_reason_of_a_cancelled_job_names_the_door(
+    client: TestClient, board: dict[str, Any], headers: dict[str, str], door: str
+) -> None:
+    at = client.post("/v1/solves", json=board).json()["links"]["self"]
+    cancelled = client.delete(at, headers=headers).json()
+    assert (cancelled["state"], cancelled["reason"]) == ("cancelled", door)
+
+
+def test_a_text_as_puzzle_is_told_where_an_id_goes(client: TestClient) -> None:
+    told = client.post("/v1/solves", json={"puzzle": "pips/2026-01-05/hard"}).json()
+    assert told["errors"][0]["pointer"] == "/puzzle"
+    assert told["detail"].endswith("what names a board of the lake goes into id")
+
+
+def test_a_lake_without_puzzles_is_said_to_have_none(client: TestClient) -> None:
+    told = client.post("/v1/solves", json={"id": "pips/2026-01-05/hard"})
+    assert (told.status_code, told.json()["detail"]) == (404, "/id: the lake has no puzzles yet")
