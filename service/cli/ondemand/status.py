@@ -47,6 +47,7 @@ JOB_COLUMNS = {
     "reason": "string",
 }
 """Columns of --format for jobs, as nightgrid.archive.lake.tables.fields reads them."""
+STARTING = "workers are starting"
 Named = Annotated[
     list[str] | None,
     typer.Argument(
@@ -146,10 +147,17 @@ def _look(source: Jobs) -> _Look:
 def _remote_queue_text(queue: Mapping[str, Any]) -> str:
     oldest = queue["oldest_s"]
     age = "" if oldest is None else f", oldest {oldest:.1f} s"
-    workers = plural(len(queue["workers"]), "worker") if queue["answers"] else "no server"
+    workers = _workers_text(len(queue["workers"]), is_starting=queue["state"] == "starting")
+    if not queue["answers"]:
+        workers = "no server"
     lines = [f"{queue['waiting']} queued, {queue['running']} working{age}; {workers}"]
     refusing = ((each["name"], each["refusing"]) for each in queue["workers"] if each["refusing"])
     return "\n".join([*lines, *(f"{name} cannot work: {why}" for name, why in refusing)])
+
+
+def _workers_text(alive: int, *, is_starting: bool) -> str:
+    """Say how many workers there are; none that is ready takes jobs while kernels are compiled."""
+    return STARTING if is_starting and not alive else plural(alive, "worker")
 
 
 def _jobs_look(source: Jobs, named: dict[str, str]) -> _Look:
@@ -200,6 +208,7 @@ def _ask_server(settings: Settings) -> _Server:
 
 def _queue_look(store: Lake, settings: Settings) -> _Look:
     from nightgrid.workers.broker.lake_keys import current_id, key_prefix
+    from nightgrid.workers.cluster.supervisor_state import has_begun_workers
     from nightgrid.workers.ondemand.jobs.status import status as status_of_job
     from nightgrid.workers.ondemand.record_files import (
         describe_set_aside,
@@ -221,6 +230,7 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
         "runs": states.count("run"),
         "oldest_s": max((job.age_s or 0.0 for job in jobs), default=None),
         "workers": None if server.workers is None else len(server.workers),
+        "starting": server.workers == {} and has_begun_workers(settings),
         "refusing": server.refusing,
         "dropped": server.dropped,
         "damaged": damaged,
@@ -231,7 +241,13 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     }
     ageless = [asdict(job) | PASSES for job in jobs]
     return _Look(
-        seen=(ageless, replace(server, batch=None), damaged, batch and batch | {"oldest_s": None}),
+        seen=(
+            ageless,
+            replace(server, batch=None),
+            summary["starting"],
+            damaged,
+            batch and batch | {"oldest_s": None},
+        ),
         values=[*map(asdict, jobs), summary],
         text=_queue_text(jobs, summary, server.batch, _no_server(settings)),
         over=not jobs,
@@ -252,7 +268,9 @@ def _no_server(settings: Settings) -> str:
 def _queue_text(
     jobs: list[JobStatus], summary: dict[str, Any], batch: Demand | None, no_server: str
 ) -> str:
-    workers = no_server if summary["workers"] is None else plural(summary["workers"], "worker")
+    workers = no_server
+    if summary["workers"] is not None:
+        workers = _workers_text(summary["workers"], is_starting=summary["starting"])
     serving = summary["serving"].values()
     oldest = summary["oldest_s"]
     age = "" if oldest is None else f", oldest {oldest:.1f} s"

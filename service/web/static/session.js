@@ -209,6 +209,8 @@ async function openKnown(board, signal) {
   const listed = known.find((other) => Number(other.solutions_stored) > 0);
   if (listed && listed.id !== answer.id) {
     set({shown: await json(`/v1/solves/${listed.id}`, {signal}).catch(() => null)});
+  } else if (canBeListed() && isQuick(solve)) {
+    await askForSolutions(signal).catch(() => {});
   }
   await loadSolutions(0, signal);
 }
@@ -367,10 +369,11 @@ async function ended(solve, at, signal) {
   if (!answer || answer.status !== "solved") return;
   // The rules of a solve that was opened by its address are known as a line alone.
   const askable = hasUsualRules(solve) || Object.keys(state.rules).length > 0;
-  const quick = askable && (answer.kernel_s ?? 0) <= QUICK_S;
-  if (canBeListed() && quick) await askForSolutions(signal).catch(() => {});
+  if (canBeListed() && askable && isQuick(solve)) await askForSolutions(signal).catch(() => {});
   await loadSolutions(at, signal);
 }
+
+const isQuick = (solve) => (solve.answer?.kernel_s ?? 0) <= QUICK_S;
 
 /** Tell whether the board is known to have solutions, and none of them is there to be shown. */
 export const canBeListed = (seen = state) =>

@@ -157,6 +157,28 @@ def test_all_faults_of_a_payload_are_shown_at_once(opened: Opened) -> None:
 
 
 @BESIDE
+def test_a_fault_of_a_region_marks_all_its_cells_and_one_of_a_domino_that_domino(
+    opened: Opened,
+) -> None:
+    page = opened("/?paste=")
+    odd = {"indices": [[0, 0], [0, 1], [1, 0]], "type": "odd"}
+    page.locator("#payload").fill(json.dumps(PAIR | {"regions": [odd, PAIR["regions"][1]]}))
+    expect(page.locator("[data-at][aria-invalid=true]")).to_have_count(3)
+    page.locator("#payload").fill(json.dumps(PAIR | {"dominoes": [[1, -2], [3, 4]]}))
+    expect(page.locator(".domino.is-wrong")).to_have_count(1)
+    expect(page.locator(".domino.is-wrong")).to_have_attribute("aria-label", re.compile("-2-1: "))
+    expect(page.locator("[data-at][aria-invalid=true]")).to_have_count(0)
+
+
+@BESIDE
+def test_a_known_day_shows_its_solution_without_being_asked(opened: Opened) -> None:
+    page = opened("/?board=pips/2026-01-05/hard")
+    expect(count(page)).to_have_text("1")
+    expect(page.get_by_role("group", name="Solutions")).to_contain_text("1 of 1")
+    expect(board(page)).to_have_attribute("aria-label", re.compile("solved"))
+
+
+@BESIDE
 def test_what_the_service_did_not_answer_is_asked_again(opened: Opened) -> None:
     """Given a service that is away while a game is chosen, When it is back, Then it is shown."""
     page = opened("/?paste=")
@@ -427,6 +449,7 @@ def told(*events: tuple[int, str, dict[str, Any]]) -> str:
 def test_parts_are_shown_as_they_end_and_a_lost_connection_is_made_again(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     expect(count(page)).to_have_text("1")
+    expect(page.locator(".stepper")).to_be_visible()
     known = page.request.get("/v1/puzzles/pips/2026-01-05?level=hard").json()
     solve_id = known["boards"][0]["results"][0]["id"]
     done = page.request.get(f"/v1/solves/{solve_id}").json()
@@ -668,6 +691,13 @@ def test_the_queue_says_that_workers_are_starting(opened: Opened) -> None:
     queue = examples()["queue"]["responses"]["200"] | {"state": "starting", "workers": []}
     page.route("**/v1/queue", lambda route: route.fulfill(json=queue))
     expect(page.get_by_role("region", name="Queue").get_by_text("starting")).to_be_visible()
+    solved = examples()["get_solve"]["responses"]["200"]
+    waiting = solved | {"state": "queued", "place": 5, "answer": None}
+    page.route("**/events", lambda route: route.fulfill(body="", content_type="text/event-stream"))
+    page.route("**/v1/solves", lambda route: route.fulfill(status=202, json=waiting))
+    solve(page)
+    expect(page.locator(".running .verdict")).to_have_text("Waiting until the workers are ready")
+    expect(page.locator(".running")).to_contain_text("compile their kernels")
 
 
 def test_an_address_without_a_page_leads_back_and_times_are_rounded(opened: Opened) -> None:

@@ -29,20 +29,23 @@ const empty = () => ({rows: ROWS, columns: COLUMNS, of: {}, regions: [{type: "em
 
 const isCell = (value) => Array.isArray(value) && value.length === 2 && value.every((n) => Number.isInteger(n) && n >= 0 && n < 200);
 
+const isDomino = (value) => Array.isArray(value) && value.length === 2;
+const ordered = ([a, b]) => (a <= b ? [a, b] : [b, a]);
+
 /** Read what can be shown of a puzzle, valid or not. */
 function fromPuzzle(puzzle) {
   const given = Array.isArray(puzzle?.regions) ? puzzle.regions : [];
   const of = {};
   given.forEach((region, i) => (Array.isArray(region?.indices) ? region.indices : []).filter(isCell).forEach(([r, c]) => { of[`${r},${c}`] = i; }));
   const places = Object.keys(of).map((cell) => cell.split(",").map(Number));
-  const dominoes = (Array.isArray(puzzle?.dominoes) ? puzzle.dominoes : []).filter((one) => Array.isArray(one) && one.length === 2);
+  const dominoes = (Array.isArray(puzzle?.dominoes) ? puzzle.dominoes : []).filter(isDomino);
   return {
     rows: Math.max(1, ...places.map(([r]) => r + 1)),
     columns: Math.max(1, ...places.map(([, c]) => c + 1)),
     of,
     regions: given.length ? given.map((region) => ({type: region?.type ?? "empty", target: region?.target ?? ""})) : empty().regions,
     current: 0,
-    dominoes: dominoes.map(([a, b]) => (a <= b ? [a, b] : [b, a])),
+    dominoes: dominoes.map(ordered),
   };
 }
 
@@ -63,9 +66,9 @@ function check(model) {
   if (!cells.length) return [{detail: "Paint the cells of the board to begin.", field: "start", cells: []}];
   if (cells.length % 2) faults.push({detail: `${plural(cells.length, "cell")}; dominoes need an even number.`, field: "board", cells: []});
   model.regions.forEach(({type, target}, i) => {
-    const [first] = cellsOf(model, i);
-    if (first && TARGETED.includes(type) && !/^\d+$/.test(String(target))) {
-      faults.push({detail: `Region ${i + 1} needs a number.`, field: "region", cells: [first.join(",")]});
+    const painted = cellsOf(model, i);
+    if (painted.length && TARGETED.includes(type) && !/^\d+$/.test(String(target))) {
+      faults.push({detail: `Region ${i + 1} needs a number.`, field: "region", cells: painted.map((cell) => cell.join(","))});
     }
   });
   for (const cell of cells) {
@@ -82,12 +85,15 @@ function check(model) {
   return faults;
 }
 
-/** Find the cells that a fault of the service is about. */
+/** Find the cells or the domino that a fault of the service is about: of a region all its cells. */
 function locate([key, i, part, j], puzzle) {
-  if (key === "dominoes") return {field: "dominoes"};
+  if (key === "dominoes") {
+    const domino = puzzle?.dominoes?.[Number(i)];
+    return {field: "dominoes", domino: isDomino(domino) ? ordered(domino) : null};
+  }
   const indices = puzzle?.regions?.[Number(i)]?.indices;
   if (key !== "regions" || !Array.isArray(indices)) return {field: "board"};
-  const chosen = part === "indices" && j !== undefined ? [indices[Number(j)]] : indices.slice(0, 1);
+  const chosen = part === "indices" && j !== undefined ? [indices[Number(j)]] : indices;
   return {cells: chosen.filter(isCell).map((cell) => cell.join(",")), field: "region"};
 }
 
@@ -210,6 +216,7 @@ export function Domino({pips}) {
     </svg>`;
 }
 
+const said = (detail) => (detail ? `: ${detail}` : "");
 const same = ([a, b]) => ([c, d]) => a === c && b === d;
 
 function Dominoes({model, change, faults, locked}) {
@@ -218,6 +225,7 @@ function Dominoes({model, change, faults, locked}) {
   const wanted = Math.floor(Object.keys(model.of).length / 2);
   const counts = SET.map((one) => dominoes.filter(same(one)).length);
   const odd = dominoes.filter((one) => !SET.some(same(one)));
+  const wrongOf = (one) => faults.find(({domino}) => domino && same(one)(domino))?.detail;
   const add = (one) => change({...model, dominoes: [...dominoes, one]});
   const drop = (one) => {
     const at = dominoes.findIndex(same(one));
@@ -240,13 +248,15 @@ function Dominoes({model, change, faults, locked}) {
     <div class=${classes("domino-set", faults.some(({field}) => field === "dominoes") && "is-short")}>
       <p class="tally"><b>${dominoes.length}</b> of ${wanted} dominoes</p>
       <div class="domino-grid">${SET.map((one, i) => html`
-        <button type="button" key=${one.join("-")} disabled=${locked} aria-pressed=${counts[i] > 0} class=${classes("domino", counts[i] && "is-chosen")}
-          aria-label=${`${one.join("-")}${counts[i] > 1 ? `, ${counts[i]} times` : ""}`} title="Press + or - for more than one"
+        <button type="button" key=${one.join("-")} disabled=${locked} aria-pressed=${counts[i] > 0}
+          class=${classes("domino", counts[i] && "is-chosen", wrongOf(one) && "is-wrong")}
+          aria-label=${`${one.join("-")}${counts[i] > 1 ? `, ${counts[i]} times` : ""}${said(wrongOf(one))}`} title=${wrongOf(one) ?? "Press + or - for more than one"}
           onClick=${() => (counts[i] ? drop(one) : add(one))} onKeyDown=${(event) => keys(event, one)}>
           <${Domino} pips=${one} />${counts[i] > 1 && html`<span class="times">${counts[i]}</span>`}
         </button>`)}
         ${odd.map((one, i) => html`
-          <button type="button" key=${`odd-${i}`} disabled=${locked} class="domino is-chosen" aria-label=${`Remove ${one.join("-")}`} onClick=${() => drop(one)}>
+          <button type="button" key=${`odd-${i}`} disabled=${locked} class=${classes("domino is-chosen", wrongOf(one) && "is-wrong")} title=${wrongOf(one)}
+            aria-label=${`Remove ${one.join("-")}${said(wrongOf(one))}`} onClick=${() => drop(one)}>
             <${Domino} pips=${one} /></button>`)}
       </div>
       ${!locked && html`

@@ -44,11 +44,22 @@ function Since({time}) {
   return html`${duration(Math.max(0, Math.round((now - time) / 1000)))}`;
 }
 
+/** What is said of a solve while no worker is ready. */
+const STARTING = "The workers compile their kernels, which takes some minutes the first time and seconds later on.";
 /** What is said of a solve while the service is away. */
 const AWAY = "The page asks again until it does, and goes on then. What was asked is kept in the lake.";
 
-function Running({solve, away}) {
-  const {progress, place, state} = solve;
+/** Where a solve is that has no answer yet. */
+function stage({state, place}, {away, starts}) {
+  if (away) return "The service does not answer";
+  if (state !== "queued") return "Solving";
+  if (starts) return "Waiting until the workers are ready";
+  return place ? `Waiting, ${grouped(place)} before it` : "Waiting";
+}
+
+function Running({solve, away, starting}) {
+  const {progress, state} = solve;
+  const starts = starting && !away && state === "queued";
   const done = progress?.chunks_done ?? 0;
   const total = progress?.chunks_total ?? 0;
   const share = total && done ? done / total : null;
@@ -58,7 +69,8 @@ function Running({solve, away}) {
   const overdue = (Date.now() - asked) / 1000 > progress?.expected_s;
   return html`
     <div class="running">
-      <p class="verdict">${away ? "The service does not answer" : state === "queued" ? (place ? `Waiting, ${grouped(place)} before it` : "Waiting") : "Solving"}</p>
+      <p class="verdict">${stage(solve, {away, starts})}</p>
+      ${starts && html`<p class="quiet">${STARTING}</p>`}
       ${away && html`<p class="quiet">${AWAY}</p>`}
       <progress max="1" value=${share ?? (away ? 0 : undefined)} aria-label="Progress"></progress>
       <dl class="facts">
@@ -155,7 +167,7 @@ function hint(session) {
 
 export function Answer() {
   const session = useSession();
-  const {solve, shown, problem, busy, away, retried} = session;
+  const {solve, shown, problem, busy, away, retried, queue} = session;
   const over = solve && isOver(solve);
   const parts = over ? solve.answer?.parts ?? [] : solve?.seen ?? [];
   return html`
@@ -163,7 +175,7 @@ export function Answer() {
       <${AskForm} />
       <${Problems} problem=${problem} retried=${retried} />
       <div class="result" aria-busy=${busy || (solve && !over)}>
-        ${solve && !over && html`<${Running} solve=${solve} away=${away} />`}
+        ${solve && !over && html`<${Running} solve=${solve} away=${away} starting=${queue?.state === "starting"} />`}
         ${over && html`
           <${Verdict} solve=${solve} shown=${shown} />
           ${solve.answer && html`<${Facts} solve=${solve} />`}`}

@@ -1,0 +1,26 @@
+"""`nightgrid status`: what is said of a queue and its workers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nightgrid.service.cli.ondemand.status import _remote_queue_text
+
+
+@pytest.mark.parametrize(
+    ("queue", "told"),
+    [
+        ({"state": "starting", "answers": True, "workers": []}, "workers are starting"),
+        ({"state": "none", "answers": True, "workers": []}, "0 workers"),
+        (
+            {"state": "up", "answers": True, "workers": [{"name": "a", "refusing": None}]},
+            "1 worker",
+        ),
+        ({"state": "starting", "answers": False, "workers": []}, "no server"),
+    ],
+)
+def test_workers_that_are_not_ready_are_starting(queue: dict[str, Any], told: str) -> None:
+    text = _remote_queue_text({"oldest_s": None, "waiting": 2, "running": 0} | queue)
+    assert text == f"2 queued, 0 working; {told}"
