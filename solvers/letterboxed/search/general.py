@@ -9,8 +9,6 @@ played once.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from nightgrid.solvers.kernel.codes import DONE
@@ -256,14 +254,21 @@ def shared_beginnings(letters: I32, offsets: I64, shared: I64) -> None:
         shared[word] = n
 
 
-def most_gained(letters: Any, offsets: Any, times: Any) -> int:
-    """Bound what one word can collect beside its first letter: no letter more often than it is."""
-    words = len(offsets) - 1
-    if not words:
-        return 0
-    word = np.repeat(np.arange(words), np.diff(offsets))
-    rest = np.ones(len(letters), np.bool_)
-    rest[offsets[:-1]] = False
-    pairs, counts = np.unique(word[rest] * len(times) + letters[rest], return_counts=True)
-    gained = np.minimum(counts, times[pairs % len(times)])
-    return int(np.bincount(pairs // len(times), gained, words).max())
+@search_kernel
+def most_gained(letters: I32, offsets: I64, times: I64, counts: I64) -> Int:
+    """Bound what one word can collect beside its first letter: no letter more often than it is.
+
+    `times`: how often each letter stands on the board; `counts` is as long, all 0, and is scratch.
+    """
+    most: Int = np.int64(0)
+    for word in range(len(offsets) - 1):
+        gained: Int = np.int64(0)
+        for i in range(offsets[word] + 1, offsets[word + 1]):
+            letter = letters[i]
+            counts[letter] += 1
+            if counts[letter] <= times[letter]:
+                gained += 1
+        for i in range(offsets[word] + 1, offsets[word + 1]):
+            counts[letters[i]] = 0
+        most = max(most, gained)
+    return most

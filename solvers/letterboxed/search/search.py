@@ -79,6 +79,8 @@ class Search:
     @cached_property
     def _step(self) -> Step:
         model = self.model
+        times = model.sides.sum(axis=0, dtype=np.int64)
+        counts = np.zeros_like(times)
         return Step(
             begins=model.begins,
             sizes=self.sizes,
@@ -86,7 +88,7 @@ class Search:
             by_letters=False,
             fewest=False,
             each=False,
-            gain=max(general.most_gained(model.letters, model.offsets, model.sides.sum(axis=0)), 1),
+            gain=max(int(general.most_gained(model.letters, model.offsets, times, counts)), 1),
         )
 
     @cached_property

@@ -16,7 +16,7 @@ from nightgrid.solvers.kernel.compiling import (
     inlined_kernel,
     search_kernel,
 )
-from nightgrid.solvers.kernel.machine import ONE, is_late, trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE, STOP_AT, is_late, is_stopped, trailing_zeros
 from nightgrid.solvers.tiles.fewest_moves.bound import connected, moves_left, put_back, shared, take
 from nightgrid.solvers.tiles.model import GOLDEN, mixed
 
@@ -32,6 +32,8 @@ _LOW = np.uint64(63)
 _PLACE_BITS = np.uint64(24)
 _PLACE_MASK = np.uint64((1 << 24) - 1)
 TIE_BITS = 12
+CLOCK_MASK = 15
+"""Of so many tiles after one, less one, none looks at the clock: each may take milliseconds."""
 
 
 @inlined_kernel
@@ -133,6 +135,16 @@ class Try(NamedTuple):
 
 
 @search_kernel
+def _go_back(board: Board, stack: Stack, depth: Int) -> None:
+    """Leave a search at some depth: the board is as before it."""
+    tile, tele, common = stack.tile, stack.tele, stack.common
+    for d in range(depth, 1, -1):
+        if not tele[d]:
+            put_back(board.alive, board.left, tile[d - 1], tile[d], common[d])
+            _toggle(board.key, board.place, tile[d - 1], tile[d], common[d])
+
+
+@search_kernel
 def find_walk(board: Board, first: I64, trial: Try, stack: Stack, cost: I64) -> Int:
     """Search for a walk that clears the board; return how that ended.
 
@@ -165,15 +177,11 @@ def find_walk(board: Board, first: I64, trial: Try, stack: Stack, cost: I64) -> 
                 ending = RESTART
             if cost[0] > trial.most_nodes:
                 ending = OUT_OF_NODES
-            # A node of 512 tiles takes a tenth of a second: the clock is nothing beside it.
+            # A node costs far more than a look at the clock.
             if is_late(clock, trial.deadline_ns):
                 ending = OUT_OF_SECONDS
             if ending >= 0:
-                while depth > 0:
-                    if not tele[depth] and depth > 1:
-                        put_back(alive, left, tile[depth - 1], tile[depth], common[depth])
-                        _toggle(key, place, tile[depth - 1], tile[depth], common[depth])
-                    depth -= 1
+                _go_back(board, stack, depth)
                 return ending
             here = _here(now, tele[depth], teleports)
             slot = _slot(key, here, slots)
@@ -183,6 +191,12 @@ def find_walk(board: Board, first: I64, trial: Try, stack: Stack, cost: I64) -> 
             if known:
                 choices = 0
             for i in range(choices):
+                # The first node of 512 tiles takes seconds; a look at the flag is a load.
+                if is_stopped(clock[STOP_AT]) or (
+                    i & CLOCK_MASK == CLOCK_MASK and is_late(clock, trial.deadline_ns)
+                ):
+                    _go_back(board, stack, depth)
+                    return OUT_OF_SECONDS
                 u = i if depth else first[i]
                 if u == now or left[u] == 0:
                     continue
