@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +18,7 @@ pytestmark = pytest.mark.timeout(600)
 
 ROOT = Path(__file__).resolve().parent.parent
 FLOORS = ("archive", "flows", "service", "solvers", "workers")
+SAMPLE = ROOT / "service/sample/pips/2026-01-01.json"
 TRAP = "raise ImportError('a module of the current folder was imported')\n"
 
 
@@ -132,3 +135,58 @@ def test_the_demo_with_workers_and_a_night(python: Path, trapped: Path):
     run(python, trapped, command, *night)
     script = "import nightgrid; print(nightgrid.Lake('lake').counts_by_date().num_rows)"
     assert int(run(python, trapped, "-c", script)) == 6
+
+
+INSTALLED = {
+    "query": ["query", "select game, level, count from counts", "--format", "json"],
+    "flows,serve,query": ["nightly", "--source", "payloads", "--lake", "night", "--inline"],
+    "worker": ["worker", "--help"],
+}
+"""Extras as docs/how-to/install.md has them, each with a command that nothing else would run."""
+
+
+@pytest.fixture(scope="module")
+def worked_lake(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with payloads of a day, and a lake that has worked them."""
+    folder = tmp_path_factory.mktemp("worked")
+    (folder / "payloads").mkdir()
+    shutil.copy(SAMPLE, folder / "payloads")
+    words = ["nightly", "--source", "payloads", "--lake", "lake", "--no-prefect", "--inline"]
+    run(python, folder, python.parent / "nightgrid", *words)
+    return folder
+
+
+@pytest.mark.long(reason="it installs every dependency from the package index")
+@pytest.mark.parametrize("extras", INSTALLED)
+def test_what_a_wheel_declares_is_all_that_it_needs(
+    wheel: Path, worked_lake: Path, tmp_path: Path, extras: str
+):
+    """Given an empty environment, Then the wheel's own dependencies make its commands work."""
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=False, symlinks=True)
+    python = environment / "bin" / "python"
+    uv = [sys.executable, "-m", "uv", "pip"]
+    index = os.environ.get("PIP_INDEX_URL")
+    subprocess.run(
+        [
+            *(*uv, "install", "--quiet", "--system-certs", "--python", python),
+            *(("--default-index", index) if index else ()),
+            *("--constraint", ROOT / "constraints.txt", f"nightgrid[{extras}] @ {wheel.as_uri()}"),
+        ],
+        # Away from pyproject.toml, which has settings of uv that a user of the wheel has not.
+        cwd=tmp_path,
+        check=True,
+    )
+    subprocess.run([*uv, "check", "--quiet", "--python", python], cwd=tmp_path, check=True)
+
+    shutil.copytree(worked_lake, tmp_path / "work")
+    program = environment / "bin" / "nightgrid"
+    solved = run(python, tmp_path / "work", program, "solve", SAMPLE, "--count", "--json")
+    assert [json.loads(line)["status"] for line in solved.splitlines()] == ["solved"] * 3
+    told = run(python, tmp_path / "work", program, *INSTALLED[extras])
+    if extras == "query":
+        assert {json.loads(line)["level"] for line in told.splitlines()} == {
+            "easy",
+            "medium",
+            "hard",
+        }
