@@ -10,6 +10,8 @@ import asyncio
 import signal
 from collections.abc import Awaitable
 from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nightgrid.archive.sources import open_source
@@ -17,7 +19,16 @@ from nightgrid.flows.night.settings import NightGame, NightSettings, night_sourc
 from nightgrid.flows.prefect import environment
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
+from nightgrid.workers.cluster.heartbeats import (
+    EVERY_S,
+    FRESH_S,
+    NIGHTS_LIVE,
+    NIGHTS_READY,
+    delete_heartbeats,
+    write_heartbeat,
+)
 from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.settings import program_settings
 
 if TYPE_CHECKING:
     from prefect.runner import Runner
@@ -57,10 +68,10 @@ def serve(night: NightSettings, *, cron: str = CRON) -> None:
     adding = runner.aadd_flow(
         nightly_flow, name=name, parameters=night_parameters(night), cron=cron
     )
-    asyncio.run(_run_until_stopped(runner, adding))
+    asyncio.run(_run_until_stopped(runner, adding, program_settings().side_dir))
 
 
-async def _run_until_stopped(runner: Runner, adding: Awaitable[object]) -> None:
+async def _run_until_stopped(runner: Runner, adding: Awaitable[object], folder: Path) -> None:
     """Run a runner until SIGINT or SIGTERM; a night in progress is cancelled.
 
     Prefect's own handler of SIGTERM works in another thread's loop: it hangs, or ends in a
@@ -85,9 +96,27 @@ async def _run_until_stopped(runner: Runner, adding: Awaitable[object]) -> None:
         loop.add_signal_handler(number, stop)
     # start() makes this the handler; the loop hears of the signal all the same.
     runner.handle_sigterm = lambda *_: None  # type: ignore[method-assign]
+    beating = loop.create_task(_tell_progress(runner, folder))
     with suppress(asyncio.CancelledError):
         await running
+    beating.cancel()
     await asyncio.gather(*stopping, return_exceptions=True)
+
+
+async def _tell_progress(runner: Runner, folder: Path) -> None:
+    """Write heartbeats into the side folder until cancelled.
+
+    Live: the loop goes round. Ready: Prefect's server has told a moment ago which nights are due.
+    A server that is away makes no probe restart this process, and with it a night in progress.
+    """
+    delete_heartbeats(folder, NIGHTS_LIVE, NIGHTS_READY)
+    while True:
+        write_heartbeat(folder, NIGHTS_LIVE)
+        polled = runner.last_polled
+        age_s = None if polled is None else (datetime.now(UTC) - polled).total_seconds()
+        if age_s is not None and age_s <= FRESH_S[NIGHTS_READY] / 2:
+            write_heartbeat(folder, NIGHTS_READY)
+        await asyncio.sleep(EVERY_S)
 
 
 def check_schedule(cron: str) -> None:

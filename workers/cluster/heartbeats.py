@@ -1,9 +1,10 @@
-"""Heartbeats of a supervisor and its keeper: in files for probes, and to systemd.
+"""Heartbeats of a supervisor, its keeper and a schedule: in files for probes, and to systemd.
 
 `live`: the supervisor goes round, and so does its keeper. `ready`: besides, each of its processes
 runs, each worker was heard by the server a moment ago and refuses nothing, and the keeper has
-looked at the lake. A file holds when that was last so, in seconds of the system's monotonic clock,
-which all processes and containers of a host share and no one sets.
+looked at the lake. `nights-live` and `nights-ready` are those of the process that keeps the
+schedule of nights (nightgrid.flows.prefect.deploy). A file holds when that was last so, in seconds
+of the system's monotonic clock, which all processes and containers of a host share and no one sets.
 """
 
 from __future__ import annotations
@@ -16,10 +17,19 @@ from pathlib import Path
 
 LIVE, READY = "live", "ready"
 KEEPER_LIVE, KEEPER_READY = "keeper-live", "keeper-ready"
+NIGHTS_LIVE, NIGHTS_READY = "nights-live", "nights-ready"
+OF_SUPERVISOR = (LIVE, READY, KEEPER_LIVE, KEEPER_READY)
 FOLDER = "beats"
 """Where heartbeats lie in the side folder."""
 EVERY_S = 1.0
-FRESH_S = {LIVE: 30.0, READY: 30.0, KEEPER_LIVE: 300.0, KEEPER_READY: 60.0}
+FRESH_S = {
+    LIVE: 30.0,
+    READY: 30.0,
+    KEEPER_LIVE: 300.0,
+    KEEPER_READY: 60.0,
+    NIGHTS_LIVE: 30.0,
+    NIGHTS_READY: 60.0,
+}
 """How old each may be. One round of a keeper takes as long as the lake takes to list its jobs."""
 SOCKET = "NOTIFY_SOCKET"
 
@@ -69,7 +79,7 @@ class Heartbeats:
 
     def begin(self) -> None:
         """Delete the heartbeats of an earlier supervisor."""
-        delete_heartbeats(self._folder, *FRESH_S)
+        delete_heartbeats(self._folder, *OF_SUPERVISOR)
         self._begun_at = time.monotonic()
 
     def update(self, *, working: bool) -> None:

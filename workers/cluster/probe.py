@@ -1,8 +1,8 @@
 """Tell whether the workers of this host make progress: `python -m nightgrid.workers.cluster.probe`.
 
 `... probe live` fails where starting them anew would help, `... probe ready` while they take no
-work (`heartbeats` says when). It asks neither lake nor server, and imports nothing that takes
-time: it may run every few seconds.
+work (`heartbeats` says when); `nights-live` and `nights-ready` are about the schedule of nights.
+It asks neither lake nor server, and imports nothing that takes time: it may run every few seconds.
 """
 
 from __future__ import annotations
@@ -11,12 +11,21 @@ import argparse
 import os
 from pathlib import Path
 
-from nightgrid.workers.cluster.heartbeats import FRESH_S, LIVE, READY, age_s
+from nightgrid.workers.cluster.heartbeats import (
+    FRESH_S,
+    LIVE,
+    NIGHTS_LIVE,
+    NIGHTS_READY,
+    READY,
+    age_s,
+)
 
 NOT_SO = {
     LIVE: "the supervisor or its keeper does not go round",
     READY: "a process is missing, a worker is not heard or refuses work, or the lake does not "
     "answer the keeper",
+    NIGHTS_LIVE: "the process that keeps the schedule does not go round",
+    NIGHTS_READY: "Prefect's server has given no answer about nights that are due",
 }
 
 
@@ -32,7 +41,7 @@ def probe(folder: Path, name: str) -> str:
 def main() -> None:
     """Probe, as a program: exit code 0, or 1 with the reason on standard error."""
     parser = argparse.ArgumentParser(prog="python -m nightgrid.workers.cluster.probe")
-    parser.add_argument("name", choices=(LIVE, READY))
+    parser.add_argument("name", choices=tuple(NOT_SO))
     folder = os.environ.get("NIGHTGRID_VAR_DIR")
     if folder is None:
         # Settings say where it is by default, and take ten times as long as the look.

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from nightgrid.flows.night.settings import NightSettings
+from nightgrid.workers.cluster import probe
+from nightgrid.workers.cluster.heartbeats import NIGHTS_LIVE, NIGHTS_READY, write_heartbeat
 from nightgrid.workers.runs.retry import Retry
 
 
@@ -81,3 +87,26 @@ def test_what_is_worked_again_is_asked_of_every_night(
     monkeypatch.setattr("sys.argv", ["deploy", "--source", str(tmp_path), *given])
     deploy.main()
     assert [night.retry for night in served] == [Retry(word) if word else None]
+
+
+@pytest.mark.parametrize(("asked_s", "ready"), [(None, False), (3600, False), (1, True)])
+def test_the_schedule_is_ready_while_its_server_tells_which_nights_are_due(
+    tmp_path: Path, asked_s: float | None, ready: bool
+) -> None:
+    """Given a loop that goes round, Then it is live; ready it is by the server's last answer."""
+    then = None if asked_s is None else datetime.now(UTC) - timedelta(seconds=asked_s)
+    # Of a process before this one.
+    write_heartbeat(tmp_path, NIGHTS_READY)
+
+    async def beat() -> None:
+        told = asyncio.create_task(
+            deploy._tell_progress(SimpleNamespace(last_polled=then), tmp_path)
+        )
+        await asyncio.sleep(0)
+        told.cancel()
+        with suppress(asyncio.CancelledError):
+            await told
+
+    asyncio.run(beat())
+    assert probe.probe(tmp_path, NIGHTS_LIVE) == ""
+    assert (probe.probe(tmp_path, NIGHTS_READY) == "") == ready
