@@ -23,13 +23,14 @@ def solve_twice_if_busy(
     processor_s: Callable[[], float] = time.process_time,
     *,
     longer_max: float = LONGER_MAX,
-    may_do: Callable[[], bool] = lambda: True,
+    may_do: Callable[[float], bool] = lambda _: True,
 ) -> Outcome[Any]:
     """Solve within a budget; once more if only its seconds ran out while the machine was busy.
 
     The second try has as many seconds as the first would have needed for its share of a core: at
     most `longer_max` times those of the budget, and there is none that would take over `most_s`, or
-    of which `may_do` says after the first that it would be in vain.
+    of which `may_do` says after the first that it would be in vain: it is told how much of a core
+    the second would have, in seconds.
     What the board would become otherwise costs more than the seconds of the first try: a run takes
     planning, messages and files.
     """
@@ -39,6 +40,6 @@ def solve_twice_if_busy(
     if outcome.reason_code is not ReasonCode.SECONDS or budget.stopped is not None:
         return outcome
     longer = budget.seconds / max(share, 1 / longer_max)
-    if share >= BUSY_SHARE or longer > most_s or not may_do():
+    if share >= BUSY_SHARE or longer > most_s or not may_do(longer * share):
         return outcome
     return solve(replace(budget, seconds=longer))

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
@@ -265,8 +264,7 @@ def _solved(
         return solve_whole(game, puzzle, ask, each, settings)
 
     most_s = record.budget.part.seconds
-    may_do = partial(far.may_end_within, RUN_FROM * budget.seconds)
-    return solve_twice_if_busy(solve, budget, most_s, may_do=may_do), parts
+    return solve_twice_if_busy(solve, budget, most_s, may_do=far.may_end_within), parts
 
 
 class _Far:
@@ -275,24 +273,19 @@ class _Far:
     def __init__(self, record: Record, tell: Callable[[TaskProgress], None] | None) -> None:
         self._expected = record.expected or Expected(seconds=0.0)
         self._tell = tell
-        self._last: TaskProgress | None = None
 
     def reached(self, layer: int, spent: Statistics) -> None:
-        """Take note of a layer that was reached, and tell it."""
+        """Tell of a layer that was reached."""
+        if self._tell is None:
+            return
         shares = self._expected.passed
-        self._last = TaskProgress(
-            states=spent.states,
-            kernel_s=spent.kernel_ns / 1e9,
-            passed=shares[layer] if layer < len(shares) else 0.0,
-        )
-        if self._tell is not None:
-            self._tell(self._last)
+        passed = shares[layer] if layer < len(shares) else 0.0
+        kernel_s = spent.kernel_ns / 1e9
+        self._tell(TaskProgress(states=spent.states, kernel_s=kernel_s, passed=passed))
 
     def may_end_within(self, seconds: float) -> bool:
-        """Tell whether the whole count may take one core no longer."""
-        last = self._last
-        pace_s = last.kernel_s / last.passed if last is not None and last.passed else 0.0
-        return max(self._expected.seconds, pace_s) <= seconds
+        """Tell whether so much of a core may do for the whole count."""
+        return self._expected.seconds <= RUN_FROM * seconds
 
 
 def _split_of(record: Record, settings: Settings) -> Split:

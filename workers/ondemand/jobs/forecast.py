@@ -23,5 +23,6 @@ def forecast(expected_s: float, worked_s: float, passed: float) -> Forecast:
     whole_s = expected_s
     if passed > 0.0 and worked_s > 0.0 and expected_s > 0.0:
         whole_s = expected_s ** (1.0 - passed) * (worked_s / passed) ** passed
-    whole_s = max(whole_s, worked_s)
-    return Forecast(whole_s, whole_s - worked_s)
+    # Something is left as long as not all has passed, however long that took.
+    left_s = (1.0 - passed) * whole_s
+    return Forecast(worked_s + left_s, left_s)

@@ -8,7 +8,6 @@ from typing import Literal
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.ondemand.jobs.rows import ends, find_row
 from nightgrid.workers.ondemand.jobs.run_progress import progress_of
 from nightgrid.workers.ondemand.record import BadRecordError, Record, check_job_id
@@ -131,5 +130,5 @@ def _with_task(found: JobStatus, record: Record) -> JobStatus:
         found,
         elapsed_s=elapsed_s,
         expected_s=expected_s,
-        left_s=forecast(expected_s, elapsed_s, 0.0).left_s,
+        left_s=max(0.0, expected_s - elapsed_s),
     )
