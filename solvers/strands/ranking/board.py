@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import I64
+from nightgrid.solvers.kernel.compiling import I64, U64
 from nightgrid.solvers.stop import Stop
+from nightgrid.solvers.strands.pieces.compound_tables import number_codes
 from nightgrid.solvers.strands.pieces.pieces import (
     Found,
     Pieces,
@@ -18,18 +19,22 @@ from nightgrid.solvers.strands.pieces.pieces import (
     find_pieces,
     grid_of,
     ragged,
+    reordered,
 )
 from nightgrid.solvers.strands.pieces.words import Grid
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking import terms
-from nightgrid.solvers.strands.ranking.compounds import KEPT, find_compounds, pair_scores
+from nightgrid.solvers.strands.ranking.compounds import KEPT, LIMITS, find_compounds, pair_scores
 from nightgrid.solvers.strands.ranking.geometry import Texts, shapes_of
+from nightgrid.solvers.strands.ranking.strips import STRIPS_KEPT, find_strips
 from nightgrid.solvers.strands.ranking.terms import F32
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 from nightgrid.solvers.strands.rules import Rules
 
 RULES = Rules()
 """Covers are ranked under the game's own rules."""
+WITH_STRIPS = len(LIMITS) + 1
+"""What is added to the tier of a board on which strips are searched, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
@@ -45,7 +50,8 @@ class RankedBoard:
     compound: F32
     """float32[compounds, SPANGRAM_TERMS]."""
     tier: int
-    """Which limits on compounds were used (nightgrid.solvers.strands.ranking.compounds.LIMITS)."""
+    """Which limits on compounds were used (nightgrid.solvers.strands.ranking.compounds.LIMITS), and
+    WITH_STRIPS more where strips stand among the compounds."""
 
     def with_meaning(self, meaning: F32) -> RankedBoard:
         """Fill in what models know of words: float32[words, terms.MEANING]."""
@@ -95,6 +101,48 @@ def ranked_board(
         ),
         tier=tier,
     )
+
+
+def with_strips(
+    board: RankedBoard, vocabulary: Vocabulary, stop: Stop | None = None, kept: int = STRIPS_KEPT
+) -> RankedBoard:
+    """Add the best strips to the compounds of a board: spangrams that are no known text.
+
+    Raises BudgetSpentError when it is stopped.
+    """
+    found = board.found
+    grid = grid_of(board.puzzle, RULES, vocabulary.lexicon, stop)
+    strips, codes = find_strips(vocabulary, grid, RULES, found, kept)
+    check_stop(stop)
+    texts = _texts(codes)
+    shapes = shapes_of(strips.low, strips.cells, texts, grid)
+    sides, across = _sides(strips, grid)
+    table = terms.strip_terms(strips, np.diff(texts.offsets), shapes, sides, across)
+    compounds, codes, order = _together(found.compounds, found.codes, strips, codes)
+    return replace(
+        board,
+        found=replace(found, compounds=compounds, codes=codes),
+        compound=np.concatenate([board.compound, table])[order],
+        tier=board.tier + WITH_STRIPS,
+    )
+
+
+def _together(one: Pieces, codes: U64, other: Pieces, more: U64) -> tuple[Pieces, U64, I64]:
+    """Join two lists of compounds: pieces and codes in canonical order, and where they stood."""
+    low = np.concatenate([one.low, other.low])
+    cells = np.concatenate([one.cells, other.cells])
+    codes = np.concatenate([codes, more])
+    order = np.lexsort((codes[:, 1], codes[:, 0], cells, low))
+    bounds = np.concatenate([one.block_offsets, one.block_offsets[-1] + other.block_offsets[1:]])
+    offsets, places = reordered(bounds, order)
+    codes = np.ascontiguousarray(codes[order])
+    pieces = Pieces(
+        low=low[order], cells=cells[order], word=number_codes(codes),
+        score=np.concatenate([one.score, other.score])[order],
+        spans=np.ones(len(low), np.bool_), block_offsets=offsets.astype(np.int32),
+        blocks=np.concatenate([one.blocks, other.blocks])[places],
+    )  # fmt: skip
+    return pieces, codes, order
 
 
 @lru_cache(maxsize=4)

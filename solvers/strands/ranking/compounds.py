@@ -109,9 +109,11 @@ def find_compounds(
         )  # fmt: skip
         joined = _joined(components, weights, spelled, grid, limits, kept)
         if joined is not None:
-            return *_best(*joined, kept=kept), tier
+            return *best_compounds(*joined, kept=kept), tier
     nothing = np.empty((0, 5), np.uint64)
-    return *_best(*merge_rows(nothing, np.empty((0, 2), np.int64), 0), kept=kept), len(LIMITS)
+    return *best_compounds(*merge_rows(nothing, np.empty((0, 2), np.int64), 0), kept=kept), len(
+        LIMITS
+    )
 
 
 def _joined(
@@ -152,7 +154,7 @@ def _merged(masks: Any, numbers: I64, found: int, kept: int) -> Any:
     return merge_rows(masks, numbers, found)
 
 
-def _best(
+def best_compounds(
     low: Any, cells: U64, codes: U64, values: I64, block_offsets: Any, blocks: U64, *, kept: int
 ) -> tuple[Pieces, U64]:
     """Keep the compounds of the highest scores, of equal ones the first, in canonical order."""

@@ -13,6 +13,10 @@ from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
 
 F64 = npt.NDArray[np.float64]
 
+PRIORS = {"strip": -3.5, "strip_text": 1.0}
+"""Weights of terms that no fit has seen, where a score does not say other ones. Strips are searched
+on boards of few covers alone: of some 35 early ones none needs one, so at most one in 36 does."""
+
 
 class Score(Protocol):
     """What covers are searched by: a sum over pieces, each weighed in its role."""
@@ -31,7 +35,7 @@ class Score(Protocol):
 
 
 class WeighedTerms:
-    """A score given as weights by the names of terms; a term without one weighs nothing."""
+    """A score given as weights by the names of terms; one without weighs as PRIORS say, or 0."""
 
     def __init__(self, name: str, weights: Mapping[str, Any]) -> None:
         """Raise PermanentError for a term that is not known."""
@@ -39,6 +43,7 @@ class WeighedTerms:
         unknown = sorted(set(weights) - {*THEME_TERMS, *SPANGRAM_TERMS})
         if unknown:
             raise PermanentError(f"score {name} weighs {unknown[0]!r}; expected names of terms")
+        weights = {**PRIORS, **weights}
         self.theme = np.array([float(weights.get(term, 0)) for term in THEME_TERMS])
         self.spangram = np.array([float(weights.get(term, 0)) for term in SPANGRAM_TERMS])
 
@@ -46,7 +51,7 @@ class WeighedTerms:
         """Weigh some terms no more."""
         return WeighedTerms(
             f"{self.name} without {len(names)} terms",
-            {name: value for name, value in self.weights().items() if name not in names},
+            {name: 0 if name in names else value for name, value in self.weights().items()},
         )
 
     def weights(self) -> dict[str, float]:

@@ -25,8 +25,10 @@ THEME_TERMS = (*FREQUENCY, *LENGTHS, *FORMS, *MEANING, *SHAPE)
 SPANGRAM_TERMS = (
     *(f"spangram_{name}" for name in (*FREQUENCY, *FORMS, *MEANING, *SHAPE)),
     "compound", "compound_text", "spangram_letters", "spangram_beyond_12", "across",
+    "strip", "strip_text",
 )  # fmt: skip
 """Terms of a spangram."""
+COMPOUND, STRIP = SPANGRAM_TERMS.index("compound"), SPANGRAM_TERMS.index("strip")
 PAIR_ZIPF = 3.0
 """What stands for the frequency of two words in one: lists of phrases are of other texts."""
 
@@ -74,6 +76,7 @@ def spangram_terms(
         letters,
         np.maximum(0, letters - 12),
         across,
+        *_no_strip(len(pieces)),
     ]
     return np.column_stack(columns).astype(np.float32)
 
@@ -91,8 +94,25 @@ def compound_terms(
         letters,
         np.maximum(0, letters - 12),
         across,
+        *_no_strip(len(pieces)),
     ]
     return np.column_stack(columns).astype(np.float32)
+
+
+def strip_terms(
+    pieces: Pieces, letters: I64, shapes: I32, sides: F32, across: npt.NDArray[np.bool_]
+) -> F32:
+    """List the terms of strips: float32[pieces, SPANGRAM_TERMS]."""
+    terms = compound_terms(pieces, letters, shapes, sides, across)
+    terms[:, [COMPOUND, COMPOUND + 1]] = 0
+    terms[:, STRIP] = 1
+    terms[:, STRIP + 1] = pieces.score / NATS
+    return terms
+
+
+def _no_strip(count: int) -> tuple[F32, F32]:
+    none = np.zeros(count, np.float32)
+    return none, none
 
 
 def _frequency(vocabulary: Vocabulary, word: I64) -> list[npt.NDArray[Any]]:

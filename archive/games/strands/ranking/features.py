@@ -82,8 +82,13 @@ def texts_of(board: RankedBoard, covers: Sequence[Scored], vocabulary: Vocabular
         words.append([int(board.found.words.word[row]) for row in cover.theme])
         components = components_of(board, cover.spangram, vocabulary)
         spangrams.append(components)
-        text = "".join(components)
-        scores.append(reading(vocabulary, text)[0] / NATS if len(components) > 1 else 0.0)
+        kind, row = cover.spangram
+        if len(components) > 1:
+            scores.append(reading(vocabulary, "".join(components))[0] / NATS)
+        else:
+            # A compound of one component is a strip: it is worth what its letters are.
+            strip = kind == "compound"
+            scores.append(int(board.found.compounds.score[row]) / NATS if strip else 0.0)
     return CoverTexts(words=words, spangrams=spangrams, text_scores=scores)
 
 

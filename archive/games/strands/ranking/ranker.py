@@ -29,14 +29,14 @@ from nightgrid.archive.games.strands.ranking.plugged import NOT_RANKED
 from nightgrid.archive.games.strands.ranking.themes import SIGNAL, theme_features
 from nightgrid.archive.games.strands.ranking.vectors import Progress, Vectors, cached_vectors
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
-from nightgrid.archive.games.strands.ranking.weights import Weights, fitted_weights
+from nightgrid.archive.games.strands.ranking.weights import Weights, fitted_weights, name_here
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel.codes import OUT_OF_SECONDS
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.puzzle import Puzzle
-from nightgrid.solvers.strands.ranking.board import RankedBoard, ranked_board
+from nightgrid.solvers.strands.ranking.board import RankedBoard, ranked_board, with_strips
 from nightgrid.solvers.strands.ranking.compounds import KEPT, KEPT_WIDE, NATS
 from nightgrid.solvers.strands.ranking.search import Scored, best_covers, can_rank
 from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
@@ -76,10 +76,11 @@ class Ranking:
 
     covers: tuple[RankedCover, ...]
     weights: str
-    """Name of the fitted weights."""
+    """Name of the fitted weights, with the vocabulary where they know another one."""
     with_model: bool
     tier: int
-    """Which limits on compounds the board allowed: 0 for the widest."""
+    """Which limits on compounds the board allowed, 0 for the widest; WITH_STRIPS more with strips
+    (nightgrid.solvers.strands.ranking.board)."""
 
 
 class Ranker:
@@ -95,8 +96,10 @@ class Ranker:
 
     @property
     def name(self) -> str:
-        """Name what ranks: its weights, and whether the models take part."""
-        return ranker_name(self.weights.name, with_models=self.meanings is not None)
+        """Name what ranks: its weights, the vocabulary where they know another one, and whether the
+        models take part.
+        """
+        return ranker_name(name_here(self.weights.name), with_models=self.meanings is not None)
 
     def board(self, puzzle: Puzzle, clue: str | None, budget: Budget | None = None) -> RankedBoard:
         """Find the pieces of a board, with what the model knows of its words; see `widened`.
@@ -113,20 +116,27 @@ class Ranker:
     def widened(
         self, board: RankedBoard, clue: str | None, budget: Budget | None = None
     ) -> RankedBoard:
-        """Find more compounds for a board that has fewer covers than are listed.
+        """Find more spangrams for a board that has fewer covers than are listed.
 
-        Its theme words leave so little that an improbable spangram may be the meant one.
+        Its theme words leave so little that an improbable spangram may be the meant one: first one
+        of more compounds, then a strip that is no known text.
         """
-        if len(board.found.compounds) < KEPT or len(self.listed(board, LISTED, budget)) == LISTED:
+        if len(self.listed(board, LISTED, budget)) == LISTED:
             return board
-        puzzle, stop = board.puzzle, None if budget is None else budget.stop
-        # More compounds want the memory.
-        del board
+        stop = None if budget is None else budget.stop
         if self.meanings is not None:
             self.meanings.rest()
-        wide = ranked_board(puzzle, self.vocabulary, stop, KEPT_WIDE)
+        if len(board.found.compounds) >= KEPT:
+            puzzle = board.puzzle
+            # More compounds want the memory.
+            del board
+            board = self.told(ranked_board(puzzle, self.vocabulary, stop, KEPT_WIDE), clue)
+            go_on(budget)
+            if len(self.listed(board, LISTED, budget)) == LISTED:
+                return board
+        board = with_strips(board, self.vocabulary, stop)
         go_on(budget)
-        return self.told(wide, clue)
+        return board
 
     def listed(
         self, board: RankedBoard, k: int = LISTED, budget: Budget | None = None
@@ -181,7 +191,7 @@ class Ranker:
     def _ranking(self, board: RankedBoard, covers: tuple[RankedCover, ...]) -> Ranking:
         return Ranking(
             covers=covers,
-            weights=self.weights.name,
+            weights=name_here(self.weights.name),
             with_model=self.meanings is not None,
             tier=board.tier,
         )

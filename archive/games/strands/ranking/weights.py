@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,11 +21,15 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.ranking.score import WeighedTerms
 
 FOLDER = Path(__file__).parent / "fitted"
-NAME = "meant-8"
+NAME = "meant-9"
 """The weights that are used unless others are named. A refit takes a new name, and so does a change
 of what is ranked: stored ranks say which weights they come from. They are fitted on all boards at
 hand. Those of JUDGED are fitted in the same way without the last ones, which judge both."""
 JUDGED = "meant-6"
+VOCABULARY_PACKAGES = ("wordfreq", "symspellpy")
+"""Packages whose lists the vocabulary is made of."""
+OTHER_VOCABULARY = "+"
+"""Stands in the name of a ranker before the versions of packages that its weights do not know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,8 +82,28 @@ def fitted_weights(name: str = NAME) -> Weights:
     )
 
 
+def name_here(name: str = NAME) -> str:
+    """Name weights as they rank on this machine: with the versions of other lists of words.
+
+    Ranks that were made with another vocabulary are not taken for those of these weights.
+    """
+    fitted, here = (provenance_of(name) or {}).get("vocabulary"), vocabulary_here()
+    if fitted in (None, here):
+        return name
+    return name + "".join(f"{OTHER_VOCABULARY}{package}-{here[package]}" for package in here)
+
+
+def vocabulary_here() -> dict[str, str]:
+    """Name the versions of the packages that the vocabulary is made of on this machine."""
+    return {package: importlib.metadata.version(package) for package in VOCABULARY_PACKAGES}
+
+
 def provenance_of(name: str) -> Mapping[str, Any] | None:
-    """Read where fitted weights come from, and nothing else of them; None: they are not here."""
+    """Read where fitted weights come from, and nothing else of them; None: they are not here.
+
+    `name` may be one of `name_here`.
+    """
+    name = name.partition(OTHER_VOCABULARY)[0]
     if name not in {path.stem for path in FOLDER.glob("*.json")}:
         return None
     provenance: Mapping[str, Any] = json.loads((FOLDER / f"{name}.json").read_bytes())["provenance"]
@@ -89,9 +114,12 @@ def write_weights(
     folder: Path, name: str, text: Mapping[str, Any], wordness: npt.NDArray[Any],
     learned: Learned,
 ) -> None:  # fmt: skip
-    """Write fitted weights as two files."""
+    """Write fitted weights as two files; the versions of the vocabulary go into the provenance."""
     folder.mkdir(parents=True, exist_ok=True)
-    body = json.dumps({"name": name, **text}, indent=2, ensure_ascii=False)
+    provenance = {**text["provenance"], "vocabulary": vocabulary_here()}
+    body = json.dumps(
+        {"name": name, **text, "provenance": provenance}, indent=2, ensure_ascii=False
+    )
     (folder / f"{name}.json").write_text(f"{body}\n")
     phrases: dict[str, Any] = {
         key: array.astype(np.float16) for key, array in learned.phrases.arrays().items()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.language.language_model import LanguageModel
 from nightgrid.archive.games.strands.ranking import plugged
 from nightgrid.archive.games.strands.ranking import ranker as ranker_module
@@ -31,7 +32,7 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands.check import check_cover
 from nightgrid.solvers.strands.puzzle import Puzzle
-from nightgrid.solvers.strands.ranking.board import RULES
+from nightgrid.solvers.strands.ranking.board import RULES, WITH_STRIPS, ranked_board
 from nightgrid.solvers.strands.ranking.covers import cover_of
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
 from tests.archive.games.strands.language.tiny_language_model import write_language_model
@@ -107,6 +108,7 @@ def test_a_board_with_few_covers_takes_more_compounds(
     weights: Weights, vocabulary: Vocabulary, meanings: Meanings, monkeypatch: pytest.MonkeyPatch
 ):
     """Given room for one compound, When the list is not full, Then there is room for all."""
+    monkeypatch.setattr(ranker_module, "with_strips", lambda pieces, *_: pieces)
     everything = Ranker(weights, vocabulary, meanings)
     pieces = everything.board(PUZZLE, "cat, dog")
     whole = everything.rank_pieces(pieces, "cat, dog")
@@ -128,6 +130,61 @@ def test_a_board_with_few_covers_takes_more_compounds(
     monkeypatch.setattr(ranker_module, "LISTED", 1)
     full = Ranker(weights, vocabulary, meanings).board(PUZZLE, "cat, dog")
     assert len(full.found.compounds) == 1
+
+
+def test_a_board_whose_compounds_fill_the_list_has_no_strips(
+    weights: Weights, vocabulary: Vocabulary, meanings: Meanings, monkeypatch: pytest.MonkeyPatch
+):
+    """Given a full list, Then pieces are as without strips; else strips are beside them."""
+    ranker = Ranker(weights, vocabulary, meanings)
+    plain = ranker.told(ranked_board(PUZZLE, vocabulary), "cat, dog")
+    listed = len(ranker.listed(plain))
+    wide = ranker.board(PUZZLE, "cat, dog")
+    assert (plain.tier, wide.tier) == (0, WITH_STRIPS)
+    assert len(ranker.listed(wide)) > listed
+
+    monkeypatch.setattr(ranker_module, "LISTED", listed)
+    full = Ranker(weights, vocabulary, meanings).board(PUZZLE, "cat, dog")
+    assert full.tier == 0
+    for name in ("theme", "spangram", "compound"):
+        assert getattr(full, name).tobytes() == getattr(plain, name).tobytes()
+    assert full.found.codes.tobytes() == plain.found.codes.tobytes()
+
+
+@pytest.mark.parametrize("with_model", [True, False])
+def test_a_spangram_that_no_list_has_is_ranked_first(
+    weights: Weights, vocabulary: Vocabulary, meanings: Meanings, with_model: bool
+):
+    """Given words that leave only letters of no word, Then they are the spangram."""
+    words = {"CATS": 450, "SCAT": 250, "HOT": 500, "DOG": 520}
+    few = vocabulary_of(words, set(words), [])
+    known = Meanings(meanings.model, meanings.vectors, few, meanings.language)
+    ranker = Ranker(weights, few, known if with_model else None)
+    pieces = ranker.board(PUZZLE, "cat, dog")
+    ranking = ranker.rank_pieces(pieces, "cat, dog")
+    assert pieces.tier == ranking.tier == WITH_STRIPS
+    strips = [
+        one for one in ranking.covers
+        if "strip" in ranker.explain_words(pieces, one)[one.spangram]
+    ]  # fmt: skip
+    assert strips
+    for one in strips:
+        assert one.components == (one.spangram,)
+        assert set(one.theme_words) == {"CATS", "SCAT"}
+        check_cover(PUZZLE, RULES, cover_of(pieces, one.scored, few))
+
+
+def test_ranks_of_another_vocabulary_have_another_name(
+    weights: Weights, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+):
+    """Given lists of words that the weights do not know, Then the ranker's name has them."""
+    assert Ranker(weights, vocabulary, None).name == f"{NAME}{ALONE_SUFFIX}"
+    until = plugged.fitted_until(plugged.ranker_here())
+    monkeypatch.setattr("importlib.metadata.version", lambda package: f"9.{len(package)}")
+    name = f"{NAME}+wordfreq-9.8+symspellpy-9.10"
+    assert Ranker(weights, vocabulary, None).name == f"{name}{ALONE_SUFFIX}"
+    assert plugged.ranker_here().removesuffix(ALONE_SUFFIX) == name
+    assert plugged.fitted_until(f"{name}{ALONE_SUFFIX}") == until is not None
 
 
 def test_a_process_that_ranks_multiplies_in_one_thread():

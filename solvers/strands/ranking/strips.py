@@ -1,0 +1,95 @@
+"""Strips: spangrams that no list has, of letters that read as English from one side to another.
+
+They are looked for where words leave so little that few covers are found. A strip is worth what its
+letters are (nightgrid.solvers.strands.ranking.letter_model) and LETTER for each: English costs more
+than that a letter, so that a long strip is worth less than a short one, but less so than its price
+says. A floor falls until enough strips are worth it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from nightgrid.solvers.kernel.compiling import I32, I64, U64
+from nightgrid.solvers.strands.pieces.compound_tables import hash_codes, merge_rows
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, spelled_codes
+from nightgrid.solvers.strands.pieces.words import Grid
+from nightgrid.solvers.strands.ranking.compounds import NATS, best_compounds
+from nightgrid.solvers.strands.ranking.letter_model import letter_prices
+from nightgrid.solvers.strands.ranking.strip_paths import (
+    KNOWN,
+    NEVER,
+    StripLimits,
+    most_to_come,
+    walk_strips,
+)
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
+from nightgrid.solvers.strands.rules import Rules
+
+STRIPS_KEPT = 60_000
+"""Strips of a board that are searched, those that are worth most."""
+STRIP_LETTERS_MIN, STRIP_LETTERS_MAX = 6, 17
+"""Letters of spangrams on published boards."""
+LETTER = NATS
+"""What a letter adds: with one nat most early boards have their spangram among the best strips."""
+FLOOR_STEP = 3 * NATS // 2
+"""How far the floor falls at a time: about three times as many strips are worth it."""
+STRIP_ROWS_MAX = 1 << 19
+"""Paths of strips in memory."""
+STRIP_STEPS_MAX = 1 << 26
+"""Steps of one walk, about a second: beyond them the floor stays where it was before."""
+
+
+def find_strips(
+    vocabulary: Vocabulary, grid: Grid, rules: Rules, found: Found, kept: int = STRIPS_KEPT
+) -> tuple[Pieces, U64]:
+    """Find the `kept` strips of a board that are worth most: pieces and codes, as of compounds.
+
+    Texts that words or compounds on the board have are none. Where a walk along more strips takes
+    too many steps or too much memory there are fewer, but all that are worth a floor. A search that
+    is stopped finds fewer, too.
+    """
+    prices = _strip_prices(vocabulary)
+    most = most_to_come(prices, grid, STRIP_LETTERS_MAX - KNOWN)
+    known = hash_codes(_known_codes(vocabulary, found))
+    masks, numbers = np.empty((0, 5), np.uint64), np.empty((0, 2), np.int64)
+    merged = merge_rows(masks, numbers, 0)
+    best = int(most.max())
+    floor, step, before, more = best + KNOWN * LETTER, FLOOR_STEP, 0, best > NEVER
+    while more and len(merged[0]) < kept:
+        floor -= step
+        limits = StripLimits(
+            letters_min=STRIP_LETTERS_MIN, letters_max=STRIP_LETTERS_MAX, floor=floor,
+            rows_max=STRIP_ROWS_MAX, steps_max=STRIP_STEPS_MAX, crossing=rules.crossing,
+        )  # fmt: skip
+        rows, masks, numbers, more = walk_strips(prices, most, known, grid, limits)
+        if rows < 0:
+            break
+        merged = merge_rows(masks, numbers, rows)
+        # Where hardly any strip is left, as on a small board, few steps come to the last.
+        step = 2 * step if before and 2 * rows < 3 * before else FLOOR_STEP
+        before = rows
+    return best_compounds(*merged, kept=kept)
+
+
+@lru_cache(maxsize=2)
+def _strip_prices(vocabulary: Vocabulary) -> I32:
+    """Price letters as `letter_prices` does, and add what each is worth; an end is no letter."""
+    prices = letter_prices(vocabulary).copy()
+    prices[..., :-1] += LETTER
+    return prices
+
+
+def _known_codes(vocabulary: Vocabulary, found: Found) -> U64:
+    """List the distinct codes of words that span, and of compounds."""
+    words, first = found.words, _first_of(found.compounds.word)
+    return np.concatenate([
+        spelled_codes(vocabulary.lexicon, np.unique(words.word[words.spans])), found.codes[first],
+    ])  # fmt: skip
+
+
+def _first_of(numbers: I64) -> I64:
+    """Name the first place of each number."""
+    return np.unique(numbers, return_index=True)[1]
