@@ -1,8 +1,8 @@
 """Run commands as a container engine would: non-root, a read-only root, no rights, no network.
 
 A host has a network of its own, in which names lead to loopback; each of its containers has mounts
-and process ids of its own. The program is process 1 of its container, as under an engine. It takes
-util-linux and root.
+and process ids of its own. The program is process 1 of its container, as under an engine. Units of
+systemd share the process ids of their machine. It takes util-linux and root.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,9 @@ from benchmarks.instruments.processes import children_of, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 USER = 10001
+UP_S = 240.0
+"""Kernels are compiled by then, also where tests share two cores."""
+PROBE_S = 0.5
 SYSTEM = ("/usr",)
 ETC = ("passwd", "group", "nsswitch.conf", "ld.so.cache", "ld.so.conf", "ssl", "localtime")
 """What of /etc a container has: a file or folder may be mounted beside it."""
@@ -70,13 +73,19 @@ class Container:
     environment: Mapping[str, str]
     process: subprocess.Popen[bytes]
     log: Path
+    own_pids: bool = True
 
     def said(self) -> str:
         """Give what it has written."""
         return self.log.read_text(errors="replace")
 
     def pid(self) -> int:
-        """Name the program itself: `unshare` is its parent, and hears no signal."""
+        """Name the program itself: `unshare` is its parent, and hears no signal.
+
+        Without process ids of its own, the program takes the place of what has started it.
+        """
+        if not self.own_pids:
+            return self.process.pid
 
         def look() -> int | None:
             assert self.process.poll() is None, f"{self.name} ended: {self.said()}"
@@ -109,6 +118,7 @@ class Host:
         volumes: Mapping[Path, str] | None = None,
         user: int = USER,
         work: str = "/var/nightgrid",
+        own_pids: bool = True,
     ) -> Container:
         """Start a program; `own` are folders in memory, `volumes` those of this machine."""
         new = self.folder / f"root-{name}-{len(self.containers)}"
@@ -135,21 +145,24 @@ class Host:
         with log.open("wb") as out:
             process = subprocess.Popen(
                 [
-                    *(
-                        "nsenter",
-                        f"--net=/proc/{self.holder}/ns/net",
-                        "unshare",
-                        "--mount",
-                        "--pid",
-                    ),
-                    *("--fork", "--kill-child=KILL", "sh", "-c", BRINGS_UP, "sh", *command),
+                    *("nsenter", f"--net=/proc/{self.holder}/ns/net", "unshare", "--mount"),
+                    *(("--pid", "--fork", "--kill-child=KILL") if own_pids else ()),
+                    *("sh", "-c", BRINGS_UP, "sh", *command),
                 ],
                 env=inside,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
-        made = Container(name=name, user=user, environment=variables, process=process, log=log)
+        made = Container(
+            name=name,
+            user=user,
+            environment=variables,
+            process=process,
+            log=log,
+            own_pids=own_pids,
+        )
         self.containers.append(made)
         return made
 
@@ -184,7 +197,9 @@ class Host:
     def close(self) -> None:
         """End everything."""
         for container in self.containers:
-            container.process.kill()
+            # Without process ids of its own, what a shell has started outlives the shell.
+            with suppress(ProcessLookupError):
+                os.killpg(container.process.pid, signal.SIGKILL)
             container.process.wait()
 
 
@@ -212,3 +227,30 @@ def host(folder: Path, names: Sequence[str]) -> Iterator[Host]:
             made.close()
             holder.kill()
             time.sleep(0)
+
+
+def let_in(folder: Path) -> None:
+    """Let other users into a test's folder, and into those that pytest has made above it."""
+    for each in (folder, *folder.parents[:2]):
+        each.chmod(each.stat().st_mode | 0o055)
+
+
+def wait_until(container: Container, ready: Callable[[], bool], what: str) -> None:
+    """Wait until something is so; tell what the program said when it ends before."""
+
+    deadline = time.monotonic() + UP_S
+    while True:
+        assert container.process.poll() is None, f"{what} ended: {container.said()}"
+        if ready():
+            return
+        assert time.monotonic() < deadline, f"waited in vain for {what}: {container.said()}"
+        # A probe is a process of its own: one after the other would keep what it waits for from
+        # the processor.
+        time.sleep(PROBE_S)
+
+
+def stopped(container: Container, seconds: float) -> None:
+    """Stop a program as an engine does, and look how it ended."""
+    code = container.stop(seconds)
+    assert "Traceback" not in container.said(), container.said()
+    assert code in (0, -signal.SIGTERM, 128 + signal.SIGTERM), container.said()

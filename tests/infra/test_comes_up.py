@@ -11,9 +11,7 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,16 +21,22 @@ import pytest
 import yaml
 
 from nightgrid.workers.cluster.server import server_binary
-from tests.infra.contained import ROOT, USER, Container, Host, host
-from tests.infra.kernel_cache import copy_kernels
+from tests.infra.contained import (
+    ROOT,
+    UP_S,
+    USER,
+    Container,
+    Host,
+    host,
+    let_in,
+    stopped,
+    wait_until,
+)
 from tests.infra.kustomize import Object, build, containers, pod_spec
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 
 COMPOSE = ROOT / "infra/compose.yaml"
-UP_S = 240.0
-"""Kernels are compiled by then, also where tests share two cores."""
-PROBE_S = 0.5
 SERVER_USER = 999
 PASSWORD = "correct horse"
 SECRETS = {
@@ -76,24 +80,13 @@ class Place:
         return self.volumes[name]
 
 
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with the kernels of this machine's processor, as `nightgrid warmup` leaves it."""
-    folder = tmp_path_factory.mktemp("cache")
-    copy_kernels(folder)
-    for path in (folder, *folder.rglob("*")):
-        os.chown(path, USER, USER) if os.getuid() == 0 else None
-    return folder
-
-
 @pytest.fixture
 def place(tmp_path: Path, kernels: Path) -> Iterator[Place]:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/valkey-server").symlink_to(server_binary())
     (tmp_path / "bin/valkey-cli").write_text(CLIENT)
     (tmp_path / "bin/valkey-cli").chmod(0o755)
-    for folder in (tmp_path, *tmp_path.parents[:2], kernels, *kernels.parents[:2]):
-        folder.chmod(folder.stat().st_mode | 0o055)
+    let_in(tmp_path)
     with host(tmp_path, NAMES) as made:
         yield Place(host=made, volumes={"kernels": kernels, "cache": kernels})
 
@@ -103,27 +96,6 @@ def start(place: Place, name: str, command: list[str], env: Mapping[str, str], *
     path = f"{sys.prefix}/bin:/opt/server:/usr/bin:/bin"
     volumes = {place.host.folder / "bin": "/opt/server", **more.pop("volumes", {})}
     return place.host.start(name, command, {**env, "PATH": path}, volumes=volumes, **more)
-
-
-def wait_until(container: Container, ready: Any, what: str) -> None:
-    """Wait until something is so; tell what the program said when it ends before."""
-
-    deadline = time.monotonic() + UP_S
-    while True:
-        assert container.process.poll() is None, f"{what} ended: {container.said()}"
-        if ready():
-            return
-        assert time.monotonic() < deadline, f"waited in vain for {what}: {container.said()}"
-        # A probe is a process of its own: one after the other would keep what it waits for from
-        # the processor.
-        time.sleep(PROBE_S)
-
-
-def stopped(container: Container, seconds: float) -> None:
-    """Stop a program as an engine does, and look how it ended."""
-    code = container.stop(seconds)
-    assert "Traceback" not in container.said(), container.said()
-    assert code in (0, -signal.SIGTERM, 128 + signal.SIGTERM), container.said()
 
 
 # Kubernetes
@@ -237,6 +209,7 @@ def test_every_pod_of_kubernetes_comes_up_and_stops(place: Place, objects: list[
     for name, container in running.items():
         cluster.wait_ready(name, container)
     running["nights"] = cluster.start("nights")
+    cluster.wait_ready("nights", running["nights"])
 
     night = cluster.run_to_end("nightly")
     assert night.process.returncode == 0, night.said()
@@ -325,6 +298,8 @@ def test_every_service_of_compose_comes_up_and_stops(place: Place, tmp_path: Pat
         test = services[name]["healthcheck"]["test"]
         wait_until(container, lambda c=container, t=test: is_healthy(c, t), f"health of {name}")
     running["nightly"] = begin("nightly")
+    test = services["nightly"]["healthcheck"]["test"]
+    wait_until(running["nightly"], lambda: is_healthy(running["nightly"], test), "its health")
     url = "http://127.0.0.1:4200/api/deployments/name/nightly/nightly"
     wait_until(running["nightly"], lambda: place.host.fetch(url)[0] == 200, "the schedule")
     assert {*running, "kernels"} == set(services)

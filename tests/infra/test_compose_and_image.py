@@ -18,6 +18,8 @@ import jsonschema
 import pytest
 import yaml
 
+from nightgrid.workers.settings import Settings
+from tests.infra.footprint import as_bytes, most_bytes
 from tests.infra.kustomize import build, containers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,3 +162,23 @@ def test_all_pods_and_services_run_as_the_user_of_the_image():
     for said in compose()["services"].values():
         for folder in said.get("tmpfs", ()):
             assert folder == "/tmp" or folder.endswith(f"uid={number},gid={number}")
+
+
+def test_memory_of_compose_holds_each_process_and_its_tables():
+    """Given what is measured and the budget, Then no service is killed for what it may take."""
+    services, most = compose()["services"], most_bytes()
+    said = {name: as_bytes(service["mem_limit"]) for name, service in services.items()}
+    settings = Settings(
+        **{
+            name.removeprefix("NIGHTGRID_").lower(): value
+            for name, value in compose()["x-settings"].items()
+        }
+    )
+    budget = settings.budget_table_bytes
+    processes = settings.batch_processes + settings.interactive_processes
+    workers = most["batch"] + most["interactive"] + most["keeper"]
+    assert said["worker"] >= workers + processes * budget
+    night = most["driver of a count"] + most["batch"] + settings.batch_processes * budget
+    assert said["nightly"] >= night
+    assert said["http"] >= most["http"] + settings.ondemand_table_bytes
+    assert said["valkey"] >= 10 * most["server"]

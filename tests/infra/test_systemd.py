@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 import socket
 import subprocess
@@ -16,9 +15,11 @@ import httpx
 import pytest
 
 from nightgrid.service.games.plug import SAMPLES
+from nightgrid.workers.settings import Settings
+from tests.infra.footprint import as_bytes, most_bytes
+from tests.infra.unit_files import UNITS, environment, lines_of
 
 ROOT = Path(__file__).resolve().parents[2]
-UNITS = sorted((ROOT / "infra/systemd").iterdir())
 SERVICES = [path for path in UNITS if path.suffix == ".service"]
 PROGRAM = "/opt/nightgrid/.venv/bin/nightgrid"
 STATE = "/var/lib/nightgrid"
@@ -71,22 +72,30 @@ def test_a_service_is_closed(path: Path):
     )
 
 
-def words_of(path: Path, key: str) -> list[list[str]]:
-    return [
-        shlex.split(line) for line in re.findall(rf"^{key}=(.+)$", path.read_text(), re.MULTILINE)
-    ]
-
-
 @pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.stem)
 def test_what_a_service_writes_lies_in_its_own_folders(path: Path):
     text = path.read_text()
-    (environment,) = words_of(path, "Environment")
-    said = dict(word.split("=", 1) for word in environment)
+    said = environment(text)
     assert "StateDirectory=nightgrid\n" in text
     assert "CacheDirectory=nightgrid\n" in text
     for name in ("NIGHTGRID_LAKE", "NIGHTGRID_VAR_DIR"):
         assert said[name].startswith("/var/lib/nightgrid/")
     assert said["XDG_CACHE_HOME"] == "/var/cache/nightgrid"
+
+
+@pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.stem)
+def test_a_service_leaves_memory_to_the_machine(path: Path):
+    """Given workers by cores, Then their limit is a share of the machine; the page has its own."""
+    text = path.read_text()
+    ((high,),) = lines_of(text, "MemoryHigh")
+    ((most,),) = lines_of(text, "MemoryMax")
+    if path.stem == "nightgrid-http":
+        assert as_bytes(high) < as_bytes(most)
+        assert as_bytes(high) >= most_bytes()["http"] + Settings().ondemand_table_bytes
+        return
+    assert float(high.rstrip("%")) < float(most.rstrip("%")) < 100
+    # One process that is killed is begun again by its supervisor: the unit goes on.
+    assert lines_of(text, "OOMPolicy") == [["continue"]]
 
 
 @pytest.mark.long(reason="it starts a keeper and waits until it is up")
@@ -105,7 +114,7 @@ def test_a_worker_tells_systemd_when_it_takes_work(tmp_path: Path):
             "NIGHTGRID_VAR_DIR": str(tmp_path / "var"),
             "NOTIFY_SOCKET": str(tmp_path / "notify"),
         }
-        (line,) = words_of(unit, "ExecStart")
+        (line,) = lines_of(unit.read_text(), "ExecStart")
         program = str(Path(sys.prefix) / "bin/nightgrid")
         # A keeper alone is up in a second; workers are started in test_comes_up.
         command = [program, *line[1:], "--only", "keeper"]
@@ -122,8 +131,7 @@ def test_a_worker_tells_systemd_when_it_takes_work(tmp_path: Path):
 
 def environment_of(unit: Path, state: Path) -> dict[str, str]:
     """Give what systemd sets for a unit, with its state folder here and kernels that are here."""
-    (words,) = words_of(unit, "Environment")
-    said = dict(word.split("=", 1) for word in words)
+    said = environment(unit.read_text())
     del said["XDG_CACHE_HOME"]
     kept = {name: os.environ[name] for name in ("HOME", "XDG_CACHE_HOME") if name in os.environ}
     moved = {name: value.replace(STATE, str(state)) for name, value in said.items()}
@@ -132,7 +140,7 @@ def environment_of(unit: Path, state: Path) -> dict[str, str]:
 
 
 def command_of(unit: Path, key: str, state: Path) -> list[str]:
-    (line,) = words_of(unit, key)
+    (line,) = lines_of(unit.read_text(), key)
     assert line[0] == PROGRAM
     words = [word.replace(STATE, str(state)) for word in line[1:]]
     return [str(Path(sys.prefix) / "bin/nightgrid"), *words]
