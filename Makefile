@@ -1,7 +1,8 @@
 # Everything a person does with nightgrid, on a machine that has Python 3.11-3.13 and make.
 # `make` alone prints this list. PYTHON chooses the interpreter, SEED repeats a test run;
 # tests share TEST_PROCESSES processes, most of which wait for servers and workers (0: one);
-# AGAINST=CLONE of an earlier commit is what `make bench` times whole processes against.
+# AGAINST=CLONE of an earlier commit is what `make bench` times whole processes against, and
+# UPGRADE_FROM=COMMIT the code whose lake it has taken over by the present one.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -125,6 +126,19 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.runs.strands_night --write
 	$(BIN)/python -m benchmarks.kernels.hard --write
 	$(BIN)/python -m benchmarks.kernels.hard --exhaustive --write
+	$(BIN)/python -m benchmarks.runs.footprint --write
+	$(BIN)/python -m benchmarks.http.load --write
+	$(BIN)/python -m benchmarks.http.fan_out --write
+	$(BIN)/python -m benchmarks.http.fair --write
+	$(BIN)/python -m benchmarks.http.chaos --write
+	$(BIN)/python -m benchmarks.http.schemathesis --examples 60
+	$(if $(UPGRADE_FROM),$(BIN)/python -m benchmarks.nights.upgrade --from $(UPGRADE_FROM) --write)
+	$(BIN)/python -m benchmarks.chaos.namespaces --write
+	$(call install,.[rank])
+	$(BIN)/python -m benchmarks.strands_rank --write
+	$(BIN)/python -m benchmarks.strands_play --write
+	$(BIN)/python -m benchmarks.strands_formula --write
+	$(BIN)/python -m benchmarks.strands_rank_lake --workers 2 --write
 
 chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats the random part
 	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
@@ -132,9 +146,14 @@ chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats
 	$(BIN)/python -m benchmarks.chaos.servers
 	$(BIN)/python -m benchmarks.chaos.lakes
 	$(BIN)/python -m benchmarks.chaos.lakes.every_kind
+	$(BIN)/python -m benchmarks.chaos.namespaces
+	$(BIN)/python -m benchmarks.http.chaos
+	$(BIN)/python -m benchmarks.http.fair
+	$(BIN)/python -m benchmarks.http.schemathesis --examples 60
 	$(BIN)/python -m benchmarks.runs.create_race --rounds 1000
 	$(BIN)/python -m benchmarks.runs.fair_queues
 	$(BIN)/python -m benchmarks.runs.listing
+	$(BIN)/python -m benchmarks.runs.listing --night
 
 mutants: $(DEV) ## put bugs into plain modules and see which the tests notice; SEED=… repeats the draw
 	$(call install,.[mutants])

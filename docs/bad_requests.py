@@ -27,6 +27,11 @@ LOOSE = {
 }
 """A square of 1,600 cells without any constraint."""
 STRANDS = {"board": ["STAR", "WORD"]}
+STUCK = {
+    "dominoes": [[1, 2]],
+    "regions": [{"indices": [[0, 0], [0, 1]], "type": "sum", "target": 9}],
+}
+"""No domino has nine pips."""
 NO_JOB = "0" * 32
 
 
@@ -44,6 +49,8 @@ class Request:
     headers: dict[str, str] = field(default_factory=dict)
     before: Any = None
     """A body that is sent first, with the same headers."""
+    worked: bool = False
+    """Sent again once a worker has worked it: it is sound, and its answer is no solution."""
     keys: bool = False
     """Sent to a service that wants keys; KEY stands for one of one request a minute, JOBS for one
     of one open job."""
@@ -131,7 +138,7 @@ REQUESTS: tuple[Request, ...] = (
     _body("a target where none is", _region(target=3)),
     _body(
         "a target that is a fraction",
-        _pips(regions=[{"indices": [], "type": "sum", "target": 0.5}]),
+        _pips(regions=[PAIR["regions"][0], {"indices": [[1, 1]], "type": "sum", "target": 0.5}]),
     ),
     _body("no regions", _pips(regions=[])),
     _body("regions that are an object", _pips(regions={})),
@@ -167,6 +174,16 @@ REQUESTS: tuple[Request, ...] = (
     _body("a way to divide that is none", _pips() | {"split": "often"}),
     _body("a board that is too large", {"puzzle": {"board": ["A" * 64] * 64}}, path=PICTURE),
     _body("a board that takes too long", {"puzzle": LOOSE}),
+    # What is sound and has no solution, or none within its budget
+    _body("an unsolvable board", {"puzzle": STUCK, "ask": "count"}, worked=True),
+    _body(
+        "an unsolvable board, asked for a solution", {"puzzle": STUCK, "ask": "first"}, worked=True
+    ),
+    _body(
+        "a board over its budget",
+        {"puzzle": PAIR, "ask": "count", "budget": {"nodes": 1}},
+        worked=True,
+    ),
     _body("a long title", _pips() | {"title": "x" * 201}, path=PICTURE),
     # Paths and parameters
     _get("an unknown path", "/v1/nothing"),
@@ -221,7 +238,9 @@ def markdown() -> str:
             request.what,
             _shown(request),
             str(told["status"]),
-            told["type"].removeprefix("/problems/"),
+            f"none: the answer is `{told['answer']}`"
+            if "answer" in told
+            else told["type"].removeprefix("/problems/"),
             told["detail"],
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

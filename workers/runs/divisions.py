@@ -39,15 +39,16 @@ def parts_of_jobs(lake: Lake, run: Run, divided: Rows) -> dict[str, list[Part]]:
     workers = read_workers(lake, run.run_id, {chunk for _, chunk in known.values()})
     return {
         str(rows[0]["job_id"]): [
-            _part(row, *known.get((number, row["part_path"]), ("", None)), workers) for row in rows
+            _part(row, known.get((number, row["part_path"])), workers) for row in rows
         ]
         for number, rows in told.items()
     }
 
 
 def _part(
-    row: Mapping[str, Any], what: str, chunk: ChunkKey | None, workers: Mapping[ChunkKey, str]
+    row: Mapping[str, Any], known: tuple[str, ChunkKey] | None, workers: Mapping[ChunkKey, str]
 ) -> Part:
+    what, chunk = known or ("", None)
     return Part(
         path=row["part_path"],
         what=what,
