@@ -76,7 +76,7 @@ def readers(full: FullLake) -> dict[str, Sequence[str]]:
         "puzzles": ("list", "puzzles", "--json"),
         "status": ("status",),
         "result": ("result", *full.jobs),
-        "report": ("report", "-o", "other.html"),
+        "report": ("report", "-o", "other"),
         "http": ("http", *(path.format(full.jobs[1]) for path in PATHS)),
     }
 

@@ -101,7 +101,7 @@ def make_full_lake(folder: Path) -> FullLake:
         run("keys", "add", "alice")
         # The night after finds the ranking and knows all.
         run(*made.night, codes=(0, 5))
-        run("report", "-o", "report.html")
+        run("report", "-o", "pages")
         with _named(made, "CANCELLED"):
             _begin("count", CANCELLED, *INLINE)
         run("count", "--cancel", next(run for run, end in made.runs.items() if end == "CANCELLED"))
