@@ -4,61 +4,51 @@ of the answers differs.
     python -m benchmarks.http.fan_out [--boards 20] [--small 20] [--dominoes 14] [--write]
 
 The slowest of the published Strands boards and the slowest of generated loose Pips boards, each
-asked for `best(3)` or `count` by a client that waits; then published Strands boards that take less
-than a second. One worker: `split=never`. Two: one process of the interactive worker and one of the
-batch worker, which is idle, with `split=auto`. Which boards are slowest is found first, in this
-process: of every Strands board a tenth of the first choices is worked, and those that promise to
-take longest are solved; so are the boards of Pips. Exits with 1 if an answer differs.
+asked for `best(3)` or `count` by a client that waits; then boards of both that take less than a
+second. Loose boards are the hard ones that are generated: boards of the mix "hard" are as those
+published, of which none takes 0.02 s, so that there is nothing to divide.
+
+Two tables. The first compares one task in one process and in two: `submit` on the lake, and so many
+seconds and bytes for a task that none becomes a run. The second is what people get: over HTTP from
+`nightgrid serve` with its default settings, where what does not end in one task becomes a run. One
+worker: `split=never`. Two: one process of the interactive worker and one of the batch worker, which
+is idle, with `split=auto`. A run has both processes' queues in either case, so it gains nothing.
+Which boards are slowest is found first, in this process: of every Strands board a tenth of the
+first choices is worked, and those that promise to take longest are solved; so are the boards of
+Pips. Exits with 1 if an answer differs.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.instruments.boards import loose_board, published_files
+from benchmarks.http.service import Serving, serving
+from benchmarks.http.slow_boards import ASKS, LOOSE_SEEDS, TASK_S, Board, chosen
+from benchmarks.instruments.boards import loose_board
 from benchmarks.instruments.report import Section, add_write, command_line, finish
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.parts import parts_of
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.canonical import canonical_json
-from nightgrid.solvers.strands.puzzle import Puzzle as StrandsPuzzle
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.submitting import submit
+from nightgrid.workers.ondemand.sharing import Split
 from nightgrid.workers.settings import Settings
 
-ASKS = {"strands": Ask(kind="best", limit=3), "pips": Ask(kind="count")}
 WAIT_S = 300.0
-TASK_S = 60.0
-"""What one task may take here: the comparison is of one task in several processes, not of runs."""
-LOOSE_SEEDS = 30
 WARM_DOMINOES = 13
-SMALL_S = 1.0
-STRETCHES, SAMPLED = 8, 0.1
-"""Stretches of a board's first choices that are worked to tell how long the whole may take, and
-the share of all that they are together."""
-CANDIDATES = 2
-"""Boards that are solved for each of the slowest that is looked for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Board:
-    """A board and what it took in this process."""
-
-    game: str
-    name: str
-    puzzle: Any
-    alone_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,58 +61,10 @@ class Answer:
     parts: int
 
 
-def slowest(options: argparse.Namespace) -> tuple[list[Board], list[Board], list[Board]]:
-    """Find the slowest Strands boards, the slowest Pips boards, and quick Strands boards."""
-    sampled = []
-    for path in published_files("strands")[:: options.every]:
-        payload = json.loads(path.read_text())
-        words = len(payload["themeWords"])
-        puzzle = StrandsPuzzle(board=tuple(payload["startingBoard"]), theme_words=words)
-        sampled.append(_sampled("strands", path.stem, puzzle))
-    sampled.sort(key=lambda board: -board.alone_s)
-    wanted, few = CANDIDATES * options.boards, max(1, options.small)
-    # Of the others some, at even distances.
-    others = sampled[wanted:]
-    spread = others[:: max(1, len(others) // few)][:few]
-    strands, quick = (
-        [_timed(board.game, board.name, board.puzzle) for board in boards]
-        for boards in (sampled[:wanted], spread)
-    )
-    strands.sort(key=lambda board: -board.alone_s)
-    pips = [
-        _timed("pips", f"{options.dominoes} dominoes, seed {seed}", board)
-        for seed in range(options.seeds)
-        for board in [loose_board(options.dominoes, seed)]
-    ]
-    pips.sort(key=lambda board: -board.alone_s)
-    quick = [board for board in quick if board.alone_s < SMALL_S]
-    return strands[: options.boards], pips[: options.boards], quick[: options.small]
+Asking = Callable[[Sequence[Board], Split, Path], list[Answer]]
 
 
-def _sampled(name: str, called: str, puzzle: Any) -> Board:
-    """Work some first choices of a board; `alone_s` is what all of them would take so."""
-    search = bind_game(name).ranged(puzzle, ASKS[name], Budget(seconds=TASK_S))
-    if search is None or not search.size:
-        return Board(game=name, name=called, puzzle=puzzle, alone_s=0.0)
-    long = max(1, round(search.size * SAMPLED / STRETCHES))
-    begun = time.thread_time()
-    for first in range(0, search.size, max(long, -(-search.size // STRETCHES))):
-        search.work(first, min(first + long, search.size))
-    taken_s = (time.thread_time() - begun) / SAMPLED
-    print(f"\r{name} {called}: about {taken_s:.2f} s    ", end="", file=sys.stderr)
-    return Board(game=name, name=called, puzzle=puzzle, alone_s=taken_s)
-
-
-def _timed(name: str, called: str, puzzle: Any) -> Board:
-    game = bind_game(name)
-    begun = time.thread_time()
-    game.solve(puzzle, ASKS[name], None, Budget(seconds=TASK_S))
-    taken_s = time.thread_time() - begun
-    print(f"\r{name} {called}: {taken_s:.2f} s    ", end="", file=sys.stderr)
-    return Board(game=name, name=called, puzzle=puzzle, alone_s=taken_s)
-
-
-def answers(boards: Sequence[Board], split: str, folder: Path) -> list[Answer]:
+def answers(boards: Sequence[Board], split: Split, folder: Path) -> list[Answer]:
     """Ask for boards one at a time, in a lake of their own."""
     settings = Settings(
         lake=str(folder / f"lake-{split}"),
@@ -154,6 +96,55 @@ def answers(boards: Sequence[Board], split: str, folder: Path) -> list[Answer]:
     return found
 
 
+def answers_over_http(boards: Sequence[Board], split: Split, folder: Path) -> list[Answer]:
+    """Ask a service for boards one at a time, with the settings that it has of itself."""
+    processes = {"NIGHTGRID_BATCH_PROCESSES": "1", "NIGHTGRID_INTERACTIVE_PROCESSES": "1"}
+    place = folder / f"http-{split}"
+    place.mkdir()
+    found = []
+    with serving(place, NIGHTGRID_GAMES=",".join(ASKS), **processes) as service:
+        for name in {board.game for board in boards}:
+            _asked(service, *_warming(name, boards), split)
+        for board in boards:
+            found.append(_asked(service, board.game, board.puzzle, ASKS[board.game], split))
+            took = f"{found[-1].wall_s:.2f} s    "
+            print(f"\rHTTP {split} {board.name}: {took}", end="", file=sys.stderr)
+    return found
+
+
+def _asked(service: Serving, name: str, puzzle: Any, ask: Ask, split: str) -> Answer:
+    """Ask a service for a board, and wait for the answer."""
+    puzzle_json = bind_game(name).puzzle_to_json(puzzle)
+    question = {"puzzle": puzzle_json, "game": name, "ask": str(ask), "split": split}
+    begun = time.perf_counter()
+    solve = _send(service, "POST", "/v1/solves", question)
+    while solve["state"] in ("queued", "running") and time.perf_counter() - begun < WAIT_S:
+        # A wait is bounded by the service.
+        solve = _send(service, "POST", "/v1/solves", question)
+    wall_s = time.perf_counter() - begun
+    if solve["state"] != "done":
+        sys.exit(f"a board is {solve['state']} after {wall_s:.0f} s: {solve['reason']}")
+    answer = solve["answer"]
+    told = {name: answer[name] for name in ("status", "count", "value")}
+    page = _send(service, "GET", solve["links"]["solutions"])
+    text = canonical_json(told | {"solutions": page["solutions"]})
+    return Answer(wall_s=wall_s, text=text, parts=len(answer["parts"]))
+
+
+def _send(service: Serving, method: str, path: str, value: Any = None) -> Any:
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=WAIT_S)
+    headers = {"Content-Type": "application/json", "Prefer": "wait=60"}
+    try:
+        connection.request(method, path, None if value is None else json.dumps(value), headers)
+        reply = connection.getresponse()
+        told = json.loads(reply.read())
+        if reply.status not in (200, 202):
+            sys.exit(f"{method} {path}: {reply.status} {told}")
+        return told
+    finally:
+        connection.close()
+
+
 def _wait(lake: Lake, job: str) -> dict[str, Any] | None:
     """Look every 10 ms: how often a client looks is no part of the comparison."""
     until = time.monotonic() + WAIT_S
@@ -167,13 +158,17 @@ def _wait(lake: Lake, job: str) -> dict[str, Any] | None:
 
 def _warm(lake: Lake, settings: Settings, name: str, boards: Sequence[Board]) -> None:
     """Have both processes work a board together that is not compared, or is asked otherwise."""
-    if name == "pips":
-        puzzle, ask = loose_board(WARM_DOMINOES, seed=0), ASKS[name]
-    else:
-        puzzle = next(board.puzzle for board in boards if board.game == name)
-        ask = Ask(kind="best", limit=1)
-    job = submit(lake, puzzle, ask, game=name, settings=settings, split="ahead")
+    game, puzzle, ask = _warming(name, boards)
+    job = submit(lake, puzzle, ask, game=game, settings=settings, split="ahead")
     result(lake, job, timeout_s=WAIT_S)
+
+
+def _warming(name: str, boards: Sequence[Board]) -> tuple[str, Any, Ask]:
+    """Choose a question that is not compared: its game, board and ask."""
+    if name == "pips":
+        return name, loose_board(WARM_DOMINOES, seed=0), ASKS[name]
+    puzzle = next(board.puzzle for board in boards if board.game == name)
+    return name, puzzle, Ask(kind="best", limit=1)
 
 
 def main() -> int:
@@ -192,16 +187,33 @@ def main() -> int:
     options = parser.parse_args()
     for name in ASKS:
         bind_game(name).warm()
-    groups = dict(zip(("Strands", "Pips", "quick Strands"), slowest(options), strict=True))
-    boards = [board for group in groups.values() for board in group]
-    with tempfile.TemporaryDirectory() as folder:
-        one, two = (answers(boards, split, Path(folder)) for split in ("never", "auto"))
-    print(file=sys.stderr)
+    groups = chosen(options)
     section = Section(
         name="fan-out",
         title="Large boards on demand, one at a time, with one worker and with two",
         command=command_line("http.fan_out", sys.argv[1:]),
     )
+    differ = []
+    with tempfile.TemporaryDirectory() as folder:
+        for title, ask in (("One task:", answers), ("Over HTTP, by default:", answers_over_http)):
+            section.say(title)
+            differ += _compared(section, groups, ask, Path(folder))
+    print(file=sys.stderr)
+    section.say(
+        "Wall time from the submission to the answer, medians. Ratio: of two workers' time to one "
+        "worker's, median over boards, and its least and most. Shared: boards that were divided; "
+        f"parts: the median of theirs. Answers that differ: {len(differ)}."
+    )
+    finish(section, to_results=options.write)
+    return 1 if differ else 0
+
+
+def _compared(
+    section: Section, groups: Mapping[str, Sequence[Board]], ask: Asking, folder: Path
+) -> list[str]:
+    """Ask for all boards with one worker and with two; name those whose answers differ."""
+    boards = [board for group in groups.values() for board in group]
+    one, two = ask(boards, "never", folder), ask(boards, "auto", folder)
     rows, at = [], 0
     for name, group in groups.items():
         here = slice(at, at + len(group))
@@ -212,14 +224,7 @@ def main() -> int:
     section.table(
         ["boards", "number", "one s", "two s", "ratio", "least", "most", "shared", "parts"], rows
     )
-    differ = [b.name for b, x, y in zip(boards, one, two, strict=True) if x.text != y.text]
-    section.say(
-        "Wall time from the submission to the answer, medians. Ratio: of two workers' time to one "
-        "worker's, median over boards, and its least and most. Shared: boards that were divided; "
-        f"parts: the median of theirs. Answers that differ: {len(differ)}."
-    )
-    finish(section, to_results=options.write)
-    return 1 if differ else 0
+    return [b.name for b, x, y in zip(boards, one, two, strict=True) if x.text != y.text]
 
 
 def _row(
