@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 from nightgrid.archive.games.strands.masked.formula import formula_scores
-from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import fitted_weights
+from nightgrid.solvers.strands.ranking.board import ranked_board
 from nightgrid.solvers.strands.ranking.search import best_covers
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 from tests.solvers.strands.boards import board
 
 WORDS = {"HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400, "CAST": 500}
 VOCABULARY = vocabulary_of(WORDS, set(WORDS), [])
-RANKER = Ranker(fitted_weights(), VOCABULARY, None)
-BOARD = RANKER.board(board("HOTD GOGO CATS SCAT", 2), None)
-COVERS = best_covers(BOARD, RANKER.weights.search_alone, 100)
+BOARD = ranked_board(board("HOTD GOGO CATS SCAT", 2), VOCABULARY)
+COVERS = best_covers(BOARD, fitted_weights().search_alone, 100)
 
 
 class Meanings:
