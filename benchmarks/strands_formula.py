@@ -84,7 +84,8 @@ def _section(ranker: Ranker, model: MaskedModel | None, most: int | None) -> Sec
     if model is None:
         section.say(
             "No folder of a masked language model was named, so its term of the formula is left "
-            "out: no package of the index carries such a model, and nothing is downloaded."
+            "out: no package of the index carries such a model, and nothing is downloaded. "
+            "Likeness is MiniLM's, where 004 takes all-mpnet-base-v2."
         )
     return section
 

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.instruments.report import Section, add_write, command_line, finish
-from benchmarks.strands_fit.data import Board, boards, dates, judged_weights, say
+from benchmarks.strands_fit.data import Board, boards, dates, judged_weights, say, state_of
 from nightgrid.archive.games.strands.payload import read_payload
-from nightgrid.archive.games.strands.playing.conditioned import conditioned, possible_of
+from nightgrid.archive.games.strands.playing.conditioned import NOTHING_HEARD, ranked_under
 from nightgrid.archive.games.strands.playing.play import (
     Answer,
     Known,
@@ -45,6 +45,8 @@ IN_ORDER = "cover after cover, without conditioning"
 FREQUENT = "listed words by their frequency"
 ALL_FREQUENT = "all words on the board by their frequency"
 Cells = dict[str, frozenset[int]]
+PLAYED_VERSION = "2"
+"""Raised whenever the strategies here change; what they play by names itself (`state_of`)."""
 
 
 def main() -> None:
@@ -64,8 +66,8 @@ def main() -> None:
 
 
 def _all_played(ranker: Ranker, files: Sequence[Path]) -> list[dict[str, Played]]:
-    """Play boards, of which those that were played before under these weights are on disk."""
-    folder = cache_base() / "strands-fit" / f"played-{ranker.weights.name}"
+    """Play boards, of which those that were played before in the same state are on disk."""
+    folder = cache_base() / "strands-fit" / f"played-{PLAYED_VERSION}-{state_of(ranker)}"
     folder.mkdir(parents=True, exist_ok=True)
     results = []
     for count, board in enumerate(boards(files, ranker.vocabulary), 1):
@@ -98,14 +100,12 @@ def _played(ranker: Ranker, board: Board, cells: Cells) -> dict[str, Played]:
     vocabulary = ranker.vocabulary
 
     def search(known: Known) -> list[Possible]:
-        under = conditioned(told, known, vocabulary)
         try:
-            found = ranker.rank_pieces(under, board.clue).covers
+            return ranked_under(ranker, told, board.clue, known)
         except BudgetSpentError:
             return []
-        return [possible_of(under, cover, vocabulary) for cover in found]
 
-    covers = search(Known(answers={}, cells={}, hints=()))
+    covers = search(NOTHING_HEARD)
     themes = sorted(board.official - {board.spangram})
     truth: dict[str, Answer] = dict.fromkeys(themes, "theme word")
     truth[board.spangram] = "spangram"

