@@ -165,7 +165,7 @@ class Expected:
     """What one job is expected to take, as far as a look at its board tells."""
 
     seconds: float
-    """Of one core."""
+    """Seconds of one core."""
     passed: tuple[float, ...] = ()
     """Which share of it has passed at each layer of a count by layers, from 0 to 1; empty where the
     game does not say."""

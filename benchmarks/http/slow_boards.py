@@ -20,7 +20,7 @@ TASK_S = 60.0
 """What one task may take here: the comparison is of one task in several processes, not of runs."""
 LOOSE_SEEDS = 30
 QUICK_DOMINOES = (8, 10, 11, 12)
-"""Of loose boards that mostly take less than a second."""
+"""Dominoes of loose boards that mostly take less than a second."""
 SMALL_S = 1.0
 STRETCHES, SAMPLED = 8, 0.1
 """Stretches of a board's first choices that are worked to tell how long the whole may take, and

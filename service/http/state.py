@@ -29,7 +29,7 @@ from nightgrid.service.http.solves.replies import Replies
 from nightgrid.service.http.solves.solve_request import SolveRequest
 from nightgrid.service.http.solves.views import Views, is_over, told_of_task
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.task_progress import read_task_progress
+from nightgrid.workers.ondemand.jobs.task_progress import read_task_progress
 
 
 class Service:

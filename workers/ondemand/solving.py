@@ -18,7 +18,7 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.stop import Stop
-from nightgrid.workers.broker.task_progress import TaskProgress
+from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress
 from nightgrid.workers.chunks.inline_solutions import solve_whole
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import refusing, system_refusal

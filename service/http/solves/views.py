@@ -23,7 +23,7 @@ from nightgrid.service.http.solves.names import Names
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
-from nightgrid.workers.broker.task_progress import TaskProgress
+from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress
 from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status

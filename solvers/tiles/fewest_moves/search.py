@@ -33,7 +33,7 @@ _PLACE_BITS = np.uint64(24)
 _PLACE_MASK = np.uint64((1 << 24) - 1)
 TIE_BITS = 12
 CLOCK_MASK = 15
-"""Of so many tiles after one, less one, none looks at the clock: each may take milliseconds."""
+"""The clock is read after every 16th tile, each of which may take milliseconds."""
 
 
 @inlined_kernel

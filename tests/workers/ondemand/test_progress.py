@@ -10,7 +10,7 @@ from benchmarks.instruments.boards import loose_board
 from nightgrid.solvers.algebra import Ask, Expected, Statistics
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.task_progress import TaskProgress, read_task_progress, teller
+from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress, read_task_progress, teller
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand import solving

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Expected
-from nightgrid.workers.broker.task_progress import TaskProgress
+from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress
 from nightgrid.workers.ondemand.record_files import read_record, write_record
 
 

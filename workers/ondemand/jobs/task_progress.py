@@ -30,7 +30,7 @@ class TaskProgress:
 
     states: int
     kernel_s: float
-    """Of all its threads."""
+    """Seconds of all its threads."""
     passed: float
     """Share of its work that is done, as far as was foreseen, 0 to 1."""
 
