@@ -23,7 +23,7 @@ from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
 from nightgrid.workers.ondemand.record import BadRecordError
-from nightgrid.workers.ondemand.record_files import list_jobs, read_record
+from nightgrid.workers.ondemand.record_files import list_jobs, read_record, record_path
 from nightgrid.workers.ondemand.solving import is_for_run
 from nightgrid.workers.settings import Settings
 
@@ -58,11 +58,14 @@ class Admission:
         self._looked = Cached(self._look, LOOK_S)
         self._expected: Kept[Expected] = Kept(NOTED_MAX)
 
-    def check(self, expected: Expected = SMALL) -> None:
-        """Raise Problem where a job of which that is expected would wait too long."""
+    def check(self, job_id: str, expected: Expected = SMALL) -> None:
+        """Raise Problem where a job of which that is expected would wait too long.
+
+        A job that another client has asked for is no further one.
+        """
         wait_s = self.expected_wait_s(expected)
         most_s = self._settings.ondemand_wait_seconds
-        if wait_s <= most_s:
+        if wait_s <= most_s or self._lake.exists(record_path(job_id)):
             return
         again_s = max(1, math.ceil(wait_s - most_s))
         raise Problem(
@@ -82,7 +85,9 @@ class Admission:
         look = self._looked.get()
         wait_s = look.queue_s / self._settings.interactive_processes
         if self._is_large(expected):
-            delays = sum(min(other_s, expected.seconds) for other_s in look.large_s)
+            # No job takes longer than its budget.
+            own_s = min(expected.seconds, self._settings.ondemand_total_seconds)
+            delays = sum(min(other_s, own_s) for other_s in look.large_s)
             wait_s += delays / self._settings.batch_processes
         return wait_s
 

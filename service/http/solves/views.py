@@ -23,10 +23,10 @@ from nightgrid.service.http.solves.names import Names
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
-from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress
 from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
+from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress
 from nightgrid.workers.ondemand.record import BadRecordError
 from nightgrid.workers.ondemand.record_files import read_ended, read_record
 from nightgrid.workers.runs.job_keys import FINAL

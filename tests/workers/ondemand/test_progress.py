@@ -10,7 +10,6 @@ from benchmarks.instruments.boards import loose_board
 from nightgrid.solvers.algebra import Ask, Expected, Statistics
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress, read_task_progress, teller
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand import solving
@@ -18,6 +17,7 @@ from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
+from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress, read_task_progress, teller
 from nightgrid.workers.ondemand.record_files import read_record
 from nightgrid.workers.ondemand.solving import _Far, solve_message
 from nightgrid.workers.runs.staged.stages import first_stage

@@ -81,10 +81,10 @@ def test_many_small_jobs_are_taken_where_few_unknown_ones_are_not(
     admission: Admission, lake: Lake
 ) -> None:
     admission._client = Queue(["small"] * 400)  # type: ignore[assignment]
-    admission.check()
+    admission.check("new")
     other = Admission(Queue(["unknown"] * 20), lake, SETTINGS)  # type: ignore[arg-type]
     with pytest.raises(Problem) as caught:
-        other.check()
+        other.check("new")
     assert (caught.value.status, caught.value.slug) == (429, "queue-full")
     assert caught.value.headers == {"Retry-After": "20"}
 
@@ -92,16 +92,18 @@ def test_many_small_jobs_are_taken_where_few_unknown_ones_are_not(
 def test_a_large_job_is_delayed_by_the_runs_of_others(
     admission: Admission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    huge = Expected(seconds=9000.0, passed=(0.0, 1.0))
+    huge = Expected(seconds=9e6, passed=(0.0, 1.0))
     admission.note("huge", huge)
     monkeypatch.setattr(module, "list_jobs", lambda _: ["small", "large", "huge"])
     processes = SETTINGS.batch_processes
     assert admission.expected_wait_s(LARGE) == pytest.approx(2 * 90 / processes)
-    assert admission.expected_wait_s(huge) == pytest.approx((90 + 9000) / processes)
+    # A job ends over budget after so many seconds.
+    most_s = SETTINGS.ondemand_total_seconds
+    assert admission.expected_wait_s(huge) == pytest.approx((90 + most_s) / processes)
     assert admission.expected_wait_s(SMALL) == 0
     with pytest.raises(Problem, match="expected to wait"):
-        admission.check(huge)
-    admission.check()
+        admission.check("new", huge)
+    admission.check("new")
 
 
 def test_without_a_server_the_open_jobs_of_the_lake_count(
@@ -110,6 +112,10 @@ def test_without_a_server_the_open_jobs_of_the_lake_count(
     admission._client = Queue([], -1)  # type: ignore[assignment]
     monkeypatch.setattr(module, "list_jobs", lambda _: ["small", "long", "large", "unknown"])
     assert admission.expected_wait_s(SMALL) == pytest.approx((0.1 + JOB_S + 10 + 5) / 2)
+
+
+def puzzle_of(seed: int) -> Any:
+    return game("pips").puzzle_to_json(loose_board(20, seed))
 
 
 def test_large_boards_are_refused_where_they_would_wait_and_small_ones_are_taken(
@@ -122,15 +128,17 @@ def test_large_boards_are_refused_where_they_would_wait_and_small_ones_are_taken
     replies = []
     with TestClient(app, base_url="http://localhost") as client:
         for seed in range(4):
-            puzzle = game("pips").puzzle_to_json(loose_board(20, seed))
+            puzzle = puzzle_of(seed)
             replies.append(client.post("/v1/solves", json={"puzzle": puzzle, "ask": "count"}))
             time.sleep(LOOK_S)
         small = client.post("/v1/solves", json={**board, "ask": "count"})
+        again = client.post("/v1/solves", json={"puzzle": puzzle_of(0), "ask": "count"})
     assert replies[0].status_code == 202, replies[0].text
     for refused in replies[1:]:
         assert (refused.status_code, refused.json()["type"]) == (429, "/problems/queue-full")
         assert int(refused.headers["retry-after"]) > 1
     assert small.status_code == 202, small.text
+    assert (again.status_code, again.json()["id"]) == (202, replies[0].json()["id"])
 
 
 def test_a_server_that_is_away_refuses_no_less(settings: Settings, client: TestClient) -> None:
