@@ -1,8 +1,8 @@
 """Fit the weights by which covers of Strands are ranked, and write them with their provenance.
 
-python -m benchmarks.strands_fit --name meant-6 --forward
-python -m benchmarks.strands_fit --name meant-9 --all-boards --like meant-6
-python -m benchmarks.strands_fit --name NAME --forward alone --of meant-6
+python -m benchmarks.strands_fit --name meant-10 --forward
+python -m benchmarks.strands_fit --name meant-9 --all-boards --like meant-10
+python -m benchmarks.strands_fit --name NAME --forward alone --of meant-10
 
 Boards are divided by date (benchmarks.strands_fit.data): the last 150 are not opened, so that they
 can judge the weights. With --all-boards the same is fitted on them, too: these weights are for use,

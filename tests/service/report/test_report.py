@@ -25,6 +25,7 @@ from nightgrid.archive.games.strands.ranking.misses import (
     NOT_LISTED,
     ONE_WORD,
 )
+from nightgrid.archive.games.strands.ranking.weights import JUDGED
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
@@ -183,18 +184,18 @@ def test_places_among_ranked_covers_are_shown_by_ranker(tmp_path):
     row |= {"seconds": 1.0, "processor_s": 1.0}
     rows = [
         row | {"ranker": ranker, "official_place": place}
-        for ranker, place in (("meant-6", None), ("new", 1), ("new", 3), ("new", 4), ("new", None))
+        for ranker, place in ((JUDGED, None), ("new", 1), ("new", 3), ("new", 4), ("new", None))
     ]
     lake.write_table(RANK_ACCURACY_PATH, pa.Table.from_pylist(rows, RANK_ACCURACY))
 
-    page, until = report_text(lake) or "", ranking_plug().fitted_until("meant-6")
+    page, until = report_text(lake) or "", ranking_plug().fitted_until(JUDGED)
     assert page.count("How good the ranks are") == 1
     said = re.findall(r"Of \d+ boards? of Strands, ranked by [^<]*", page)
     assert said == [
         f"Of {boards} of Strands, ranked by {ranker}, the published solution is the best one of "
         f"{first} and among the first three of {three}."
         for boards, ranker, first, three in (
-            ("1 board", f"meant-6 (fitted on boards until {until})", "0 (0.0%)", "0 (0.0%)"),
+            ("1 board", f"{JUDGED} (fitted on boards until {until})", "0 (0.0%)", "0 (0.0%)"),
             ("4 boards", "new", "1 (25.0%)", "2 (50.0%)"),
         )
     ]

@@ -25,7 +25,7 @@ NAME = "meant-9"
 """The weights that are used unless others are named. A refit takes a new name, and so does a change
 of what is ranked: stored ranks say which weights they come from. They are fitted on all boards at
 hand. Those of JUDGED are fitted in the same way without the last ones, which judge both."""
-JUDGED = "meant-6"
+JUDGED = "meant-10"
 VOCABULARY_PACKAGES = ("wordfreq", "symspellpy")
 """Packages whose lists the vocabulary is made of."""
 OTHER_VOCABULARY = "+"
