@@ -18,7 +18,6 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.stop import Stop
-from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress
 from nightgrid.workers.chunks.inline_solutions import solve_whole
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import refusing, system_refusal
@@ -31,6 +30,7 @@ from nightgrid.workers.ondemand.cancelling import expire
 from nightgrid.workers.ondemand.idle_processes import IdleProcesses
 from nightgrid.workers.ondemand.jobs.rows import close_record, ends, find_row
 from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS, plan_job
+from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress
 from nightgrid.workers.ondemand.layer_threads import count_with_threads
 from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record
 from nightgrid.workers.ondemand.record_files import (
