@@ -1,7 +1,8 @@
-"""Solutions that retention has dropped while their result rows are there: dropped/GAME.parquet.
+"""Solutions that retention has dropped: dropped/GAME.parquet.
 
 A row says that what is missing was dropped, and did not come to harm. It is looked at where
-solutions are missing, and nowhere else: a job that was asked again has its solutions again.
+solutions or a result are missing, and nowhere else: a job that was asked again has its solutions
+again. Listings are noted after their result row is gone, too: a night counts their jobs as known.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DROPPED
 from nightgrid.archive.results.files import SOLUTIONS_FOLDER
+from nightgrid.archive.results.solution_files import LISTINGS_FOLDER
+from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.errors import PermanentError
 
 _ORDER = ("job_id", "run_id", "table", "day")
+DROPPED_FOLDER = "dropped"
 
 
 class DroppedError(PermanentError):
@@ -27,7 +32,7 @@ class DroppedError(PermanentError):
 
 def dropped_path(game: str) -> str:
     """Name the table of what was dropped of a game's results."""
-    return f"dropped/{game}.parquet"
+    return f"{DROPPED_FOLDER}/{game}.parquet"
 
 
 def read_dropped(lake: Lake, game: str) -> pa.Table:
@@ -57,15 +62,42 @@ def dropped_on(lake: Lake, row: Mapping[str, Any]) -> dt.date | None:
         pc.equal(table.column("job_id"), row["job_id"]),
         pc.equal(table.column("run_id"), row["run_id"]),
     )
-    is_one = pc.and_(is_one, pc.equal(table.column("table"), SOLUTIONS_FOLDER))
+    tables = pa.array([SOLUTIONS_FOLDER, LISTINGS_FOLDER])
+    is_one = pc.and_(is_one, pc.is_in(table.column("table"), value_set=tables))
     found: dt.date | None = pc.max(table.column("day").filter(is_one)).as_py()
     return found
 
 
 def check_dropped(lake: Lake, row: Mapping[str, Any]) -> None:
     """Raise DroppedError for a result row whose solutions were dropped."""
-    day = dropped_on(lake, row)
+    _raise_of(row["job_id"], dropped_on(lake, row))
+
+
+def check_dropped_job(lake: Lake, job_id: str) -> None:
+    """Raise DroppedError for a job without a result row whose solutions were dropped."""
+    for path in lake.list(DROPPED_FOLDER):
+        if path.endswith(".parquet"):
+            table = lake.read_table(path, DROPPED)
+            is_one = pc.equal(table.column("job_id"), job_id)
+            _raise_of(job_id, pc.max(table.column("day").filter(is_one)).as_py())
+
+
+def _raise_of(job_id: str, day: dt.date | None) -> None:
     if day is not None:
         raise DroppedError(
-            f"the solutions of job {row['job_id']} were dropped on {day}; ask again to have them"
+            f"the solutions of job {job_id} were dropped on {day}; ask again to have them"
         )
+
+
+def dropped_jobs(lake: Lake, game: str) -> pa.Array:
+    """Read the ids of the jobs that were answered and whose listings were dropped.
+
+    Where the table is damaged, it is named, and none of them is known.
+    """
+    try:
+        table = read_dropped(lake, game)
+    except DamagedFileError as error:
+        skip_file(dropped_path(game), error)
+        table = DROPPED.empty_table()
+    is_listing = pc.equal(table.column("table"), LISTINGS_FOLDER)
+    return pc.unique(table.column("job_id").filter(is_listing))

@@ -6,13 +6,15 @@ What may go, each by its age in days:
   rows of the quarantine. The current edition, and all payloads since it began, stay.
 - `results`: rows that lose against another of their job, that a new version of the solver repeats,
   or whose board no night has brought, with their corpora (`retention.results`).
+- `solutions`: answers to `all` whose solutions lie in files of their own and whose count a row of
+  `count` has, too (`retention.solutions`).
 - `rankings`: those of rankers that the present one has superseded (`retention.rankings`).
 - `contradicted`: answers of earlier versions of the solver that the present one contradicts.
 - `runs`: folders of runs that have ended, as nights do it; their results stay.
 - `damaged`: what a repair has moved away.
 
-The present answers about boards that nights have brought, current editions, boards, dictionaries
-and word lists are never dropped: what nights ask, and every count by date, rests on them.
+No other present answers about boards that nights have brought are dropped, nor current editions,
+boards, dictionaries and word lists: what nights ask, and every count by date, rests on them.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.flows.maintenance.retention.rankings import prune_rankings
 from nightgrid.flows.maintenance.retention.results import prune_results
+from nightgrid.flows.maintenance.retention.solutions import prune_solutions
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import check_held, holding
@@ -83,6 +86,11 @@ def prune_lake(
                 )
                 if games or done.count or done.freed_bytes:
                     yield done
+        for game in sorted(games or GAMES) if Kept.SOLUTIONS in before else ():
+            limit = before[Kept.SOLUTIONS]
+            done = prune_solutions(lake, game, limit, now.date(), held, dry_run=dry_run)
+            if games or done.count or done.stays:
+                yield done
         if Kept.RANKINGS in before:
             for game in sorted(games or filter(None, [ranking_game()])):
                 yield prune_rankings(lake, game, before[Kept.RANKINGS], held, dry_run=dry_run)

@@ -45,8 +45,8 @@ def maintain_lake(
         list[str] | None,
         typer.Option(
             metavar="WHAT=DAYS",
-            help="prune: drop revisions, results, contradicted, rankings, runs or damaged after so "
-            "many days; may be repeated.",
+            help="prune: drop revisions, results, contradicted, solutions, rankings, runs or "
+            "damaged after so many days; may be repeated.",
         ),
     ] = None,
     game: Annotated[
@@ -77,11 +77,12 @@ def maintain_lake(
     one; earlier ones are read without it, too. rebuild makes boards, editions and quarantine anew
     from the raw payloads and keeps all answers; with --into, another lake gets the payloads alone,
     and what is asked there is worked anew. prune drops superseded revisions with their payloads,
-    results that nothing asks for any more, rankings of superseded rankers, ended runs, and what a
-    repair moved away; never current editions or the present answers about their boards. Each may be
-    killed anywhere and run again; all but check refuse while a night is at work. None touches
-    files that are none of the lake's. Exit code: 0 nothing is wrong (or is any more), 5 something
-    is, 1 the lake is of a later version or a night is at work on it, 3 bad input.
+    results that nothing asks for any more, large listings whose count stays, rankings of superseded
+    rankers, ended runs, and what a repair moved away; never current editions or any other present
+    answers about their boards. Each may be killed anywhere and run again; all but check refuse
+    while a night is at work. None touches files that are none of the lake's. Exit code: 0 nothing
+    is wrong (or is any more), 5 something is, 1 the lake is of a later version or a night is at
+    work on it, 3 bad input.
     """
     from nightgrid.archive.lake.location import is_missing
     from nightgrid.archive.lake.storage import Lake
@@ -253,7 +254,7 @@ def _prune(
     from nightgrid.flows.maintenance.prune import prune_lake
 
     nouns = {"revisions": "payload", "results": "row", "contradicted": "row"}
-    nouns |= {"rankings": "ranking", "runs": "run", "damaged": "file"}
+    nouns |= {"solutions": "answer", "rankings": "ranking", "runs": "run", "damaged": "file"}
     for done in prune_lake(lake, kept, games, dry_run=dry_run):
         if json:
             emit(done.to_json())
@@ -261,5 +262,9 @@ def _prune(
         of = f" of {done.game}" if done.game else ""
         would = "would be dropped" if dry_run else "dropped"
         noun = plural(done.count, nouns[done.what.value])
-        say(f"{done.what}{of}: {noun} {would}, {done.freed_bytes:,} bytes")
+        stays = ""
+        if done.stays:
+            stay = "stays" if done.stays == 1 else "stay"
+            stays = f"; {plural(done.stays, 'old one')} {stay}, whose count no other answer has"
+        say(f"{done.what}{of}: {noun} {would}, {done.freed_bytes:,} bytes{stays}")
     return Exit.OK

@@ -17,6 +17,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
+from nightgrid.archive.results.dropped import DroppedError
 from nightgrid.service.http.field_faults import fault_of
 from nightgrid.service.web.files import files
 from nightgrid.solvers.errors import InvalidPuzzleError, NightgridError, PermanentError
@@ -110,6 +111,8 @@ def problem_of(error: NightgridError, pointer: str = "") -> Problem:
             "A file of the lake cannot be read",
             "a file of the lake is damaged, or may not be read; the log of the service names it",
         )
+    if isinstance(error, DroppedError):
+        return Problem(410, "dropped", "The solutions were dropped", str(error))
     if isinstance(error, PermanentError):
         errors = [FieldError(pointer=pointer, detail=str(error))] if pointer else []
         return Problem(422, "bad-value", "A value is wrong", str(error), errors=errors)

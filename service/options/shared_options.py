@@ -148,7 +148,8 @@ RetryOption = Annotated[
         "--retry",
         metavar="poison|over_budget|invalid|all",
         help="Work again, within the same budget, puzzles that earlier runs have given up as "
-        "poison or over budget, or have called invalid, or all of these.",
+        "poison or over budget, or have called invalid, or all of these; all also works again "
+        "the listings that lake prune has dropped.",
     ),
 ]
 LakeOption = Annotated[

@@ -13,6 +13,7 @@ class Kept(StrEnum):
     REVISIONS = "revisions"
     RESULTS = "results"
     CONTRADICTED = "contradicted"
+    SOLUTIONS = "solutions"
     RANKINGS = "rankings"
     RUNS = "runs"
     DAMAGED = "damaged"
@@ -26,10 +27,14 @@ class Pruned:
     game: str | None
     """None: it is not of one game."""
     count: int
-    """Payloads, rows of results, rankings, runs or files."""
+    """Payloads, rows of results, answers with their solutions, rankings, runs or files."""
     freed_bytes: int
+    stays: int | None = None
+    """Old answers with listings that stay, since no row of `count` has their count; None: another
+    kind."""
 
     def to_json(self) -> dict[str, Any]:
         """Write it for programs."""
-        told = {"what": self.what.value, "game": self.game}
-        return told | {"count": self.count, "freed_bytes": self.freed_bytes}
+        told: dict[str, Any] = {"what": self.what.value, "game": self.game}
+        told |= {"count": self.count, "freed_bytes": self.freed_bytes}
+        return told if self.stays is None else told | {"stays": self.stays}

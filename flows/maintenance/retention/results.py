@@ -10,7 +10,6 @@ them dropped.
 from __future__ import annotations
 
 import datetime as dt
-import tempfile
 from collections.abc import Callable
 from functools import reduce
 
@@ -19,7 +18,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.merging.without import drop_rows, keys_in
+from nightgrid.archive.merging.without import keys_in
 from nightgrid.archive.results.contradictions import (
     CONTRADICTED,
     PROVEN,
@@ -27,25 +26,12 @@ from nightgrid.archive.results.contradictions import (
     compared_path,
     recount_contradicted,
 )
-from nightgrid.archive.results.files import RESULT_FILES
+from nightgrid.archive.results.files import SOLUTIONS_FOLDER
 from nightgrid.archive.results.results import once_a_job
-from nightgrid.flows.maintenance.retention.ages import (
-    KEY,
-    AgedRows,
-    aged_rows,
-    drop_runs_of,
-    ends_path,
-    run_bytes,
-)
+from nightgrid.flows.maintenance.retention.ages import KEY, AgedRows, aged_rows
 from nightgrid.flows.maintenance.retention.corpora import corpora_to_drop, drop_corpus
-from nightgrid.flows.maintenance.retention.gold_anew import write_gold_anew
-from nightgrid.flows.maintenance.retention.listings import (
-    JOB,
-    drop_solutions,
-    forget_dropped,
-    solution_bytes,
-    with_solutions,
-)
+from nightgrid.flows.maintenance.retention.going import Going
+from nightgrid.flows.maintenance.retention.listings import JOB, with_solutions
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.registry import game as game_named
@@ -66,8 +52,7 @@ def prune_results(
 ) -> Pruned:
     """Drop the rows of a game that are older than `before`; return how many.
 
-    The folders of their runs go first, so that nothing makes them again, then their solutions,
-    then the rows, then corpora of which no result is left. Gold is made anew at the end.
+    Corpora of which no result is left go after the rows. Gold is made anew at the end.
     """
     aged = aged_rows(lake, game, before)
     choose = _contradicted if what is Kept.CONTRADICTED else _chosen
@@ -77,29 +62,17 @@ def prune_results(
     # Another row of the same job and run may rest on the solutions.
     is_shared = pc.is_in(keys_in(chosen, JOB), value_set=keys_in(stays, JOB))
     listed = with_solutions(lake, chosen.filter(pc.invert(is_shared)))
+    going = Going(game=game, aged=aged, rows=chosen, listed=listed, noted_as=SOLUTIONS_FOLDER)
     corpora = [] if what is Kept.CONTRADICTED else corpora_to_drop(lake, game, before, stays)
-    runs = {*chosen.column("run_id").to_pylist()}
-    keys = pc.unique(keys_in(chosen, KEY))
-    freed = run_bytes(lake, aged, runs)
-    freed += sum(sum(lake.sizes(path).values()) for path in corpora)
-    with tempfile.TemporaryDirectory(prefix="nightgrid-prune-") as folder:
-        scratch = Lake.open(folder)
-        freed += solution_bytes(lake, listed, scratch)
-        freed += drop_rows(lake, RESULT_FILES, KEY, keys, into=scratch).freed_bytes
+    freed = going.size(lake) + sum(sum(lake.sizes(path).values()) for path in corpora)
     if not dry_run:
-        if len(chosen):
-            check()
-            drop_runs_of(lake, game, aged, runs)
-            drop_solutions(lake, game, listed, today, check)
-            drop_rows(lake, RESULT_FILES, KEY, keys, check=check)
+        going.drop(lake, today, check)
         for path in corpora:
             check()
             drop_corpus(lake, path)
-        forget_dropped(lake, game)
-        lake.delete(ends_path(game), durable=False)
         if what is Kept.CONTRADICTED:
             recount_contradicted(lake, game, game_named(game).solver_version)
-        write_gold_anew(lake, game)
+        going.end(lake)
     return Pruned(what=what, game=game, count=len(chosen), freed_bytes=freed)
 
 
@@ -109,14 +82,14 @@ def _chosen(lake: Lake, game: str, aged: AgedRows) -> pa.Table:
     answers = once_a_job(rows)
     final = answers.filter(pc.is_in(answers.column("status"), value_set=_FINAL))
     is_answer = pc.is_in(keys_in(rows, KEY), value_set=keys_in(answers, KEY))
-    lost = pc.and_(pc.invert(is_answer), _is_of(rows, final))
-    repeated, contradicting = _compared(lake, game, answers)
+    lost = pc.and_(pc.invert(is_answer), is_of(rows, final))
+    repeated, contradicting = compared_answers(lake, game, answers)
     brought = pc.is_in(rows.column("puzzle_id"), value_set=aged.of_nights)
-    gone = pc.or_(pc.invert(brought), _is_of(rows, repeated))
+    gone = pc.or_(pc.invert(brought), is_of(rows, repeated))
     # A job goes as a whole: a row that is left would become its answer.
     young = rows.filter(pc.invert(rows.column("can_go")))
     gone = reduce(
-        pc.and_, (gone, pc.invert(_is_of(rows, young)), pc.invert(_is_of(rows, contradicting)))
+        pc.and_, (gone, pc.invert(is_of(rows, young)), pc.invert(is_of(rows, contradicting)))
     )
     return rows.filter(pc.and_(pc.or_(lost, gone), rows.column("can_go")))
 
@@ -124,11 +97,11 @@ def _chosen(lake: Lake, game: str, aged: AgedRows) -> pa.Table:
 def _contradicted(lake: Lake, game: str, aged: AgedRows) -> pa.Table:
     """Choose the answers of earlier versions that contradict the present one."""
     rows = aged.rows
-    _, contradicting = _compared(lake, game, once_a_job(rows))
-    return rows.filter(pc.and_(_is_of(rows, contradicting), rows.column("can_go")))
+    _, contradicting = compared_answers(lake, game, once_a_job(rows))
+    return rows.filter(pc.and_(is_of(rows, contradicting), rows.column("can_go")))
 
 
-def _compared(lake: Lake, game: str, answers: pa.Table) -> tuple[pa.Table, pa.Table]:
+def compared_answers(lake: Lake, game: str, answers: pa.Table) -> tuple[pa.Table, pa.Table]:
     """Find the answers of earlier versions that were compared with those of the present one.
 
     First those that the present one repeats, or that were none, then those that it contradicts.
@@ -156,6 +129,6 @@ def _compared(lake: Lake, game: str, answers: pa.Table) -> tuple[pa.Table, pa.Ta
     return earlier.filter(repeated), earlier.filter(differs)
 
 
-def _is_of(rows: pa.Table, jobs: pa.Table) -> pa.ChunkedArray:
+def is_of(rows: pa.Table, jobs: pa.Table) -> pa.ChunkedArray:
     """Tell which rows are of the jobs of other rows."""
     return pc.is_in(rows.column("job_id"), value_set=pc.unique(jobs.column("job_id")))

@@ -15,6 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import IdReference
 from nightgrid.archive.results.asked import find_asked
+from nightgrid.archive.results.files import ONDEMAND_PREFIX
 from nightgrid.archive.results.parts import Part, parts_of
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.binding import open_game
@@ -173,7 +174,8 @@ class Views:
             },
         }
         # A puzzle that could not be read may be there the next time.
-        if row is not None and row["status"] in _FINAL and subject.puzzle is not None:
+        is_final = row is not None and row["status"] in _FINAL and not _may_be_dropped(row)
+        if is_final and subject.puzzle is not None:
             self._final.put(job_id, value)
         return value
 
@@ -286,6 +288,12 @@ class Views:
             "expected_s": _rounded(found.expected_s),
             "left_s": _rounded(found.left_s),
         }
+
+
+def _may_be_dropped(row: Mapping[str, Any]) -> bool:
+    """Tell whether solutions may lie in files of their own: retention may drop such an answer."""
+    is_of_run = not row["run_id"].startswith(ONDEMAND_PREFIX)
+    return is_of_run and Ask.parse(row["ask"]).kind == "all"
 
 
 def _rounded(seconds: float | None) -> float | None:

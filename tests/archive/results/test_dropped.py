@@ -13,6 +13,8 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DROPPED, SOLUTIONS
 from nightgrid.archive.results.dropped import (
     DroppedError,
+    check_dropped_job,
+    dropped_jobs,
     dropped_on,
     dropped_path,
     read_dropped,
@@ -20,6 +22,7 @@ from nightgrid.archive.results.dropped import (
 )
 from nightgrid.archive.results.results import listed_files, solution_tables
 from nightgrid.archive.results.solution_files import file_path, files_folder
+from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.solvers.errors import PermanentError
 
 DAY = dt.date(2026, 6, 1)
@@ -76,3 +79,28 @@ def test_the_last_day_counts_and_an_empty_table_goes(lake: Lake) -> None:
     assert len(read_dropped(lake, "pips")) == 1
     write_dropped(lake, "pips", DROPPED.empty_table())
     assert not lake.exists(dropped_path("pips"))
+
+
+def test_a_job_without_a_row_says_when_its_solutions_were_dropped(lake: Lake) -> None:
+    check_dropped_job(lake, ROW["job_id"])
+    write_dropped(lake, "pips", noted(table="listings"))
+    write_dropped(lake, "strands", noted(job_id="2" * 32))
+    for job in (ROW["job_id"], "2" * 32):
+        with pytest.raises(DroppedError, match=f"of job {job} were dropped on 2026-06-01"):
+            check_dropped_job(lake, job)
+    check_dropped_job(lake, "3" * 32)
+    assert dropped_on(lake, ROW) == DAY
+
+
+def test_jobs_of_dropped_listings_are_told_apart(lake: Lake) -> None:
+    assert dropped_jobs(lake, "pips").to_pylist() == []
+    both = [noted(), noted(job_id="2" * 32, table="listings")]
+    write_dropped(lake, "pips", pa.concat_tables(both))
+    assert dropped_jobs(lake, "pips").to_pylist() == ["2" * 32]
+
+
+def test_a_damaged_table_is_named_and_knows_nothing(lake: Lake) -> None:
+    lake.write_bytes(dropped_path("pips"), b"harm")
+    assert dropped_jobs(lake, "pips").to_pylist() == []
+    assert dropped_path("pips") in skipped_files()
+    forget(*skipped_files())

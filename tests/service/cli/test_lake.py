@@ -8,9 +8,15 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.compute as pc
 import pytest
 
+from benchmarks.chaos.lakes.nights import write_days
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.merging.without import drop_rows
+from nightgrid.archive.results.files import RESULT_FILES
+from nightgrid.archive.results.results import read_results
+from tests.flows.maintenance.retention.lakes import age_files, listing_night
 
 Invoke = Callable[..., tuple[int, str, str]]
 LAKE_TO_READ = Path(__file__).parents[2] / "flows" / "fixtures" / "lake-v4"
@@ -156,6 +162,31 @@ def test_an_upgrade_a_rebuild_and_a_prune_say_what_they_did(invoke: Invoke, tmp_
     code, out, _ = invoke("lake", "prune", *old, "--keep", "revisions=30", "--json")
     assert code == 0
     assert json.loads(out)["what"] == "revisions"
+
+
+def test_a_prune_of_solutions_says_what_goes_and_what_stays(invoke: Invoke, tmp_path: Path) -> None:
+    write_days(tmp_path / "source", [0])
+    listing_night(tmp_path)
+    lake = Lake.open(str(tmp_path / "lake"))
+    age_files(lake, "results")
+    rows = read_results(lake)
+    jobs, counts = (
+        rows.filter(pc.equal(rows.column("ask"), ask)).column("job_id") for ask in ("all", "count")
+    )
+    drop_rows(lake, RESULT_FILES, ("job_id",), counts.slice(0, 1))
+    shutil.rmtree(tmp_path / "lake" / "runs")
+    prune = ["lake", "prune", "--lake", lake.url, "--keep", "solutions=30"]
+    stays = "; 1 old one stays, whose count no other answer has\n"
+    code, out, _ = invoke(*prune, "--dry-run")
+    assert (code, out.endswith(stays)) == (0, True)
+    assert out.startswith("solutions of pips: 2 answers would be dropped, ")
+    code, told, _ = invoke(*prune)
+    assert (code, told) == (0, out.replace("would be dropped", "dropped"))
+    ended = sorted(invoke("result", job, "--lake", lake.url) for job in jobs.to_pylist())
+    assert [code for code, _, _ in ended] == [0, 3, 3]
+    for _, _, err in ended[1:]:
+        assert "were dropped on" in err
+        assert err.endswith("; ask again to have them\n")
 
 
 @pytest.mark.parametrize(

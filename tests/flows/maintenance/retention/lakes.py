@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -19,7 +20,9 @@ from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import GameReport
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.game import PipsGame
+from nightgrid.workers.runs.retry import Retry
 
 CORPUS = "pips:n=4,seed=7"
 NEXT = "pips-next"
@@ -29,9 +32,25 @@ def night(folder: Path) -> GameReport:
     return work_night(night_of(folder / "lake", folder / "source")).games[0]
 
 
-def count(folder: Path, corpus: str = CORPUS) -> CountReport:
-    workers = night_of(folder / "lake", folder / "source").workers
-    return work_count(CountSettings(corpus=corpus, executor="inline", workers=workers))
+def listing_night(folder: Path, retry: Retry | None = None) -> list[GameReport]:
+    """Work a night that counts and lists; each listing has files of its own."""
+    night = night_of(folder / "lake", folder / "source")
+    (game,) = night.games
+    files = {"listing_row_bytes": 1, "listing_chunk_bytes": 1, "listing_rows": 4}
+    night = replace(
+        night,
+        retry=retry,
+        games=(replace(game, asks=(Ask(kind="count"), Ask(kind="all"))),),
+        workers=night.workers.model_copy(update=files),
+    )
+    return list(work_night(night).games)
+
+
+def count(folder: Path, corpus: str = CORPUS, ask: str = "count", **more: int) -> CountReport:
+    """Count a corpus, or list it; `more` are settings of workers."""
+    workers = night_of(folder / "lake", folder / "source").workers.model_copy(update=more)
+    settings = CountSettings(corpus=corpus, ask=Ask.parse(ask), executor="inline", workers=workers)
+    return work_count(settings)
 
 
 @contextmanager

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
 from benchmarks.chaos.harm import HARMS_IN_PLACE
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.flows.maintenance.prune import prune_lake
+from nightgrid.flows.maintenance.retention.pruned import Kept
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.found import NDJSON
@@ -91,3 +96,39 @@ def test_a_board_that_cannot_be_read_is_told_and_is_there_when_it_can(
         answer = other.get(at)
         assert answer.json()["puzzle"] == client.get(at).json()["puzzle"] is not None
         assert "nightgrid-skipped-files" not in answer.headers
+
+
+def test_solutions_that_were_dropped_are_told_and_listed_again(
+    client: TestClient, work: Callable[[], int], board: dict[str, Any], lake: Lake
+) -> None:
+    """Given a listing in files of its own, which a service has shown, When retention drops it."""
+    for ask in ("count", "all"):
+        at = client.post("/v1/solves", json={**board, "ask": ask}).json()["links"]["self"]
+    work()
+    job = at.rpartition("/")[2]
+    run = "a" * 32
+    for folder, to in (
+        ("results", f"results/{run}.parquet"),
+        ("solutions", f"listings/{run}/{job}/{0:012d}-{2:012d}.parquet"),
+    ):
+        path = f"{folder}/ondemand-{job}.parquet"
+        table = lake.read_table(path, RESULTS if folder == "results" else SOLUTIONS)
+        where = table.column_names.index("run_id")
+        named = pa.array([run] * len(table), pa.string())
+        lake.write_table(to, table.set_column(where, table.field(where), named))
+        lake.delete(path)
+    assert client.post("/v1/solves", json=board).status_code == 200
+    assert len(client.get(f"{at}/solutions").json()["solutions"]) == 2
+
+    now = dt.datetime.now(dt.UTC) + dt.timedelta(days=400)
+    (done,) = prune_lake(lake, {Kept.SOLUTIONS: 30.0}, ["pips"], now=now)
+
+    assert (done.count, done.stays) == (1, 0)
+    for path in (at, f"{at}/solutions", f"{at}/picture.svg?solution=0"):
+        gone = client.get(path)
+        assert (gone.status_code, gone.json()["type"]) == (410, "/problems/dropped")
+        assert f"{job} were dropped on {now.date()}; ask again" in gone.json()["detail"]
+    assert client.post("/v1/solves", json=board).status_code == 202
+    assert work() == 1
+    assert client.post("/v1/solves", json=board).status_code == 200
+    assert len(client.get(f"{at}/solutions").json()["solutions"]) == 2
