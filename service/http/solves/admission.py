@@ -58,14 +58,14 @@ class Admission:
         self._looked = Cached(self._look, LOOK_S)
         self._expected: Kept[Expected] = Kept(NOTED_MAX)
 
-    def check(self, job_id: str, expected: Expected = SMALL) -> None:
+    def check(self, expected: Expected = SMALL, job_id: str | None = None) -> None:
         """Raise Problem where a job of which that is expected would wait too long.
 
-        A job that another client has asked for is no further one.
+        A job with an id that another client has asked for is no further one.
         """
         wait_s = self.expected_wait_s(expected)
         most_s = self._settings.ondemand_wait_seconds
-        if wait_s <= most_s or self._lake.exists(record_path(job_id)):
+        if wait_s <= most_s or (job_id and self._lake.exists(record_path(job_id))):
             return
         again_s = max(1, math.ceil(wait_s - most_s))
         raise Problem(

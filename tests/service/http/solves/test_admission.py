@@ -81,10 +81,10 @@ def test_many_small_jobs_are_taken_where_few_unknown_ones_are_not(
     admission: Admission, lake: Lake
 ) -> None:
     admission._client = Queue(["small"] * 400)  # type: ignore[assignment]
-    admission.check("new")
+    admission.check()
     other = Admission(Queue(["unknown"] * 20), lake, SETTINGS)  # type: ignore[arg-type]
     with pytest.raises(Problem) as caught:
-        other.check("new")
+        other.check()
     assert (caught.value.status, caught.value.slug) == (429, "queue-full")
     assert caught.value.headers == {"Retry-After": "20"}
 
@@ -102,8 +102,8 @@ def test_a_large_job_is_delayed_by_the_runs_of_others(
     assert admission.expected_wait_s(huge) == pytest.approx((90 + most_s) / processes)
     assert admission.expected_wait_s(SMALL) == 0
     with pytest.raises(Problem, match="expected to wait"):
-        admission.check("new", huge)
-    admission.check("new")
+        admission.check(huge, "new")
+    admission.check()
 
 
 def test_without_a_server_the_open_jobs_of_the_lake_count(
