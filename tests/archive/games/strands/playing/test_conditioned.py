@@ -46,6 +46,8 @@ def covers(known: Known | None) -> list[Possible]:
 
 
 ALL = covers(None)
+SOME = ALL[:6] + ALL[6::40]
+"""Covers that are played: the likeliest, and some of those whose spangram is no known text."""
 
 
 def identities(found: Iterable[Possible]) -> set[frozenset[tuple[str, frozenset[int]]]]:
@@ -113,8 +115,8 @@ def test_hearing_an_answer_ends_with_the_budget(monkeypatch: pytest.MonkeyPatch)
         play.hear(play.guess() or "", "not in the list")
 
 
-@pytest.mark.parametrize("meant", ALL, ids=lambda cover: "-".join(sorted(cover.words)))
-def test_every_cover_of_a_board_is_found_by_playing(meant: Possible):
+@pytest.mark.parametrize("meant", SOME, ids=lambda cover: "-".join(sorted(cover.words)))
+def test_a_cover_of_a_board_is_found_by_playing(meant: Possible):
     truth: dict[str, Answer] = dict.fromkeys(sorted(meant.theme_words), "theme word")
     truth[meant.spangram] = "spangram"
     played = play_board(open_play(RANKER, PUZZLE, None), truth, meant.cells)
@@ -128,7 +130,7 @@ def test_a_cover_beyond_the_list_is_found_by_searching_again(monkeypatch: pytest
     """Given a list of one cover, Then the others come from searches under what was heard."""
     whole = Ranker.rank_pieces
     monkeypatch.setattr(Ranker, "rank_pieces", lambda self, *a, **k: whole(self, *a, **k, k=1))
-    for meant in ALL:
+    for meant in SOME:
         truth: dict[str, Answer] = dict.fromkeys(sorted(meant.theme_words), "theme word")
         truth[meant.spangram] = "spangram"
         assert play_board(open_play(RANKER, PUZZLE, None), truth, meant.cells).solved
