@@ -14,6 +14,8 @@ MAPPED_BYTES = TRIM_BYTES = 131_072
 """As at the start: left alone, glibc raises them to the largest buffer ever freed."""
 KEPT_MAPPED_BYTES, KEPT_BYTES = 2**25, 2**26
 """What `keep_freed` raises them to, the former as far as glibc allows."""
+LARGE_BYTES, LARGE_KEPT_BYTES = 2**18, 2**20
+"""What `map_large` sets them to."""
 
 
 @cache
@@ -32,6 +34,18 @@ def keep_freed() -> None:
     if library is not None:
         library.mallopt(_MMAP_THRESHOLD, KEPT_MAPPED_BYTES)
         library.mallopt(_TRIM_THRESHOLD, KEPT_BYTES)
+
+
+def map_large() -> None:
+    """Have the C library map larger buffers by themselves, and unmap each when it is freed.
+
+    Left alone, it keeps freed ones of up to 32 MB for what is allocated next. Where each step takes
+    a few such buffers of its own sizes, those of the last step are too small for it and stay.
+    """
+    library = _library()
+    if library is not None:
+        library.mallopt(_MMAP_THRESHOLD, LARGE_BYTES)
+        library.mallopt(_TRIM_THRESHOLD, LARGE_KEPT_BYTES)
 
 
 def give_back() -> None:

@@ -28,7 +28,7 @@ from nightgrid.archive.results.rankings import (
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.freed_memory import trim
+from nightgrid.workers.freed_memory import map_large, trim
 from nightgrid.workers.runs.interests import drop_interests
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import CancelCheck, Watcher, watching
@@ -56,6 +56,7 @@ def read_message(message: Mapping[str, Any]) -> tuple[str, list[RankingRequest]]
 @lru_cache(maxsize=1)
 def open_ranker() -> Ranker:
     """Open what ranks on this machine, once a process."""
+    map_large()
     return ranking_plug().open_ranker()
 
 

@@ -127,17 +127,17 @@ def _joined(
     while True:
         found, masks, numbers = join_components(components, weights, spelled, grid, limits)
         if found >= 0:
-            return _merged(masks, numbers, found, kept)
+            return merge_best(masks, numbers, found, kept)
         if found != FULL:
             return None
-        scores = _merged(masks, numbers, len(masks), kept)[3]
+        scores = merge_best(masks, numbers, len(masks), kept)[3]
         floor = int(np.partition(scores, -kept)[-kept]) if len(scores) >= kept else ANY_SCORE
         if floor <= limits.score_min:
             return None
         limits = limits._replace(score_min=floor)
 
 
-def _merged(masks: Any, numbers: I64, found: int, kept: int) -> Any:
+def merge_best(masks: Any, numbers: I64, found: int, kept: int) -> Any:
     """Merge the rows of the highest scores: as many as give `kept` pieces, if there are so many.
 
     Merging takes as much memory again as the rows do, and hardly any of them are kept. Rows of one

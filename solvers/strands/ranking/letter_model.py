@@ -27,6 +27,8 @@ FLATTENED = 0.65
 Compounds are priced alike (1.5 nats a decade instead of 2.3)."""
 TOGETHER = 1.0
 """Times that a word is followed by another one of the spangram for each time that it ends it."""
+WORDS_AT_ONCE = 8192
+"""Words that are counted at once: all of them take 100 MB."""
 SMOOTHED = 3.0
 """Letters that shorter contexts count for in a longer one."""
 
@@ -71,13 +73,30 @@ def _counts(vocabulary: Vocabulary) -> F64:
         return counts.reshape((symbols,) * ORDER)
     weights = 10 ** (FLATTENED * lexicon.centizipf[used] / 100)
     weights *= len(used) / weights.sum()
+    lasts = [np.zeros(symbols**before) for before in range(1, ORDER)]
+    firsts = [np.zeros(symbols ** (ORDER - before)) for before in range(1, ORDER)]
+    for start in range(0, len(used), WORDS_AT_ONCE):
+        some = slice(start, start + WORDS_AT_ONCE)
+        _count_words(vocabulary, used[some], weights[some], counts, lasts, firsts)
+    for last, first in zip(lasts, firsts, strict=True):
+        counts += TOGETHER * np.outer(last, first / max(first.sum(), 1e-9)).ravel()
+    return counts.reshape((symbols,) * ORDER)
+
+
+def _count_words(
+    vocabulary: Vocabulary, words: I64, weights: F64, counts: F64, lasts: list[F64],
+    firsts: list[F64],
+) -> None:  # fmt: skip
+    """Add what words count: letters after others, the last ones of each, and the first ones."""
+    lexicon = vocabulary.lexicon
+    symbols = len(lexicon.alphabet) + 1
+    sizes = np.diff(lexicon.offsets)[words].astype(np.int64)
     # Word by word with BEFORE edges before it and one behind.
-    sizes = sizes[used].astype(np.int64)
     bounds = np.concatenate([[0], np.cumsum(sizes + ORDER)])
     text = np.full(bounds[-1], symbols - 1, np.int64)
     inside = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     text[np.repeat(bounds[:-1] + BEFORE, sizes) + inside] = lexicon.letters[
-        np.repeat(lexicon.offsets[used].astype(np.int64), sizes) + inside
+        np.repeat(lexicon.offsets[words].astype(np.int64), sizes) + inside
     ]
     starts = np.repeat(bounds[:-1], sizes + 1) + (
         np.arange(sizes.sum() + len(sizes)) - np.repeat(np.cumsum(sizes + 1) - sizes - 1, sizes + 1)
@@ -88,16 +107,15 @@ def _counts(vocabulary: Vocabulary) -> F64:
     ends = bounds[1:] - 1
     for before in range(1, ORDER):
         after = ORDER - before
-        last, first = sizes >= before, sizes >= after
-        lasts = np.bincount(
-            _numbered(text, ends[last] - before, before, symbols), weights[last], symbols**before
-        )
-        firsts = np.bincount(
-            _numbered(text, bounds[:-1][first] + BEFORE, after, symbols), weights[first],
+        is_last, is_first = sizes >= before, sizes >= after
+        lasts[before - 1] += np.bincount(
+            _numbered(text, ends[is_last] - before, before, symbols), weights[is_last],
+            symbols**before,
+        )  # fmt: skip
+        firsts[before - 1] += np.bincount(
+            _numbered(text, bounds[:-1][is_first] + BEFORE, after, symbols), weights[is_first],
             symbols**after,
         )  # fmt: skip
-        counts += TOGETHER * np.outer(lasts, firsts / max(firsts.sum(), 1e-9)).ravel()
-    return counts.reshape((symbols,) * ORDER)
 
 
 def _numbered(text: I64, starts: I64, size: int, symbols: int) -> I64:

@@ -16,7 +16,7 @@ from nightgrid.solvers.kernel.compiling import I32, I64, U64
 from nightgrid.solvers.strands.pieces.compound_tables import hash_codes, merge_rows
 from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, spelled_codes
 from nightgrid.solvers.strands.pieces.words import Grid
-from nightgrid.solvers.strands.ranking.compounds import NATS, best_compounds
+from nightgrid.solvers.strands.ranking.compounds import NATS, best_compounds, merge_best
 from nightgrid.solvers.strands.ranking.letter_model import letter_prices
 from nightgrid.solvers.strands.ranking.strip_paths import (
     KNOWN,
@@ -67,7 +67,9 @@ def find_strips(
         rows, masks, numbers, more = walk_strips(prices, most, known, grid, limits)
         if rows < 0:
             break
-        merged = merge_rows(masks, numbers, rows)
+        merged = merge_best(masks, numbers, rows, kept)
+        # The next walk wants the memory.
+        del masks, numbers
         # Where hardly any strip is left, as on a small board, few steps come to the last.
         step = 2 * step if before and 2 * rows < 3 * before else FLOOR_STEP
         before = rows

@@ -109,9 +109,16 @@ class Ranker:
         """
         if not can_rank(puzzle):
             raise PermanentError(NOT_RANKED)
-        board = ranked_board(puzzle, self.vocabulary, None if budget is None else budget.stop)
+        # Nothing here holds the first pieces while more are found: they want the memory.
+        return self.widened(self._pieces(puzzle, clue, budget, KEPT), clue, budget)
+
+    def _pieces(
+        self, puzzle: Puzzle, clue: str | None, budget: Budget | None, kept: int
+    ) -> RankedBoard:
+        stop = None if budget is None else budget.stop
+        board = ranked_board(puzzle, self.vocabulary, stop, kept)
         go_on(budget)
-        return self.widened(self.told(board, clue), clue, budget)
+        return self.told(board, clue)
 
     def widened(
         self, board: RankedBoard, clue: str | None, budget: Budget | None = None
@@ -123,20 +130,24 @@ class Ranker:
         """
         if len(self.listed(board, LISTED, budget)) == LISTED:
             return board
-        stop = None if budget is None else budget.stop
-        if self.meanings is not None:
-            self.meanings.rest()
+        self._rest()
         if len(board.found.compounds) >= KEPT:
             puzzle = board.puzzle
-            # More compounds want the memory.
             del board
-            board = self.told(ranked_board(puzzle, self.vocabulary, stop, KEPT_WIDE), clue)
+            board = self._pieces(puzzle, clue, budget, KEPT_WIDE)
             go_on(budget)
             if len(self.listed(board, LISTED, budget)) == LISTED:
                 return board
+            self._rest()
+        stop = None if budget is None else budget.stop
         board = with_strips(board, self.vocabulary, stop)
         go_on(budget)
         return board
+
+    def _rest(self) -> None:
+        """Give back the memory of the models: finding pieces wants it."""
+        if self.meanings is not None:
+            self.meanings.rest()
 
     def listed(
         self, board: RankedBoard, k: int = LISTED, budget: Budget | None = None
