@@ -80,6 +80,9 @@ def send(app: Celery, task: str, queue: str, about: str, argument: dict[str, Any
                 args=[argument],
                 queue=queue,
                 headers=_own_headers(about),
+                # A queue is a list that needs no declaration. kombu 5.7 goes on with a closed
+                # channel, and an AttributeError, where the connection fails while it declares one.
+                declare=[],
             )
     except (OperationalError, redis.RedisError, OSError) as error:
         raise TransientError(f"the Redis server does not answer: {error}") from error

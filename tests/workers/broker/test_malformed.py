@@ -11,12 +11,22 @@ from typing import Any
 import pytest
 import toy_game as toy
 
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.app import client_app
 from nightgrid.workers.broker import malformed
 from nightgrid.workers.broker.announcements import next_announcements
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.malformed import count_malformed, malformed_counts, read_object
-from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, URGENT, demand, overview, traffic
+from nightgrid.workers.broker.queues import (
+    BATCH,
+    INTERACTIVE,
+    URGENT,
+    demand,
+    overview,
+    send,
+    traffic,
+)
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster.supervisor_state import supervisor_state
 from nightgrid.workers.driver.driver import drive
@@ -151,6 +161,27 @@ def test_a_queue_of_another_type_is_replaced_and_ends_no_worker(cluster, cluster
         assert malformed_counts(client, cluster)[URGENT] >= 1
     assert result_rows(cluster_lake, run_id) == undisturbed_rows(tmp_path, boards)
     assert _worker(cluster) == before
+
+
+def test_a_sender_hears_of_a_queue_of_another_type_and_of_nothing_else(cluster):
+    """Given a text that comes and goes in the place of a queue, Then sending works or is transient.
+
+    A connection that fails while a queue is declared leaves kombu with a closed channel.
+    """
+    app, sent, refused = client_app(cluster), 0, 0
+    with closing(connect(cluster)) as client:
+        key = f"{key_prefix(cluster)}{INTERACTIVE}"
+        for _ in range(40):
+            client.set(key, "text")
+            for _ in range(5):
+                try:
+                    send(app, "nightgrid.none", INTERACTIVE, "about", {})
+                    sent += 1
+                except TransientError:
+                    refused += 1
+    app.close()
+    assert sent
+    assert sent + refused == 200
 
 
 def test_a_flood_is_logged_once_and_counted_each_time(cluster, monkeypatch):
