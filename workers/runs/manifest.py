@@ -103,9 +103,10 @@ class Run:
         return self.segments[key[0]].chunk_rows[key[1]]
 
 
-def open_run(lake: Lake, run_id: str) -> Run:
+def open_run(lake: Lake, run_id: str, known: tuple[Segment, ...] = ()) -> Run:
     """Read what a run asks and how far its manifest reaches.
 
+    Its first segments that are `known` are not read again: they never change.
     Raises PermanentError for a run that is not in the lake: one that was not begun, and
     that was not planned to its end. Raises DamagedFileError where a file does not say it.
     """
@@ -123,7 +124,7 @@ def open_run(lake: Lake, run_id: str) -> Run:
                 "mounted here",
             )
         raise NotInLakeError(f"run {run_id} is not in ", lake.url, "; expected a planned run")
-    segments = read_segments(lake, run_id)
+    segments = known + read_segments(lake, run_id, len(known))
     if not planned:
         rows = sum(sum(s.chunk_rows) for s in segments if s.kind == "plan")
         divided = sum(s.divided for s in segments)

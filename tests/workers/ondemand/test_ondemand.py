@@ -28,13 +28,15 @@ from nightgrid.workers.ondemand import solving
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.rows import find_row
-from nightgrid.workers.ondemand.jobs.run_progress import progress_of
+from nightgrid.workers.ondemand.jobs.run_progress import open_again, progress_of
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import plan_job, submit
 from nightgrid.workers.ondemand.keeper import Keeper
 from nightgrid.workers.ondemand.record_files import open_records, record_path
 from nightgrid.workers.ondemand.solving import solve_message
-from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs import manifest
+from nightgrid.workers.runs.manifest import add_segment, open_run, read_segment
+from nightgrid.workers.runs.run_files import segment_path
 from tests.workers.cluster.test_survival import drive_celery, slow_boards
 from tests.workers.conftest import COUNT, plan
 from tests.workers.pending import pending_chunks
@@ -138,6 +140,26 @@ def test_a_job_that_has_taken_long_is_divided_whatever_was_expected(
         assert all(part.what for part in told)
         assert all(part.worker for part in told)
     assert sum(part.count or 0 for part in told) == (row["count"] if told else 0)
+
+
+def test_a_look_at_a_run_reads_only_segments_that_are_new(lake, settings, monkeypatch):
+    large, budget = puzzle(9, toy.LARGE), JobBudget.of(settings, Budget())
+    run_id = plan_job(lake, bind_game("pips"), large, COUNT, budget, split="never")
+    read = []
+
+    def noted(lake, run_id, number):
+        read.append(number)
+        return read_segment(lake, run_id, number)
+
+    monkeypatch.setattr(manifest, "read_segment", noted)
+    assert [open_again(lake, run_id).segments for _ in range(3)] == [
+        open_run(lake, run_id).segments
+    ] * 3
+    assert read == [0, 0], "one look, and the one that it is compared with"
+    rows = lake.read_row_group(segment_path(run_id, 0), 0)
+    add_segment(lake, run_id, 1, "broken", [(0, 0)], [rows])
+    assert len(open_again(lake, run_id).segments) == 2
+    assert read == [0, 0, 1]
 
 
 def test_a_task_says_what_its_job_has_taken(lake, settings, mailbox, monkeypatch):

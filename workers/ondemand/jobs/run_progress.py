@@ -12,19 +12,22 @@ from nightgrid.solvers.algebra import Expected
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.runs.chunk_results import read_result
-from nightgrid.workers.runs.manifest import Run
+from nightgrid.workers.runs.manifest import Run, Segment, open_run
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, done_chunks, segment_path
 from nightgrid.workers.runs.staged.stages import StagePart, stage_part
 
 READ_AT_ONCE = 100
 """Results of chunks that one look reads; the next look reads further ones."""
 KEPT = 10_000
+RUNS_KEPT = 100
 _COLUMNS = ("states", "kernel_ns")
 _spent: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
 """States and kernel seconds of results that were read: they never change."""
 
 _stages: OrderedDict[tuple[str, str], StagePart | None] = OrderedDict()
 """The first part of each segment that was read."""
+_segments: OrderedDict[tuple[str, str], tuple[Segment, ...]] = OrderedDict()
+"""The segments of runs that were looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,19 @@ class RunProgress:
     """What all known chunks take: measured if done, else expected; None: not known."""
     left_s: float | None
     """What the others take."""
+
+
+def open_again(lake: Lake, run_id: str) -> Run:
+    """Open a run that is looked at again and again: each of its segments is read once.
+
+    Raises what `open_run` raises.
+    """
+    key = (lake.url, run_id)
+    run = open_run(lake, run_id, _segments.pop(key, ()))
+    _segments[key] = run.segments
+    while len(_segments) > RUNS_KEPT:
+        _segments.popitem(last=False)
+    return run
 
 
 def progress_of(lake: Lake, run: Run, expected: Expected | None = None) -> RunProgress:

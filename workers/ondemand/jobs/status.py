@@ -9,10 +9,10 @@ from typing import Literal
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.jobs.rows import ends, find_row
-from nightgrid.workers.ondemand.jobs.run_progress import progress_of
+from nightgrid.workers.ondemand.jobs.run_progress import open_again, progress_of
 from nightgrid.workers.ondemand.record import BadRecordError, Record, check_job_id
 from nightgrid.workers.ondemand.record_files import is_set_aside, read_ended, read_record
-from nightgrid.workers.runs.manifest import open_run, read_done
+from nightgrid.workers.runs.manifest import read_done
 from nightgrid.workers.runs.status import is_cancelled
 
 JobState = Literal[
@@ -105,7 +105,7 @@ def status_of(lake: Lake, record: Record) -> JobStatus:
             return replace(found, state="done" if is_done else "queued", attempts=0)
         if is_cancelled(lake, found.run_id):
             return replace(found, state="cancelled", reason="its run is cancelled")
-        run = open_run(lake, found.run_id)
+        run = open_again(lake, found.run_id)
     except PermanentError as error:
         return replace(found, state="run", reason=str(error))
     far = progress_of(lake, run, expected)

@@ -32,8 +32,10 @@ LINE_BYTES = 16 * 1024**2
 """Longest answer: a listing has `listing_row_bytes` at most."""
 RESTART_S = (0.0, 0.5, 2.0, 10.0)
 YOUNG_S = 10.0
-QUICK_S = TRY_SECONDS
-"""What is expected to take longer is not tried."""
+QUICK_S = 10 * TRY_SECONDS
+"""What is expected to take longer is not tried. Of generated hard boards of Pips one in 300 is
+expected to take longer than a try, and takes a tenth of that: in the queue it would wait for as
+long as the largest one before it."""
 
 _Question = tuple[bytes, "asyncio.Future[dict[str, Any] | None]"]
 

@@ -22,7 +22,10 @@ from nightgrid.service.http.solves.quick.filing import Filing
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics
 from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.pips.generate.generator import generate_many
+from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.solvers.registry import game
 from nightgrid.workers.ondemand import quick_solver
 from nightgrid.workers.ondemand.answers import Answer
 from nightgrid.workers.ondemand.filer import file_line, to_line
@@ -70,6 +73,16 @@ def test_a_client_that_waits_is_answered_without_a_record(
     assert find_asked(lake, solve["puzzle_id"]) is not None
     again = quick.post("/v1/solves", json=board)
     assert again.json() == solve
+
+
+def test_a_board_that_is_quicker_than_expected_is_answered_at_once(quick: TestClient) -> None:
+    pips = game("pips")
+    ((puzzle, _),) = generate_many(300, 1, [PRESETS["hard"]], 941)
+    expected = pips.expected(pips.to_arrays([puzzle]), Ask(kind="count"))
+    assert expected.seconds > quick_solver.TRY_SECONDS
+    asked = {"puzzle": pips.puzzle_to_json(puzzle), "ask": "count"}
+    found = quick.post("/v1/solves", json=asked, headers=WAIT)
+    assert (found.status_code, found.json()["state"]) == (200, "done")
 
 
 def test_answers_that_come_together_are_filed_together(
