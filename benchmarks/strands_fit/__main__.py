@@ -4,6 +4,9 @@ python -m benchmarks.strands_fit --name meant-10 --forward
 python -m benchmarks.strands_fit --name meant-9 --all-boards --like meant-10
 python -m benchmarks.strands_fit --name NAME --forward alone --of meant-10
 
+meant-10 has the numbers of weights that are gone, meant-6, under another temperature without
+models: the last command made it of them.
+
 Boards are divided by date (benchmarks.strands_fit.data): the last 150 are not opened, so that they
 can judge the weights. With --all-boards the same is fitted on them, too: these weights are for use,
 and only boards that come later can judge them.
@@ -94,6 +97,7 @@ def _temperatures(fit: Fit, options: argparse.Namespace) -> dict[str, Any]:
     }
     if options.forward is None:
         return result
+    result["forward"]["command"] = _command(options)
     result["forward"]["cuts"] = cuts(len(fit.listed))
     result["alone"], result["forward"]["alone"] = chosen(later_alone(fit))
     say(f"alone: {result['alone']}, {result['forward']['alone']}")
@@ -113,10 +117,7 @@ def _write_like(options: argparse.Namespace, temperatures: dict[str, Any]) -> No
     text |= {"name": options.name, "alone_temperature": temperatures["alone"]}
     text["provenance"] |= {
         "temperature": temperatures["theme"],
-        "forward": {
-            **temperatures["forward"],
-            "command": _command(options),
-        },
+        "forward": temperatures["forward"],
     }
     write_weights(options.folder, options.name, text, known.wordness, known.learned)
 

@@ -144,7 +144,7 @@ def built(root: Path, arguments: dict[str, str]) -> Image:
     """Build the image below a folder, with these build arguments.
 
     `python` and `pip` are a new environment's. `useradd` writes down its words, and `install`
-    gives folders to nobody else, since both would change this machine.
+    gives folders to no other user, since both would change this machine.
     """
     system, stubs = root / "system", root / "stubs"
     subprocess.run([sys.executable, "-m", "venv", system], check=True)

@@ -4,7 +4,7 @@
 runs, each worker was heard by the server a moment ago and refuses nothing, and the keeper has
 looked at the lake. `nights-live` and `nights-ready` are those of the process that keeps the
 schedule of nights (nightgrid.flows.prefect.deploy). A file holds when that was last so, in seconds
-of the system's monotonic clock, which all processes and containers of a host share and no one sets.
+of the system's monotonic clock, which all processes and containers of a host share and cannot set.
 """
 
 from __future__ import annotations

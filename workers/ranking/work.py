@@ -61,7 +61,7 @@ def open_ranker() -> Ranker:
 
 
 def warm() -> None:
-    """Open what ranks, and load the kernels that it needs, by ranking a small board."""
+    """Open what ranks, and load the kernels that it needs, by ranking small boards."""
     ranking_plug().warm(open_ranker())
     trim()
 

@@ -32,6 +32,8 @@ NOT_RANKED = (
 )
 SMALL, SMALL_CLUE = Puzzle(board=("HOTD", "GOGO", "CATS", "SCAT"), theme_words=2), "pets"
 """A board that is ranked in no time."""
+FEW_COVERS = Puzzle(board=("QZJX", "XJZQ", "QZJX", "XJZQ"), theme_words=2)
+"""One that has no cover: strips are looked for, too (nightgrid.solvers.strands.ranking.strips)."""
 
 
 def read_board(value: Any) -> Puzzle:
@@ -78,7 +80,8 @@ def open_ranker() -> Ranker:
 
 def warm(ranker: Ranker) -> None:
     """See RankingPlug."""
-    ranker.rank(SMALL, SMALL_CLUE)
+    for puzzle in (SMALL, FEW_COVERS):
+        ranker.rank(puzzle, SMALL_CLUE)
 
 
 def rank(ranker: Ranker, puzzle: Puzzle, clue: str | None, budget: Budget | None) -> Ranked:

@@ -32,7 +32,7 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands.check import check_cover
 from nightgrid.solvers.strands.puzzle import Puzzle
-from nightgrid.solvers.strands.ranking.board import RULES, WITH_STRIPS, ranked_board
+from nightgrid.solvers.strands.ranking.board import RULES, WITH_STRIPS, ranked_board, with_strips
 from nightgrid.solvers.strands.ranking.covers import cover_of
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
 from tests.archive.games.strands.language.tiny_language_model import write_language_model
@@ -152,10 +152,10 @@ def test_a_board_whose_compounds_fill_the_list_has_no_strips(
 
 
 @pytest.mark.parametrize("with_model", [True, False])
-def test_a_spangram_that_no_list_has_is_ranked_first(
+def test_a_spangram_that_no_list_has_is_in_the_list(
     weights: Weights, vocabulary: Vocabulary, meanings: Meanings, with_model: bool
 ):
-    """Given words that leave only letters of no word, Then they are the spangram."""
+    """Given words that leave only letters of no word, Then covers have them as the spangram."""
     words = {"CATS": 450, "SCAT": 250, "HOT": 500, "DOG": 520}
     few = vocabulary_of(words, set(words), [])
     known = Meanings(meanings.model, meanings.vectors, few, meanings.language)
@@ -172,6 +172,22 @@ def test_a_spangram_that_no_list_has_is_ranked_first(
         assert one.components == (one.spangram,)
         assert set(one.theme_words) == {"CATS", "SCAT"}
         check_cover(PUZZLE, RULES, cover_of(pieces, one.scored, few))
+
+
+def test_a_ranker_that_is_warm_has_looked_for_strips(
+    weights: Weights, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+):
+    """Given a board of few covers at first, Then no kernel is compiled within its budget."""
+    tiers = []
+
+    def noted(board, *arguments):
+        tiers.append(board.tier)
+        return with_strips(board, *arguments)
+
+    monkeypatch.setattr(ranker_module, "LISTED", 1)
+    monkeypatch.setattr(ranker_module, "with_strips", noted)
+    plugged.warm(Ranker(weights, vocabulary, None))
+    assert len(tiers) == 1, "the small board has covers; the other one has none"
 
 
 def test_ranks_of_another_vocabulary_have_another_name(
