@@ -18,13 +18,13 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.solves.views import Kept
-from nightgrid.solvers.algebra import Expected
+from nightgrid.solvers.algebra import Budget, Expected
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
 from nightgrid.workers.ondemand.record import BadRecordError
 from nightgrid.workers.ondemand.record_files import list_jobs, read_record, record_path
-from nightgrid.workers.ondemand.solving import is_for_run
+from nightgrid.workers.ondemand.solving import is_for_run, small_budget
 from nightgrid.workers.settings import Settings
 
 LOOK_S = 0.25
@@ -36,6 +36,14 @@ SHARE = "/share"
 SMALL = Expected(seconds=0.0)
 NOTED_MAX = 10_000
 """Jobs of which it is kept what they are expected to take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Noted:
+    """What is known of a job."""
+
+    expected: Expected
+    budget: Budget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +64,20 @@ class Admission:
         self._lake = lake
         self._settings = settings
         self._looked = Cached(self._look, LOOK_S)
-        self._expected: Kept[Expected] = Kept(NOTED_MAX)
+        self._noted: Kept[_Noted] = Kept(NOTED_MAX)
 
-    def check(self, expected: Expected = SMALL, job_id: str | None = None) -> None:
+    def check(
+        self,
+        expected: Expected = SMALL,
+        job_id: str | None = None,
+        budget: Budget | None = None,
+    ) -> None:
         """Raise Problem where a job of which that is expected would wait too long.
 
-        A job with an id that another client has asked for is no further one.
+        A job with an id that another client has asked for is no further one. Without a budget it
+        has that of the settings.
         """
-        wait_s = self.expected_wait_s(expected)
+        wait_s = self.expected_wait_s(expected, budget)
         most_s = self._settings.ondemand_wait_seconds
         if wait_s <= most_s or (job_id and self._lake.exists(record_path(job_id))):
             return
@@ -76,28 +90,37 @@ class Admission:
             headers={"Retry-After": str(again_s)},
         )
 
-    def note(self, job_id: str, expected: Expected) -> None:
-        """Keep what a job that is about to wait is expected to take."""
-        self._expected.put(job_id, expected)
+    def note(self, job_id: str, expected: Expected, budget: Budget | None = None) -> None:
+        """Keep what a job that is about to wait is expected to take, and its budget."""
+        budget = budget or self._settings.budget
+        known = self._noted.get(job_id)
+        if known is not None:
+            # A job that is under way has the larger budget of two clients.
+            budget = max(known.budget, budget, key=lambda each: each.seconds)
+        self._noted.put(job_id, _Noted(expected=expected, budget=budget))
 
-    def expected_wait_s(self, expected: Expected) -> float:
+    def expected_wait_s(self, expected: Expected, budget: Budget | None = None) -> float:
         """Estimate how long others delay a new job."""
         look = self._looked.get()
         wait_s = look.queue_s / self._settings.interactive_processes
-        if self._is_large(expected):
+        if self._is_large(_Noted(expected=expected, budget=budget or self._settings.budget)):
             # No job takes longer than its budget.
             own_s = min(expected.seconds, self._settings.ondemand_total_seconds)
             delays = sum(min(other_s, own_s) for other_s in look.large_s)
             wait_s += delays / self._settings.batch_processes
         return wait_s
 
-    def _is_large(self, expected: Expected) -> bool:
-        return is_for_run(expected, self._settings.budget, self._settings)
+    def _is_large(self, noted: _Noted) -> bool:
+        return is_for_run(noted.expected, noted.budget, self._settings)
 
     def _look(self) -> _Look:
         """Look at the queue in Redis and at the records in the lake."""
         jobs = self._open_jobs()
-        large = {job: each.seconds for job, each in jobs.items() if each and self._is_large(each)}
+        large = {
+            job: each.expected.seconds
+            for job, each in jobs.items()
+            if each and self._is_large(each)
+        }
         try:
             waiting = waiting_in_order(self._client, self._settings, INTERACTIVE)
             number = int(self._client.llen(f"{key_prefix(self._settings)}{INTERACTIVE}"))
@@ -112,32 +135,34 @@ class Admission:
         # Of a long queue the first are looked at, and the others are taken to be like them.
         return sum(tasks) * max(1.0, number / max(1, len(tasks)))
 
-    def _open_jobs(self) -> dict[str, Expected | None]:
-        """Tell what each job that has a record is expected to take, as far as that is known."""
-        found: dict[str, Expected | None] = {}
+    def _open_jobs(self) -> dict[str, _Noted | None]:
+        """Tell what is known of each job that has a record."""
+        found: dict[str, _Noted | None] = {}
         # A lake that does not answer refuses the job by itself.
         with suppress(NightgridError):
             for job in list_jobs(self._lake):
-                found[job] = self._expected.get(job) or self._read_expected(job)
+                found[job] = self._noted.get(job) or self._read(job)
         return found
 
-    def _read_expected(self, job: str) -> Expected | None:
+    def _read(self, job: str) -> _Noted | None:
         """Read what the worker of a job expects that came another way; None before it begins."""
         with suppress(BadRecordError):
             record = read_record(self._lake, job)
             if record is not None and record.worker is not None:
-                self._expected.put(job, record.expected or SMALL)
-        return self._expected.get(job)
+                self.note(job, record.expected or SMALL, record.budget.part)
+        return self._noted.get(job)
 
     def _task_s(self, job_id: str) -> float:
         if job_id.endswith(SHARE):
             # A call to a process that is idle.
             return 0.0
-        # A job takes this long in one task at most. Of one that came another way nothing is
-        # known, and half of that is said of it.
-        most_s = self._settings.ondemand_seconds
-        expected = self._expected.get(job_id)
-        if expected is None:
-            return most_s / 2
-        # Of what is too large for it, a task makes a run.
-        return JOB_S if self._is_large(expected) else min(expected.seconds + JOB_S, most_s)
+        noted = self._noted.get(job_id)
+        if noted is None:
+            # Of a job that came another way nothing is known. It takes `ondemand_seconds` in one
+            # task at most, and half of that is said of it.
+            return self._settings.ondemand_seconds / 2
+        if self._is_large(noted):
+            # Of what is too large for it, a task makes a run.
+            return JOB_S
+        most_s = small_budget(noted.budget, self._settings).seconds
+        return min(noted.expected.seconds + JOB_S, most_s)

@@ -121,8 +121,8 @@ async def _solved(
 def _begin(service: Service, wanted: SolveRequest, client: Client, key: str | None) -> None:
     """Submit a question that the lake does not know the answer to."""
     job_id = wanted.job_id
-    service.admission.check(wanted.expected, job_id)
-    service.admission.note(job_id, wanted.expected)
+    service.admission.check(wanted.expected, job_id, wanted.budget)
+    service.admission.note(job_id, wanted.expected, wanted.budget)
     service.open_jobs.add(client, job_id)
     service.views.forget(job_id)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,35 @@ def test_a_large_job_is_delayed_by_the_runs_of_others(
     with pytest.raises(Problem, match="expected to wait"):
         admission.check(huge, "new")
     admission.check()
+
+
+@pytest.mark.parametrize("seconds", [4.0, 10.0])
+def test_a_job_whose_budget_one_task_spends_counts_as_that_task(
+    admission: Admission, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    # A worker makes no run of it, however long it is expected to take.
+    budget = replace(SETTINGS.budget, seconds=seconds)
+    admission.note("short", LARGE, budget)
+    monkeypatch.setattr(module, "list_jobs", lambda _: ["large", "short"])
+    admission._client = Queue(["short"] * 6)  # type: ignore[assignment]
+    assert admission.expected_wait_s(SMALL) == pytest.approx(6 * seconds / 2)
+    own_s = admission.expected_wait_s(LARGE, budget)
+    assert own_s == pytest.approx(6 * seconds / 2), "it does not wait for runs"
+    longer_s = admission.expected_wait_s(LARGE) - own_s
+    assert longer_s == pytest.approx(90 / SETTINGS.batch_processes)
+
+
+def test_a_job_has_the_larger_budget_of_two_clients(admission: Admission) -> None:
+    admission.note("large", LARGE, replace(SETTINGS.budget, seconds=5.0))
+    admission._client = Queue(["large"])  # type: ignore[assignment]
+    assert admission.expected_wait_s(SMALL) == pytest.approx(JOB_S / 2)
+
+
+def test_the_budget_that_a_client_sends_counts(client: TestClient) -> None:
+    service = client.app.state.service  # type: ignore[attr-defined]
+    body = {"puzzle": puzzle_of(0), "ask": "count", "budget": {"seconds": 2}}
+    job = client.post("/v1/solves", json=body).json()["id"]
+    assert service.admission._task_s(job) == 2.0
 
 
 def test_without_a_server_the_open_jobs_of_the_lake_count(
