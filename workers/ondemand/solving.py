@@ -272,6 +272,7 @@ class _Far:
 
     def __init__(self, record: Record, tell: Callable[[TaskProgress], None] | None) -> None:
         self._expected = record.expected or Expected(seconds=0.0)
+        self._started_at = record.started_at or 0.0
         self._tell = tell
 
     def reached(self, layer: int, spent: Statistics) -> None:
@@ -281,7 +282,14 @@ class _Far:
         shares = self._expected.passed
         passed = shares[layer] if layer < len(shares) else 0.0
         kernel_s = spent.kernel_ns / 1e9
-        self._tell(TaskProgress(states=spent.states, kernel_s=kernel_s, passed=passed))
+        self._tell(
+            TaskProgress(
+                started_at=self._started_at,
+                states=spent.states,
+                kernel_s=kernel_s,
+                passed=passed,
+            )
+        )
 
     def may_end_within(self, seconds: float) -> bool:
         """Tell whether so much of a core may do for the whole count."""

@@ -107,22 +107,22 @@ def test_a_forecast_goes_from_what_was_expected_to_what_it_took():
 
 def test_a_second_try_is_left_out_that_would_be_in_vain(lake, settings, mailbox):
     job = submit(lake, BOARD, COUNT, game="pips", settings=settings)
-    record, told = read_record(lake, job), []
+    record, told = replace(read_record(lake, job), started_at=1.5), []
     assert _Far(record, None).may_end_within(0.0), "nothing is expected of it"
     far = _Far(replace(record, expected=Expected(seconds=8.0, passed=(0.0, 1.0))), told.append)
     assert far.may_end_within(5.0)
     assert not far.may_end_within(1.5)
     far.reached(1, Statistics(states=7, kernel_ns=5_000_000_000))
-    assert told == [TaskProgress(states=7, kernel_s=5.0, passed=1.0)]
+    assert told == [TaskProgress(started_at=1.5, states=7, kernel_s=5.0, passed=1.0)]
 
 
 def test_what_a_task_tells_is_read_by_others(cluster):
-    progress = TaskProgress(states=2**70, kernel_s=1.5, passed=0.25)
+    progress = TaskProgress(started_at=1764107414.123456, states=2**70, kernel_s=1.5, passed=0.25)
     with connect(cluster) as client:
         assert read_task_progress(client, cluster, "job") is None
         tell = teller(client, cluster, "job")
         tell(progress)
-        tell(TaskProgress(states=1, kernel_s=0.0, passed=0.0))
+        tell(TaskProgress(started_at=2.0, states=1, kernel_s=0.0, passed=0.0))
         assert read_task_progress(client, cluster, "job") == progress, "not told that often"
         for key in client.scan_iter("*progress:job"):
             client.set(key, "[]")

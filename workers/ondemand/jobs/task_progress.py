@@ -28,6 +28,9 @@ KEPT_S = 120
 class TaskProgress:
     """How far a task is."""
 
+    started_at: float
+    """When its attempt began, as the record of the job says: Unix time, seconds. It tells one
+    attempt from the next, which begins while this is kept."""
     states: int
     kernel_s: float
     """Seconds of all its threads."""
@@ -51,13 +54,17 @@ def teller(client: redis.Redis, settings: Settings, job_id: str) -> Callable[[Ta
 
 
 def read_task_progress(client: redis.Redis, settings: Settings, job_id: str) -> TaskProgress | None:
-    """Read how far the task of a job is; None where it has told nothing, or no server answers."""
+    """Read what a task of a job has told last; None where none has, or no server answers.
+
+    It may be of an attempt that is over.
+    """
     try:
         text: Any = client.get(_key(settings, job_id))
         told = json.loads(text) if text else None
         if told is None:
             return None
         return TaskProgress(
+            started_at=float(told["started_at"]),
             states=int(told["states"]),
             kernel_s=float(told["kernel_s"]),
             passed=min(max(float(told["passed"]), 0.0), 1.0),

@@ -22,7 +22,8 @@ def test_a_job_in_its_first_task_shows_how_far_it_is(
     record = read_record(lake, solve["id"])
     assert record is not None
     expected = Expected(seconds=8.0, passed=(0.0, 0.5, 1.0))
-    begun = replace(record, worker="w", started_at=time.time() - 2, expected=expected)
+    started_at = time.time() - 2
+    begun = replace(record, worker="w", started_at=started_at, expected=expected)
     write_record(lake, begun)
     found = client.get(solve["links"]["self"]).json()
     assert found["state"] == "running"
@@ -31,9 +32,13 @@ def test_a_job_in_its_first_task_shows_how_far_it_is(
     assert 2 <= progress["elapsed_s"] <= 60
     assert progress["expected_s"] == 8.0
     assert progress["states"] is None
-    told = TaskProgress(states=1234567, kernel_s=3.0, passed=0.5)
+    told = TaskProgress(started_at=started_at, states=1234567, kernel_s=3.0, passed=0.5)
     monkeypatch.setattr("nightgrid.service.http.state.read_task_progress", lambda *_: told)
     progress = client.get(solve["links"]["self"]).json()["progress"]
     assert progress["states"] == "1234567"
     assert 6 < progress["expected_s"] < 8
     assert 3 < progress["left_s"] < 4
+    # A second attempt has told nothing yet: what is told is of the first.
+    write_record(lake, replace(begun, attempts=2, started_at=time.time()))
+    progress = client.get(solve["links"]["self"]).json()["progress"]
+    assert (progress["states"], progress["expected_s"]) == (None, 8.0)
