@@ -292,8 +292,11 @@ class _Far:
         )
 
     def may_end_within(self, seconds: float) -> bool:
-        """Tell whether so much of a core may do for the whole count."""
-        return self._expected.seconds <= RUN_FROM * seconds
+        """Tell whether so much of a core may do for the whole job.
+
+        Only what a game says after a close look at the board counts.
+        """
+        return not self._expected.passed or self._expected.seconds <= RUN_FROM * seconds
 
 
 def _split_of(record: Record, settings: Settings) -> Split:

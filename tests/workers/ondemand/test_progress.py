@@ -109,6 +109,8 @@ def test_a_second_try_is_left_out_that_would_be_in_vain(lake, settings, mailbox)
     job = submit(lake, BOARD, COUNT, game="pips", settings=settings)
     record, told = replace(read_record(lake, job), started_at=1.5), []
     assert _Far(record, None).may_end_within(0.0), "nothing is expected of it"
+    by_size = replace(record, expected=Expected(seconds=20.0))
+    assert _Far(by_size, None).may_end_within(5.0), "its game had no close look"
     far = _Far(replace(record, expected=Expected(seconds=8.0, passed=(0.0, 1.0))), told.append)
     assert far.may_end_within(5.0)
     assert not far.may_end_within(1.5)
