@@ -24,7 +24,7 @@ from nightgrid.flows.count.planner import (
     planner_of,
 )
 from nightgrid.flows.count.report import CountReport
-from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
+from nightgrid.flows.count.settings import CountSettings, asked_of, lacks_answers, run_name
 from nightgrid.flows.runs import SILENT, AsStep, StepsAhead, Watch, plain, stopped
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.driver.growing_run import read_progress
@@ -118,9 +118,23 @@ def count_steps(
     watch.on_corpus(corpus)
     planned = do("plan", plan_count)(settings, corpus, planner)
     report = do("solve", solve_count)(settings, corpus, planned, planner, watch)
+    if _was_pruned(settings, corpus, planned):
+        planned = do("plan", plan_count)(settings, corpus, planner)
+        report = do("solve", solve_count)(settings, corpus, planned, planner, watch)
+        if _was_pruned(settings, corpus, planned):
+            raise TransientError(
+                "answers of this corpus are dropped while it is counted; expected a retention of "
+                "more days. The same command works them"
+            )
     report = do("report", report_count)(settings, corpus, planned, report, ahead.begun_s)
     watch.on_report(report)
     return report
+
+
+def _was_pruned(settings: CountSettings, corpus: Corpus, planned: PlannedCount) -> bool:
+    """Tell whether retention has dropped, while a run was worked, what it took for answered."""
+    asking = asked_of(settings, corpus)
+    return not planned.finished and lacks_answers(asking, corpus, planned.run_id)
 
 
 def _loading(planner: Planner, watch: Watch) -> Watch:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.flows.cluster import OwnWorkers
-from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
+from nightgrid.flows.count.settings import CountSettings, asked_of, first_run, run_name
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
 from nightgrid.workers.freed_memory import keep_freed
@@ -175,12 +175,14 @@ def _load() -> None:
 def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | None:
     """Look for the run of this very count; None unless it has ended.
 
-    Results that are lost are made again first.
+    Results that are lost are made again first, before it is asked which of them were dropped.
     """
-    lake, run_id = settings.lake, run_name(asked_of(settings, corpus), corpus)
-    if ensure_plan(lake, run_id) is None:
-        return None
-    ensure_results(lake, run_id)
+    lake, asking = settings.lake, asked_of(settings, corpus)
+    for name_of in (first_run, run_name):
+        run_id = name_of(asking, corpus)
+        if ensure_plan(lake, run_id) is None:
+            return None
+        ensure_results(lake, run_id)
     if not read_run_status(lake, run_id).finished:
         return None
     return PlannedCount(run_id=run_id, resumed=True, finished=True)

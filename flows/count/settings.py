@@ -13,6 +13,7 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import check_ask, check_rules, game_plug
+from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import is_finished, next_name
 
@@ -94,17 +95,41 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
     )
 
 
+def first_run(asking: Asking, corpus: Corpus) -> str:
+    """Name the run that answers this question about this corpus, unless there is more to work."""
+    run_id = asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
+    return next_name(asking.lake, run_id, more=False)
+
+
 def run_name(asking: Asking, corpus: Corpus) -> str:
     """Name the run that answers this question about this corpus.
 
     The same command finds it again, however far it is, without planning a million jobs anew. Once
-    it has ended, what is to be worked again has a run of its own.
+    it has ended, what is to be worked again has a run of its own, and so has what it took for
+    answered and retention has dropped since.
     """
-    run_id = asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
-    name = next_name(asking.lake, run_id, more=False)
-    if asking.retry is None or not is_finished(asking.lake, name):
+    name = first_run(asking, corpus)
+    if not is_finished(asking.lake, name):
         return name
-    from nightgrid.workers.runs.plan.planner import has_retries
+    more = lacks_answers(asking, corpus, name)
+    if not more and asking.retry is not None:
+        from nightgrid.workers.runs.plan.planner import has_retries
 
-    more = has_retries(asking, corpus.puzzle_ids())
+        more = has_retries(asking, corpus.puzzle_ids())
+    run_id = asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
     return next_name(asking.lake, run_id, more=True) if more else name
+
+
+def lacks_answers(asking: Asking, corpus: Corpus, run_id: str) -> bool:
+    """Tell whether a run took puzzles for answered of which the lake has no row any more.
+
+    The rows were of earlier runs, which retention may have dropped at any time since.
+    """
+    if not open_run(asking.lake, run_id).answered_count:
+        return False
+    from nightgrid.workers.runs.job_keys import name_jobs, read_answers
+
+    # What is given up and too long a listing are answers, too: a run ends with them.
+    known = read_answers(asking.lake, asking.question, asking.budget)
+    named = (name_jobs(asking.question, ids) for ids in corpus.puzzle_ids().chunks)
+    return any(not known.hold(keys).all() for keys in named)

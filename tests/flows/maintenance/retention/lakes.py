@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.chaos.lakes.nights import night_of
+from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
+from nightgrid.flows.cluster import work_run
+from nightgrid.flows.count import count as counting
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings
@@ -22,7 +28,10 @@ from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import GameReport
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.game import PipsGame
+from nightgrid.workers.driver.driver import RunSummary
 from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.run_files import done_path
+from nightgrid.workers.upkeep import KEPT_PATH
 
 CORPUS = "pips:n=4,seed=7"
 NEXT = "pips-next"
@@ -77,6 +86,29 @@ def add_loser(lake: Lake, run_id: str = "c" * 32) -> None:
         field = table.schema.field(at)
         table = table.set_column(at, field, pa.array([value], field.type))
     lake.write_table(f"results/{run_id}.parquet", table)
+
+
+def age_run(lake: Lake, run_id: str | None, days: float) -> None:
+    """Let a run have ended so many days ago."""
+    assert run_id is not None
+    done = json.loads(lake.read_bytes(done_path(run_id)))
+    when = dt.datetime.now(dt.UTC) - dt.timedelta(days=days)
+    write_json(lake, done_path(run_id), {**done, "finished_at": when.isoformat()})
+    lake.delete(KEPT_PATH)
+
+
+@contextmanager
+def called_at_work(call: Callable[[], object]) -> Iterator[None]:
+    """Call something once while a count is worked: it is planned, and no chunk is begun."""
+    calls = [call]
+
+    def working(*given: Any, **named: Any) -> RunSummary:
+        if calls:
+            calls.pop()()
+        return work_run(*given, **named)
+
+    with mock.patch.object(counting, "work_run", working):
+        yield
 
 
 def age_files(lake: Lake, *folders: str) -> None:

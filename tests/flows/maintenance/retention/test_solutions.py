@@ -35,6 +35,7 @@ from tests.flows.maintenance.retention.lakes import (
     CORPUS,
     NEXT,
     age_files,
+    called_at_work,
     count,
     keys,
     listing_night,
@@ -165,6 +166,19 @@ def test_an_answer_whose_count_no_row_has_stays(lake: Lake) -> None:
     assert len(read_dropped(lake, "pips")) == 1
     for job in listed_jobs(lake):
         assert result(lake, job)
+
+
+def test_a_count_lists_again_what_is_dropped_while_it_is_worked(tmp_path: Path) -> None:
+    files = {"listing_row_bytes": 1, "listing_chunk_bytes": 1}
+    for ask in ("count", "all"):
+        count(tmp_path, CORPUS, ask, **files)
+    lake = Lake.open(str(tmp_path / "lake"))
+    larger, dropped = CORPUS.replace("n=4", "n=8"), []
+    with called_at_work(lambda: dropped.append(prune(lake).count)):
+        report = count(tmp_path, larger, "all", **files)
+    assert dropped == [4]
+    assert report.figures.statuses == {"solved": 8}
+    assert count(tmp_path, larger, "all", **files).finished_before
 
 
 def change_count(lake: Lake, job_id: str) -> None:
