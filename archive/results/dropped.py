@@ -40,6 +40,15 @@ def read_dropped(lake: Lake, game: str) -> pa.Table:
     return lake.read_table(dropped_path(game), DROPPED)
 
 
+def _read_sound(lake: Lake, path: str) -> pa.Table:
+    """Read what was dropped; a damaged table is named and has no rows."""
+    try:
+        return lake.read_table(path, DROPPED)
+    except DamagedFileError as error:
+        skip_file(path, error)
+        return DROPPED.empty_table()
+
+
 def write_dropped(lake: Lake, game: str, table: pa.Table) -> None:
     """Replace the table of what was dropped, each row once; an empty one is deleted."""
     # The day of the last time counts.
@@ -54,10 +63,13 @@ def write_dropped(lake: Lake, game: str, table: pa.Table) -> None:
 
 
 def dropped_on(lake: Lake, row: Mapping[str, Any]) -> dt.date | None:
-    """Tell on which day the solutions of a result row were dropped; None: they were not."""
+    """Tell on which day the solutions of a result row were dropped; None: they were not.
+
+    Where the table is damaged, it is named, and nothing is known to be dropped.
+    """
     if "game" not in row:
         return None
-    table = read_dropped(lake, row["game"])
+    table = _read_sound(lake, dropped_path(row["game"]))
     is_one = pc.and_(
         pc.equal(table.column("job_id"), row["job_id"]),
         pc.equal(table.column("run_id"), row["run_id"]),
@@ -74,10 +86,13 @@ def check_dropped(lake: Lake, row: Mapping[str, Any]) -> None:
 
 
 def check_dropped_job(lake: Lake, job_id: str) -> None:
-    """Raise DroppedError for a job without a result row whose solutions were dropped."""
+    """Raise DroppedError for a job without a result row whose solutions were dropped.
+
+    Damaged tables are named and passed over.
+    """
     for path in lake.list(DROPPED_FOLDER):
         if path.endswith(".parquet"):
-            table = lake.read_table(path, DROPPED)
+            table = _read_sound(lake, path)
             is_one = pc.equal(table.column("job_id"), job_id)
             _raise_of(job_id, pc.max(table.column("day").filter(is_one)).as_py())
 
@@ -94,10 +109,6 @@ def dropped_jobs(lake: Lake, game: str) -> pa.Array:
 
     Where the table is damaged, it is named, and none of them is known.
     """
-    try:
-        table = read_dropped(lake, game)
-    except DamagedFileError as error:
-        skip_file(dropped_path(game), error)
-        table = DROPPED.empty_table()
+    table = _read_sound(lake, dropped_path(game))
     is_listing = pc.equal(table.column("table"), LISTINGS_FOLDER)
     return pc.unique(table.column("job_id").filter(is_listing))

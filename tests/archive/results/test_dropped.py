@@ -104,3 +104,14 @@ def test_a_damaged_table_is_named_and_knows_nothing(lake: Lake) -> None:
     assert dropped_jobs(lake, "pips").to_pylist() == []
     assert dropped_path("pips") in skipped_files()
     forget(*skipped_files())
+
+
+def test_a_damaged_table_is_passed_over_by_who_asks_for_a_job(lake: Lake) -> None:
+    lake.write_bytes(dropped_path("pips"), b"harm")
+    write_dropped(lake, "strands", noted(job_id="2" * 32, table="listings"))
+    check_dropped_job(lake, ROW["job_id"])
+    assert dropped_path("pips") in skipped_files()
+    with pytest.raises(DroppedError):
+        check_dropped_job(lake, "2" * 32)
+    assert dropped_on(lake, ROW) is None
+    forget(*skipped_files())
