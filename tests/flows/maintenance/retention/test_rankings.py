@@ -67,6 +67,29 @@ def test_rankings_of_superseded_rankers_go_by_the_age_of_their_boards(lake: Lake
     assert [found for found in check_lake_files(lake) if "rankings" in found.path] == []
 
 
+@pytest.mark.parametrize(
+    ("ranker", "goes"),
+    [
+        ("meant-1+wordfreq-3.1+symspellpy-6.9", True),
+        ("meant-1+wordfreq-3.1+symspellpy-6.9-alone", True),
+        ("{here}+wordfreq-9.9+symspellpy-9.9", False),
+        ("{here}+wordfreq-9.9+symspellpy-9.9-alone", False),
+        ("meant-1000", False),
+        ("meant-1000-alone", False),
+        ("meant-1x", False),
+        ("guessed-1", False),
+        ("", False),
+    ],
+)
+def test_only_rankings_of_earlier_weights_go(tmp_path: Path, ranker: str, goes: bool) -> None:
+    lake = Lake.open(str(tmp_path / "lake"))
+    weights = ranking_plug().ranker_here().partition("+")[0].removesuffix("-alone")
+    keep_ranking(lake, ranking("8" * 32, OLD, ranker.format(here=weights)))
+    os.utime(Path(lake.url) / "rankings" / f"{'8' * 32}.parquet", (0, 0))
+    (done,) = prune_lake(lake, {Kept.RANKINGS: 30.0}, now=NOW)
+    assert done.count == int(goes)
+
+
 def test_a_game_without_rankings_drops_none(lake: Lake) -> None:
     (done,) = prune_lake(lake, {Kept.RANKINGS: 0.0}, ["pips"], now=NOW)
     assert (done.game, done.count, len(known_rankings(lake))) == ("pips", 0, 7)
