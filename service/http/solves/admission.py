@@ -7,8 +7,10 @@ of these delays it for as long as the shorter of the two takes.
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -36,6 +38,10 @@ SHARE = "/share"
 SMALL = Expected(seconds=0.0)
 NOTED_MAX = 10_000
 """Jobs of which it is kept what they are expected to take."""
+READ_AT_ONCE = 100
+"""Records that one look reads; the next look reads further ones."""
+NOT_BEGUN_S = 5.0
+"""How long it is kept that no worker has begun a job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +65,21 @@ class _Look:
 class Admission:
     """Refuses jobs that would wait too long. One for a service; any thread may use it."""
 
-    def __init__(self, client: redis.Redis, lake: Lake, settings: Settings) -> None:
+    def __init__(
+        self,
+        client: redis.Redis,
+        lake: Lake,
+        settings: Settings,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._client = client
         self._lake = lake
         self._settings = settings
         self._looked = Cached(self._look, LOOK_S)
+        self._clock = clock
         self._noted: Kept[_Noted] = Kept(NOTED_MAX)
+        self._read_at: dict[str, float] = {}
+        """When the record was read last of each open job of which nothing is known."""
 
     def check(
         self,
@@ -140,12 +155,21 @@ class Admission:
         found: dict[str, _Noted | None] = {}
         # A lake that does not answer refuses the job by itself.
         with suppress(NightgridError):
-            for job in list_jobs(self._lake):
-                found[job] = self._noted.get(job) or self._read(job)
+            found = {job: self._noted.get(job) for job in list_jobs(self._lake)}
+            for job in self._to_read([job for job, noted in found.items() if noted is None]):
+                found[job] = self._read(job)
         return found
+
+    def _to_read(self, unknown: list[str]) -> list[str]:
+        """Choose those whose records a look reads: the ones that were not read for longest."""
+        self._read_at = {job: self._read_at.get(job, -math.inf) for job in unknown}
+        until = self._clock() - NOT_BEGUN_S
+        due = [job for job in unknown if self._read_at[job] <= until]
+        return heapq.nsmallest(READ_AT_ONCE, due, key=self._read_at.__getitem__)
 
     def _read(self, job: str) -> _Noted | None:
         """Read what the worker of a job expects that came another way; None before it begins."""
+        self._read_at[job] = self._clock()
         with suppress(BadRecordError):
             record = read_record(self._lake, job)
             if record is not None and record.worker is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,9 +19,10 @@ from nightgrid.service.http.app import create_app
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import admission as module
-from nightgrid.service.http.solves.admission import JOB_S, LOOK_S, SMALL, Admission
+from nightgrid.service.http.solves.admission import JOB_S, LOOK_S, NOT_BEGUN_S, SMALL, Admission
 from nightgrid.solvers.algebra import Expected
 from nightgrid.solvers.registry import game
+from nightgrid.workers.ondemand.record import BadRecordError
 from nightgrid.workers.settings import Settings
 
 SETTINGS = Settings(ondemand_seconds=10, ondemand_wait_seconds=30, interactive_processes=2)  # type: ignore[call-arg]
@@ -142,6 +144,56 @@ def test_without_a_server_the_open_jobs_of_the_lake_count(
     admission._client = Queue([], -1)  # type: ignore[assignment]
     monkeypatch.setattr(module, "list_jobs", lambda _: ["small", "long", "large", "unknown"])
     assert admission.expected_wait_s(SMALL) == pytest.approx((0.1 + JOB_S + 10 + 5) / 2)
+
+
+def test_a_look_reads_few_records_and_the_next_one_others(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, read, begun = [0.0], list[str](), set[str]()
+    jobs = [f"{number}" for number in range(250)]
+
+    def read_record(_: Lake, job: str) -> Any:
+        read.append(job)
+        worker = "w" if job in begun else None
+        return SimpleNamespace(
+            worker=worker, expected=LARGE, budget=SimpleNamespace(part=SETTINGS.budget)
+        )
+
+    monkeypatch.setattr(module, "waiting_in_order", lambda *_: [])
+    monkeypatch.setattr(module, "list_jobs", lambda _: jobs)
+    monkeypatch.setattr(module, "read_record", read_record)
+    admission = Admission(Queue([]), lake, SETTINGS, lambda: now[0])  # type: ignore[arg-type]
+    counts = []
+    for _ in range(4):
+        admission._look()
+        counts.append(len(read))
+        now[0] += LOOK_S
+    assert counts == [100, 200, 250, 250], "it is kept that none has begun"
+    assert sorted(read) == sorted(jobs)
+    now[0] = NOT_BEGUN_S
+    begun.add(jobs[0])
+    assert admission._look().large_s == (LARGE.seconds,)
+    assert read[250:] == jobs[:100]
+    now[0] += NOT_BEGUN_S
+    admission._look()
+    assert read[350:] == jobs[100:200], "those that were not read for longest come first"
+    assert jobs[0] not in admission._read_at
+
+
+def test_a_record_that_is_none_is_not_read_in_each_look(
+    admission: Admission, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+
+    def read_record(_: Lake, job: str) -> Any:
+        read.append(job)
+        raise BadRecordError("a value is none")
+
+    monkeypatch.setattr(module, "list_jobs", lambda _: ["damaged"])
+    monkeypatch.setattr(module, "read_record", read_record)
+    admission._look()
+    admission._look()
+    assert read == ["damaged"]
 
 
 def puzzle_of(seed: int) -> Any:
