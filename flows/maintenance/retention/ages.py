@@ -120,18 +120,21 @@ def _read(lake: Lake, game: str) -> pa.Table:
     return pa.concat_tables(found)
 
 
-def drop_runs_of(lake: Lake, game: str, aged: AgedRows, run_ids: Collection[str]) -> None:
+def drop_runs_of(lake: Lake, game: str, aged: AgedRows, run_ids: Collection[str]) -> int:
     """Delete the folders of runs whose rows are to go: nothing makes these rows again.
 
     When they ended is noted before, so that a call that is killed is ended by the next one.
+    Returns the bytes of the folders.
     """
     mine = {run: when for run, when in aged.old_runs.items() if run in run_ids}
     if not mine:
-        return
+        return 0
+    freed = run_bytes(lake, aged, mine)
     told = read_hint(lake, ends_path(game), dict) or {}
     write_json(lake, ends_path(game), {**told, **mine}, checked=True)
     for run_id in mine:
         delete_ended(lake, run_id)
+    return freed
 
 
 def run_bytes(lake: Lake, aged: AgedRows, run_ids: Collection[str]) -> int:

@@ -45,7 +45,7 @@ class Going:
     """The table of which it is noted that solutions were dropped."""
 
     def size(self, lake: Lake) -> int:
-        """Count the bytes that `drop` frees; new files are written to a temporary folder."""
+        """Count what `drop` would free, for a dry run; files are written to a temporary folder."""
         freed = run_bytes(lake, self.aged, self._runs())
         with tempfile.TemporaryDirectory(prefix="nightgrid-prune-") as folder:
             scratch = Lake.open(folder)
@@ -53,14 +53,14 @@ class Going:
             freed += drop_rows(lake, RESULT_FILES, KEY, self._keys(), into=scratch).freed_bytes
         return freed
 
-    def drop(self, lake: Lake, today: dt.date, check: Callable[[], None]) -> None:
-        """Drop them; `check` is called before what cannot be taken back."""
+    def drop(self, lake: Lake, today: dt.date, check: Callable[[], None]) -> int:
+        """Drop them, and count the bytes; `check` is called before what cannot be taken back."""
         if not len(self.rows):
-            return
+            return 0
         check()
-        drop_runs_of(lake, self.game, self.aged, self._runs())
-        drop_solutions(lake, self.game, self.listed, self.noted_as, today, check)
-        drop_rows(lake, RESULT_FILES, KEY, self._keys(), check=check)
+        freed = drop_runs_of(lake, self.game, self.aged, self._runs())
+        freed += drop_solutions(lake, self.game, self.listed, self.noted_as, today, check)
+        return freed + drop_rows(lake, RESULT_FILES, KEY, self._keys(), check=check).freed_bytes
 
     def end(self, lake: Lake) -> None:
         """Forget what was noted for a call that is killed, and make gold anew."""

@@ -72,10 +72,13 @@ def _keys_of_listings(lake: Lake) -> pa.Array:
 
 def drop_solutions(
     lake: Lake, game: str, rows: pa.Table, table: str, day: dt.date, check: Callable[[], None]
-) -> None:
-    """Drop the solutions of result rows, after it is noted that they were, of `table`."""
+) -> int:
+    """Drop the solutions of result rows, after it is noted that they were, of `table`.
+
+    Returns the bytes that this frees.
+    """
     if not len(rows):
-        return
+        return 0
     check()
     noted = pa.table(
         [
@@ -87,9 +90,12 @@ def drop_solutions(
         schema=DROPPED,
     )
     write_dropped(lake, game, pa.concat_tables([read_dropped(lake, game), noted]))
-    drop_rows(lake, SOLUTION_FILES, JOB, _keys(rows), check=check)
+    freed = drop_rows(lake, SOLUTION_FILES, JOB, _keys(rows), check=check).freed_bytes
+    sizes = lake.sizes(LISTINGS_FOLDER)
     for path in _listed(lake, rows):
         lake.delete(path, durable=False)
+        freed += sizes.get(path, 0)
+    return freed
 
 
 def solution_bytes(lake: Lake, rows: pa.Table, scratch: Lake) -> int:

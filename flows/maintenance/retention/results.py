@@ -64,9 +64,11 @@ def prune_results(
     listed = with_solutions(lake, chosen.filter(pc.invert(is_shared)))
     going = Going(game=game, aged=aged, rows=chosen, listed=listed, noted_as=SOLUTIONS_FOLDER)
     corpora = [] if what is Kept.CONTRADICTED else corpora_to_drop(lake, game, before, stays)
-    freed = going.size(lake) + sum(sum(lake.sizes(path).values()) for path in corpora)
-    if not dry_run:
-        going.drop(lake, today, check)
+    freed = sum(sum(lake.sizes(path).values()) for path in corpora)
+    if dry_run:
+        freed += going.size(lake)
+    else:
+        freed += going.drop(lake, today, check)
         for path in corpora:
             check()
             drop_corpus(lake, path)

@@ -49,9 +49,10 @@ def prune_solutions(
     listed = with_solutions(lake, chosen)
     # Of solutions that a call has deleted before it was killed, it is noted already.
     going = Going(game=game, aged=aged, rows=chosen, listed=listed, noted_as=LISTINGS_FOLDER)
-    freed = going.size(lake)
-    if not dry_run:
-        going.drop(lake, today, check)
+    if dry_run:
+        freed = going.size(lake)
+    else:
+        freed = going.drop(lake, today, check)
         going.end(lake)
     count, stays = len(goes), len(due) - len(goes)
     return Pruned(what=Kept.SOLUTIONS, game=game, count=count, freed_bytes=freed, stays=stays)

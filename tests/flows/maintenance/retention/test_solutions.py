@@ -27,6 +27,7 @@ from nightgrid.archive.views.catalogue import view_named
 from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.maintenance.prune import prune_lake
 from nightgrid.flows.maintenance.repair import repair_lake
+from nightgrid.flows.maintenance.retention import going
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.naming import jobs_named
@@ -105,6 +106,12 @@ def test_rows_and_listings_go_and_counts_stay(lake: Lake, tmp_path: Path) -> Non
         (report,) = listing_night(tmp_path)
         assert (report.planned, report.already_known) == (0, 2 * BOARDS)
         assert (report.failed, report.attention) == (False, ())
+
+
+def test_files_are_made_in_a_folder_apart_for_a_dry_run_alone(lake: Lake) -> None:
+    with mock.patch.object(going.tempfile, "TemporaryDirectory") as apart:
+        assert prune(lake).count == BOARDS
+    apart.assert_not_called()
 
 
 def test_a_job_that_was_dropped_says_so(lake: Lake) -> None:
