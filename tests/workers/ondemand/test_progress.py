@@ -73,7 +73,7 @@ def test_a_task_tells_for_how_long_it_has_run_and_what_is_expected(
     assert 0 < told.left_s <= told.expected_s
 
 
-def test_what_a_run_is_expected_to_take_moves_without_a_leap(lake, hasty, mailbox):
+def test_what_a_run_is_expected_to_take_begins_with_what_was_expected(lake, hasty, mailbox):
     job = submit(lake, BOARD, COUNT, game="pips", settings=hasty)
     run_id = solve_message(lake, mailbox[0], hasty, "w")["run_id"]
     record = read_record(lake, job)
