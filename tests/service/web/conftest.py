@@ -25,7 +25,7 @@ LATER = "2026-01-04"
 """A day of Letter Boxed that is fetched and not solved."""
 WIDTH, HEIGHT = 1280, 860
 END_S = 30
-WAIT_MS = 30_000
+WAIT_MS = 90_000
 """For what a loaded machine does late; no test takes so long where it passes."""
 
 
@@ -92,6 +92,9 @@ def opened(service: str, browser: Browser) -> Iterator[Callable[..., Page]]:
         contexts.append(context)
         page = context.new_page()
         page.on("request", see)
+        # Shown where the test fails.
+        page.on("requestfailed", lambda one: print("failed:", one.url, one.failure))
+        page.on("response", lambda one: print(one.status, one.url) if not one.ok else None)
         page.on("pageerror", lambda error: failed.append(str(error)))
         page.on(
             "console",
@@ -102,6 +105,8 @@ def opened(service: str, browser: Browser) -> Iterator[Callable[..., Page]]:
 
     yield open_page
     for context in contexts:
+        for page in context.pages:
+            print(page.url, page.title())
         context.close()
     assert strays == [], "every request goes to the service"
     assert failed == []
