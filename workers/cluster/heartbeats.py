@@ -40,7 +40,8 @@ def write_heartbeat(folder: Path, name: str) -> None:
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         staged = path.with_suffix(".tmp")
-        staged.write_text(f"{time.monotonic():.3f}\n")
+        # All digits: one that is rounded up lies in the future, which a look takes for a restart.
+        staged.write_text(f"{time.monotonic()!r}\n")
         staged.replace(path)
 
 

@@ -100,6 +100,14 @@ def test_a_time_before_the_host_was_started_anew_is_none(tmp_path, clock):
     assert "it was never so" in probe.probe(tmp_path, LIVE)
 
 
+@pytest.mark.parametrize("now", [1000.0006, 1000.9999999, 123456.78951])
+def test_what_is_so_at_this_moment_is_so(now, tmp_path, clock):
+    """No digit is rounded up: the time would lie in the future."""
+    clock.now = now
+    write_heartbeat(tmp_path, LIVE)
+    assert heartbeats.age_s(tmp_path, LIVE) == 0
+
+
 def test_a_worker_that_refuses_work_is_not_ready(tmp_path, monkeypatch):
     """Given a worker of another version, Then a rollout that waits for it does not go on."""
     settings = Settings(lake=str(tmp_path), liveness_interval_seconds=1e-6)
