@@ -19,9 +19,9 @@ import redis
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.service.http.problems import Problem
-from nightgrid.service.http.solves.views import Kept
 from nightgrid.solvers.algebra import Budget, Expected
 from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
 from nightgrid.workers.ondemand.record import BadRecordError
@@ -77,7 +77,7 @@ class Admission:
         self._settings = settings
         self._looked = Cached(self._look, LOOK_S)
         self._clock = clock
-        self._noted: Kept[_Noted] = Kept(NOTED_MAX)
+        self._noted: BoundedCache[str, _Noted] = BoundedCache(NOTED_MAX)
         self._read_at: dict[str, float] = {}
         """When the record was read last of each open job of which nothing is known."""
 

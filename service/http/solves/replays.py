@@ -10,13 +10,15 @@ from contextlib import suppress
 import redis
 
 from nightgrid.service.http.problems import FieldError, Problem
-from nightgrid.service.http.solves.views import Kept
+from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.settings import Settings
 
 HEADER = "Idempotency-Key"
 KEPT_S = 24 * 3600
 """A key stands for its body for so long after it was first used."""
+KEYS_MAX = 1024
+"""Keys whose body is kept here, beside Redis."""
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
@@ -26,7 +28,7 @@ class Replays:
     def __init__(self, client: redis.Redis, settings: Settings) -> None:
         self._client = client
         self._settings = settings
-        self._here: Kept[tuple[str, float]] = Kept()
+        self._here: BoundedCache[str, tuple[str, float]] = BoundedCache(KEYS_MAX)
 
     def check(self, client: str, key: str, digest: str) -> None:
         """Raise Problem for what is no key, and for one that was used with another body."""

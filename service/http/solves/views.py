@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
 from nightgrid.archive.lake.storage import Lake
@@ -24,6 +23,7 @@ from nightgrid.service.http.solves.names import Names
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
+from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
@@ -48,38 +48,6 @@ STATES = {
 """What the service calls the states of jobs; `done` may be `failed`, see `state_of`."""
 _FINAL = frozenset(FINAL.to_pylist())
 
-T = TypeVar("T")
-
-
-class Kept(Generic[T]):
-    """The values used last, by key; a bounded number of them."""
-
-    def __init__(self, most: int = KNOWN_MAX) -> None:
-        self._most = most
-        self._values: OrderedDict[str, T] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def get(self, key: str) -> T | None:
-        """Return a value that is kept, or None."""
-        value = self._values.get(key)
-        if value is not None:
-            with suppress(KeyError):
-                self._values.move_to_end(key)
-        return value
-
-    def put(self, key: str, value: T) -> None:
-        """Keep a value; the one that was used longest ago may go for it."""
-        self._values[key] = value
-        self._values.move_to_end(key)
-        while len(self._values) > self._most:
-            self._values.popitem(last=False)
-
-    def drop(self, key: str) -> None:
-        """Keep a value no more."""
-        self._values.pop(key, None)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
@@ -97,10 +65,10 @@ class Views:
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
-        self._subjects: Kept[Subject] = Kept()
-        self._times: Kept[tuple[float | None, float | None]] = Kept()
+        self._subjects: BoundedCache[str, Subject] = BoundedCache(KNOWN_MAX)
+        self._times: BoundedCache[str, tuple[float | None, float | None]] = BoundedCache(KNOWN_MAX)
         """When jobs were submitted, and when they were seen to have ended: Unix time."""
-        self._final: Kept[dict[str, Any]] = Kept()
+        self._final: BoundedCache[str, dict[str, Any]] = BoundedCache(KNOWN_MAX)
         self.names = Names(lake)
 
     def remember(self, job_id: str, subject: Subject) -> None:

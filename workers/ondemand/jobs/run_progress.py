@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import Lock
+
+from cachetools import LRUCache, cached
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Expected
 from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.runs.chunk_results import read_result
 from nightgrid.workers.runs.manifest import Run, Segment, open_run
@@ -21,12 +24,9 @@ READ_AT_ONCE = 100
 KEPT = 10_000
 RUNS_KEPT = 100
 _COLUMNS = ("states", "kernel_ns")
-_spent: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
+_spent: BoundedCache[tuple[str, str], tuple[int, float]] = BoundedCache(KEPT)
 """States and kernel seconds of results that were read: they never change."""
-
-_stages: OrderedDict[tuple[str, str], StagePart | None] = OrderedDict()
-"""The first part of each segment that was read."""
-_segments: OrderedDict[tuple[str, str], tuple[Segment, ...]] = OrderedDict()
+_segments: BoundedCache[tuple[str, str], tuple[Segment, ...]] = BoundedCache(RUNS_KEPT)
 """The segments of runs that were looked at."""
 
 
@@ -50,10 +50,8 @@ def open_again(lake: Lake, run_id: str) -> Run:
     Raises what `open_run` raises.
     """
     key = (lake.url, run_id)
-    run = open_run(lake, run_id, _segments.pop(key, ()))
-    _segments[key] = run.segments
-    while len(_segments) > RUNS_KEPT:
-        _segments.popitem(last=False)
+    run = open_run(lake, run_id, _segments.get(key) or ())
+    _segments.put(key, run.segments)
     return run
 
 
@@ -114,9 +112,7 @@ def _spent_on(lake: Lake, ref: ChunkRef) -> tuple[int, float]:
         table = read_result(lake, ref, _COLUMNS)
         states, kernel_ns = (sum(table.column(name).to_pylist()) for name in _COLUMNS)
         found = states, kernel_ns / 1e9
-        _spent[key] = found
-        while len(_spent) > KEPT:
-            _spent.popitem(last=False)
+        _spent.put(key, found)
     return found
 
 
@@ -142,12 +138,8 @@ def _share_at(shares: Sequence[float], layer: int) -> float:
     return shares[min(layer, len(shares) - 1)]
 
 
+@cached(LRUCache(KEPT), lambda lake, *of: (lake.url, *of), Lock())
 def _first_part(lake: Lake, run_id: str, segment: int) -> StagePart | None:
     """Read the first part of a segment, which never changes; None for one of another count."""
-    key = (lake.url, segment_path(run_id, segment))
-    if key not in _stages:
-        rows = lake.read_row_group(key[1], 0)
-        _stages[key] = stage_part(rows.column("part")[0].as_py())
-        while len(_stages) > KEPT:
-            _stages.popitem(last=False)
-    return _stages[key]
+    rows = lake.read_row_group(segment_path(run_id, segment), 0)
+    return stage_part(rows.column("part")[0].as_py())

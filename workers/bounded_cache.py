@@ -1,0 +1,44 @@
+"""Values by key, a bounded number of them: those that were used last."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Generic, TypeVar
+
+from cachetools import LRUCache
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class BoundedCache(Generic[K, V]):
+    """The values used last, by key; at most so many. Any thread may use it.
+
+    `LRUCache` leaves locks to its caller, and a read changes it, too.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._values: LRUCache[K, V] = LRUCache(maxsize=most)
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __contains__(self, key: K) -> bool:
+        """Tell whether a value is kept. That does not count as a use."""
+        return key in self._values
+
+    def get(self, key: K) -> V | None:
+        """Return a value that is kept, or None."""
+        with self._lock:
+            return self._values.get(key)
+
+    def put(self, key: K, value: V) -> None:
+        """Keep a value; the one that was used longest ago may go for it."""
+        with self._lock:
+            self._values[key] = value
+
+    def drop(self, key: K) -> None:
+        """Keep a value no more."""
+        with self._lock:
+            self._values.pop(key, None)
