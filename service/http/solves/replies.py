@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
+from contextlib import suppress
 
+from cachetools import LRUCache
 from fastapi import Response
 
 KEPT_BYTES = 16 * 1024**2
@@ -16,30 +17,22 @@ class Replies:
     """The replies used last, by the digest of what was asked. Used by one event loop alone."""
 
     def __init__(self, most_bytes: int = KEPT_BYTES) -> None:
-        self._most_bytes = most_bytes
-        self._bytes = 0
-        self._replies: OrderedDict[str, Response] = OrderedDict()
+        self._replies: LRUCache[str, Response] = LRUCache(most_bytes, getsizeof=_size_of)
 
     def __len__(self) -> int:
         return len(self._replies)
 
     def get(self, digest: str) -> Response | None:
         """Return the reply to a body, or None. It may be sent any number of times."""
-        reply = self._replies.get(digest)
-        if reply is not None:
-            self._replies.move_to_end(digest)
-        return reply
+        return self._replies.get(digest)
 
     def put(self, digest: str, reply: Response) -> None:
-        """Keep a reply; those that were used longest ago may go for it."""
-        self._bytes += _size_of(reply)
-        before = self._replies.pop(digest, None)
-        if before is not None:
-            self._bytes -= _size_of(before)
-        self._replies[digest] = reply
-        while self._bytes > self._most_bytes:
-            _, gone = self._replies.popitem(last=False)
-            self._bytes -= _size_of(gone)
+        """Keep a reply; those that were used longest ago may go for it.
+
+        One that is larger than all room is not kept.
+        """
+        with suppress(ValueError):
+            self._replies[digest] = reply
 
 
 def digest_of(body: bytes) -> str:
