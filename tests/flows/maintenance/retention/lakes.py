@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -16,14 +17,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.chaos.lakes.nights import night_of
+from benchmarks.nights.month_night import raise_killed
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.results import read_results
+from nightgrid.archive.views.catalogue import view_named
 from nightgrid.flows.cluster import work_run
 from nightgrid.flows.count import count as counting
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.maintenance.prune import prune_lake
+from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import GameReport
 from nightgrid.solvers.algebra import Ask
@@ -35,6 +41,9 @@ from nightgrid.workers.upkeep import KEPT_PATH
 
 CORPUS = "pips:n=4,seed=7"
 NEXT = "pips-next"
+LATE = dt.datetime.now(dt.UTC) + dt.timedelta(days=400)
+LISTED = 3
+"""Boards of the night that counted and listed."""
 
 
 def night(folder: Path) -> GameReport:
@@ -62,6 +71,12 @@ def count(folder: Path, corpus: str = CORPUS, ask: str = "count", **more: int) -
     return work_count(settings)
 
 
+def pruned(lake: Lake, what: Kept, days: float = 30, **more: Any) -> Pruned:
+    """Drop what is old of Pips, 400 days from now unless `more` says when."""
+    (done,) = prune_lake(lake, {what: days}, ["pips"], now=more.pop("now", LATE), **more)
+    return done
+
+
 @contextmanager
 def new_version() -> Iterator[None]:
     with mock.patch.object(PipsGame, "solver_version", NEXT):
@@ -71,6 +86,22 @@ def new_version() -> Iterator[None]:
 def keys(lake: Lake) -> list[tuple[str, str, str]]:
     rows = read_results(lake).select(["job_id", "run_id", "status"]).to_pylist()
     return sorted(tuple(row.values()) for row in rows)
+
+
+def counts_by_date(lake: Lake) -> list[dict[str, Any]]:
+    names = ["date", "level", "puzzle_id", "status", "count"]
+    return view_named("counts").read(lake, names).sort_by("puzzle_id").to_pylist()
+
+
+def asks(lake: Lake) -> dict[str, int]:
+    told = pc.value_counts(read_results(lake).column("ask")).to_pylist()
+    return {row["values"]: row["counts"] for row in told}
+
+
+def listed_jobs(lake: Lake) -> list[str]:
+    rows = read_results(lake)
+    jobs = rows.filter(pc.equal(rows.column("ask"), "all")).column("job_id")
+    return sorted(jobs.to_pylist())
 
 
 def versions(lake: Lake) -> dict[str, int]:
@@ -116,3 +147,26 @@ def age_files(lake: Lake, *folders: str) -> None:
     for folder in folders:
         for path in lake.list(folder):
             os.utime(Path(lake.url) / path, (0, 0))
+
+
+def change_count(lake: Lake, job_id: str) -> None:
+    """Let a row say one solution more."""
+    for path in lake.list("results"):
+        table = lake.read_table(path, RESULTS)
+        changed = pc.equal(table.column("job_id"), job_id).to_pylist()
+        told = zip(table.column("count").to_pylist(), changed, strict=True)
+        at = table.column_names.index("count")
+        counts = pa.array([number + more for number, more in told], table.field(at).type)
+        lake.write_table(path, table.set_column(at, table.field(at), counts))
+
+
+def dying_at_delete(number: int) -> Any:
+    """Die before a file is deleted."""
+    delete, numbers = Lake.delete, itertools.count(1)
+
+    def deleting(self: Lake, *args: Any, **more: Any) -> Any:
+        if next(numbers) == number:
+            raise_killed()
+        return delete(self, *args, **more)
+
+    return mock.patch.object(Lake, "delete", deleting)

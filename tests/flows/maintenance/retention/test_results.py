@@ -27,19 +27,21 @@ from nightgrid.flows.maintenance.retention import going
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.solvers.errors import TransientError
 from tests.flows.maintenance.retention.lakes import (
+    LATE,
     NEXT,
     add_loser,
     age_files,
     age_run,
     called_at_work,
     count,
+    counts_by_date,
     keys,
     new_version,
     night,
+    pruned,
     versions,
 )
 
-LATE = dt.datetime.now(dt.UTC) + dt.timedelta(days=400)
 BOARDS = 6
 LARGER = "pips:n=8,seed=7"
 """The boards of the corpus and four more."""
@@ -54,18 +56,12 @@ def lake(tmp_path: Path) -> Lake:
     return Lake.open(str(tmp_path / "lake"))
 
 
-def prune(lake: Lake, what: Kept = Kept.RESULTS, days: float = 30, **more: Any) -> Pruned:
-    (done,) = prune_lake(lake, {what: days}, ["pips"], now=more.pop("now", LATE), **more)
-    return done
-
-
-def counts(lake: Lake) -> list[dict[str, Any]]:
-    names = ["date", "level", "puzzle_id", "status", "count"]
-    return view_named("counts").read(lake, names).sort_by("puzzle_id").to_pylist()
+def prune(lake: Lake, what: Kept = Kept.RESULTS, **more: Any) -> Pruned:
+    return pruned(lake, what, **more)
 
 
 def test_rows_of_a_corpus_go_with_it_and_those_of_nights_stay(lake: Lake, tmp_path: Path) -> None:
-    before, shown = keys(lake), counts(lake)
+    before, shown = keys(lake), counts_by_date(lake)
     age_files(lake, "corpora")
     would = prune(lake, dry_run=True)
     assert keys(lake) == before
@@ -75,7 +71,7 @@ def test_rows_of_a_corpus_go_with_it_and_those_of_nights_stay(lake: Lake, tmp_pa
     assert done.freed_bytes > 0
     assert len(read_results(lake)) == BOARDS
     assert lake.list("corpora") == []
-    assert counts(lake) == shown
+    assert counts_by_date(lake) == shown
     assert list(check_lake_files(lake)) == []
     assert list(repair_lake(lake)) == []
     assert len(read_results(lake)) == BOARDS
@@ -172,10 +168,10 @@ def test_versions_go_once_the_present_one_has_repeated_them(lake: Lake, tmp_path
         assert prune(lake).count == 0
         night(tmp_path)
         assert versions(lake) == {"pips-2": BOARDS, NEXT: BOARDS}
-        shown = counts(lake)
+        shown = counts_by_date(lake)
         assert prune(lake).count == BOARDS
         assert versions(lake) == {NEXT: BOARDS}
-        assert counts(lake) == shown
+        assert counts_by_date(lake) == shown
         assert list(check_lake_files(lake)) == []
         assert night(tmp_path).planned == 0
 
@@ -215,7 +211,7 @@ def mixed(lake: Lake, tmp_path: Path) -> Iterator[Callable[[int], bool]]:
     add_loser(lake)
     with new_version():
         night(tmp_path)
-        shown = counts(lake)
+        shown = counts_by_date(lake)
 
         def is_ended_after(write: int) -> bool:
             folder = tmp_path / f"{write}"
@@ -223,10 +219,10 @@ def mixed(lake: Lake, tmp_path: Path) -> Iterator[Callable[[int], bool]]:
                 shutil.copytree(tmp_path / name, folder / name)
             at = Lake.open(str(folder / "lake"))
             killed = is_killed_at(write, at)
-            assert counts(at) == shown
+            assert counts_by_date(at) == shown
             prune(at)
             assert versions(at) == {NEXT: BOARDS}
-            assert counts(at) == shown
+            assert counts_by_date(at) == shown
             assert list(check_lake_files(at)) == []
             assert not at.exists("checked/pips-pruned.json")
             assert killed or night(folder).planned == 0
