@@ -80,9 +80,11 @@ class RankingPlug(Protocol):
     """Says that the models took no part, as a clause."""
     NOT_RANKED: str
     """Says which boards are ranked, to a person with another one."""
-    MISSES: tuple[str, ...]
+    MISSES: Mapping[str, str]
     """Classes of boards whose first cover is not the official one, in the order in which they are
-    looked for."""
+    looked for: a code for programs and tables, with its phrase for people."""
+    EARLIER_MISSES: Mapping[str, str]
+    """Codes of the phrases that earlier versions wrote into tables in their place."""
 
     def read_board(self, value: Any) -> Any:
         """Read a board from JSON. Raises PermanentError and InvalidPuzzleError."""
@@ -113,7 +115,8 @@ class RankingPlug(Protocol):
     ) -> tuple[int | None, str | None]:
         """Find the place, from 1 on, of an official solution (JSON) among covers, and the miss.
 
-        The place is None where it is not listed, the miss None where it is first.
+        The place is None where it is not listed, the miss, a code of MISSES, None where it is
+        first.
         """
 
 

@@ -300,4 +300,6 @@ RANK_ACCURACY = _schema(
 )
 """For people: which place the official solution takes when a board's covers are ranked by how
 likely each was meant. Current revisions with an official solution, no drafts, one row per ranker.
-`confidence` is that of the first cover; `miss` says in which class the first cover differs."""
+`confidence` is that of the first cover; `miss` is the code of the class in which the first cover
+differs. Earlier versions of nightgrid wrote a phrase there under the same schema version, and
+nightgrid.archive.results.rank_accuracy reads it as the code."""

@@ -64,6 +64,28 @@ def editions(lake: Lake) -> Iterator[Edition]:
         )
 
 
+def read_accuracy(lake: Lake, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read the gold table, of all columns or those wanted; misses are codes, whatever wrote them.
+
+    A class that is not used any more stays as it is.
+    """
+    return _with_codes(lake.read_table(PATH, RANK_ACCURACY, columns))
+
+
+def _with_codes(table: pa.Table) -> pa.Table:
+    """Put codes where an earlier version wrote phrases."""
+    if "miss" not in table.column_names:
+        return table
+    code_of = ranking_plug().EARLIER_MISSES
+    phrases, misses = pa.array(list(code_of), pa.string()), table.column("miss")
+    at = pc.index_in(misses, value_set=phrases)
+    if at.null_count == len(table):
+        return table
+    codes = pa.array([str(code) for code in code_of.values()]).take(at.combine_chunks())
+    place = table.column_names.index("miss")
+    return table.set_column(place, table.schema.field(place), pc.coalesce(codes, misses))
+
+
 def write_accuracy(lake: Lake, ranker: str, known: Collection[str]) -> str:
     """Write the gold table anew for one ranker, as far as boards are ranked; return its path.
 
@@ -71,9 +93,10 @@ def write_accuracy(lake: Lake, ranker: str, known: Collection[str]) -> str:
     that is not used any more: it is told anew. Rows of other rankers stay.
     """
     try:
-        before = lake.read_table(PATH, RANK_ACCURACY)
+        written = lake.read_table(PATH, RANK_ACCURACY)
     except DamagedFileError:
-        before = RANK_ACCURACY.empty_table()
+        written = RANK_ACCURACY.empty_table()
+    before = _with_codes(written)
     classes = {None, *ranking_plug().MISSES}
     rows = {
         _key(row): row
@@ -92,7 +115,7 @@ def write_accuracy(lake: Lake, ranker: str, known: Collection[str]) -> str:
     others = before.filter(pc.not_equal(before.column("ranker"), ranker))
     table = pa.concat_tables([others, pa.Table.from_pylist(found, RANK_ACCURACY)])
     table = table.sort_by([("ranker", "ascending"), ("date", "ascending")])
-    if not (lake.exists(PATH) and table.equals(before)):
+    if not (lake.exists(PATH) and table.equals(written)):
         lake.write_table(PATH, table)
     return PATH
 
@@ -167,9 +190,9 @@ def calibration(rows: Sequence[Mapping[str, Any]]) -> list[ConfidenceBin]:
 
 
 def miss_counts(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Count the misses of rows of the gold table by class, in the order of the classes.
+    """Count the misses of rows of the gold table by code, in the order of the classes.
 
-    Classes of earlier versions come last.
+    Classes that are not used any more come last.
     """
     told = Counter(row["miss"] for row in rows if row["miss"] is not None)
     known = ranking_plug().MISSES
@@ -188,11 +211,17 @@ class Month:
     in_five: int
     listed: int
     misses: Mapping[str, int]
+    """By the code of the class."""
+
+
+def miss_phrase(miss: str) -> str:
+    """Say a class of misses to people; one that is not used any more as it stands in the table."""
+    return ranking_plug().MISSES.get(miss, miss)
 
 
 def accuracy_by_month(lake: Lake, ranker: str) -> list[Month]:
     """Sum the gold table of a ranker up by month, the earliest first."""
-    table = lake.read_table(PATH, RANK_ACCURACY)
+    table = read_accuracy(lake)
     months: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in table.filter(pc.equal(table.column("ranker"), ranker)).to_pylist():
         months[f"{row['date']:%Y-%m}"].append(row)

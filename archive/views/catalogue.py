@@ -294,7 +294,7 @@ _LINES = {
     "official_confidence": "the same of the published solution",
     "seconds": "time that ranking took, seconds",
     "processor_s": "processor time that ranking took, seconds",
-    "miss": "in which way the first cover differs from the published one; null where it does not",
+    "miss": "code of how the first cover differs from the published one; null where it does not",
     "source": "the file or address that it came from",
     "source_row": "the row of a corpus, from 0; null for nights",
     "url": "the file or address that it came from",

@@ -36,8 +36,7 @@ from nightgrid.archive.merging.merge import without_repeats
 from nightgrid.archive.results.contradictions import contradicting_answers
 from nightgrid.archive.results.files import SOLUTION_FILES
 from nightgrid.archive.results.gold import COUNTS_PATH, RUNTIMES_PATH, ranks_path
-from nightgrid.archive.results.rank_accuracy import COLUMNS as RANKINGS
-from nightgrid.archive.results.rank_accuracy import PATH as RANKINGS_PATH
+from nightgrid.archive.results.rank_accuracy import read_accuracy
 from nightgrid.archive.results.results import one_per_job, scan_results
 from nightgrid.solvers.registry import GAMES
 
@@ -167,7 +166,7 @@ def rank_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Tab
 
 def ranking_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
     """Read which places official solutions take among ranked covers."""
-    yield _counted_against_bounds(lake.read_table(RANKINGS_PATH, RANKINGS, columns), held)
+    yield _counted_against_bounds(read_accuracy(lake, columns), held)
 
 
 def quarantine_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:

@@ -15,7 +15,7 @@ from benchmarks.strands_rank.early import Early, refitted
 from benchmarks.strands_rank.tried import Tried
 from nightgrid.archive.games.strands.playing.play import Answer, Possible, play_in_order, play_out
 from nightgrid.archive.games.strands.ranking.features import GROUPS
-from nightgrid.archive.games.strands.ranking.misses import Laid, class_of_miss
+from nightgrid.archive.games.strands.ranking.misses import Laid, Miss, class_of_miss
 from nightgrid.archive.games.strands.ranking.ranker import LISTED
 from nightgrid.archive.games.strands.ranking.themes import SIGNAL
 from nightgrid.archive.games.strands.ranking.weights import Weights
@@ -123,7 +123,7 @@ def misses(
     tried: Sequence[Tried], scores: Sequence[F64], open_vocabulary: Callable[[], Vocabulary]
 ) -> list[list[object]]:
     """Count the boards whose first cover is another one by the class of the miss."""
-    counts: Counter[str] = Counter()
+    counts: Counter[Miss] = Counter()
     for one, own in zip(tried, scores, strict=True):
         official = Laid(spangram=one.spangram, words=one.official, cells=frozenset())
         first = one.laid[int(np.argmax(own))] if len(own) else None
@@ -131,7 +131,7 @@ def misses(
         miss = class_of_miss(official, first, listed, open_vocabulary)
         if miss is not None:
             counts[miss] += 1
-    return [[name, count] for name, count in counts.most_common()]
+    return [[miss.phrase, count] for miss, count in counts.most_common()]
 
 
 def played(tried: Sequence[Tried], scores: Sequence[F64]) -> list[list[object]]:

@@ -7,7 +7,7 @@ from statistics import median
 
 from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.games.plug import ALONE_SUFFIX
-from nightgrid.archive.results.rank_accuracy import calibration, miss_counts
+from nightgrid.archive.results.rank_accuracy import calibration, miss_counts, miss_phrase
 from nightgrid.service.report import charts
 from nightgrid.service.report.blocks import figure, section, table_block
 from nightgrid.service.report.figures import Figures, GameFigures, Row
@@ -99,5 +99,5 @@ def _misses(rows: Sequence[Row]) -> Html | None:
     counts = miss_counts(rows)
     if not counts:
         return None
-    told = [(miss, f"{count:,}") for miss, count in counts.items()]
+    told = [(miss_phrase(miss), f"{count:,}") for miss, count in counts.items()]
     return table_block(("how the first cover differs", "boards"), told, numbers=1)

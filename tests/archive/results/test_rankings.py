@@ -16,7 +16,7 @@ import pytest
 
 from nightgrid.archive.games.strands.ranking import ranker as rankers
 from nightgrid.archive.games.strands.ranking import vocabularies
-from nightgrid.archive.games.strands.ranking.misses import NO_THEME_WORD, NOT_LISTED
+from nightgrid.archive.games.strands.ranking.misses import EARLIER_MISSES, MISSES, Miss
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.ingest.fetch import fetch
@@ -30,6 +30,8 @@ from nightgrid.archive.results.rank_accuracy import (
     calibration,
     editions,
     miss_counts,
+    miss_phrase,
+    read_accuracy,
     whole,
     write_accuracy,
 )
@@ -41,6 +43,7 @@ from nightgrid.archive.results.rankings import (
     rank,
 )
 from nightgrid.archive.sources.folder import FolderSource
+from nightgrid.archive.views.catalogue import view_named
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel.codes import OUT_OF_NODES
 from nightgrid.solvers.reasons import BudgetSpentError
@@ -167,7 +170,7 @@ def test_official_answers_are_measured_once_and_ranking_never_sees_them(filled: 
         assert looked.call_count == 1
     rows = filled.read_table(PATH, RANK_ACCURACY).to_pylist()
     assert [row["official_place"] for row in rows] == [2, None]
-    assert rows[1]["miss"] == NO_THEME_WORD
+    assert rows[1]["miss"] == Miss.NO_THEME_WORD
     (month,) = accuracy_by_month(filled, ALONE)
     assert (month.month, month.boards, month.first, month.in_five) == ("2026-01", 2, 0, 1)
     assert whole([month, month]).boards == 4
@@ -186,7 +189,34 @@ def test_a_class_that_is_not_used_any_more_is_told_anew(filled: Lake):
     assert accuracy_by_month(filled, ALONE)[0].misses == {"not in the list": 1}
     write_accuracy(filled, ALONE, known_rankings(filled))
     assert filled.read_table(PATH, RANK_ACCURACY).to_pylist() == [row]
-    assert accuracy_by_month(filled, ALONE)[0].misses == {NO_THEME_WORD: 1}
+    assert accuracy_by_month(filled, ALONE)[0].misses == {Miss.NO_THEME_WORD: 1}
+
+
+def test_phrases_of_an_earlier_version_are_read_as_codes_and_written_so(filled: Lake):
+    """Given rows of two rankers with phrases, Then codes are read, and written by the next."""
+    first, _ = editions(filled)
+    kept(filled, first, ranked("OTHER", "WORDS"))
+    write_accuracy(filled, ALONE, known_rankings(filled))
+    (row,) = filled.read_table(PATH, RANK_ACCURACY).to_pylist()
+    assert row["miss"] == Miss.NO_THEME_WORD
+    phrases = [*EARLIER_MISSES, "a class of before", None]
+    rows = [row | {"ranker": "earlier", "miss": phrase} for phrase in phrases]
+    rows.append(row | {"miss": MISSES[Miss.NO_THEME_WORD]})
+    filled.write_table(PATH, pa.Table.from_pylist(rows, RANK_ACCURACY))
+    codes = [*EARLIER_MISSES.values(), "a class of before", None, Miss.NO_THEME_WORD]
+    assert read_accuracy(filled).column("miss").to_pylist() == codes
+    assert read_accuracy(filled, ["ranker", "miss"]).column_names == ["ranker", "miss"]
+    assert read_accuracy(filled, ["ranker"]).num_columns == 1
+    view = view_named("rankings").read(filled, ["miss"])
+    assert view.column("miss").to_pylist() == codes
+    with mock.patch.object(rank_accuracy, "find_ranking", wraps=find_ranking) as looked:
+        write_accuracy(filled, ALONE, known_rankings(filled))
+        assert looked.call_count == 0
+    written = filled.read_table(PATH, RANK_ACCURACY).select(["ranker", "miss"]).to_pylist()
+    expected = zip(["earlier"] * len(phrases) + [ALONE], codes, strict=True)
+    assert sorted(map(str, written)) == sorted(
+        str({"ranker": ranker, "miss": code and str(code)}) for ranker, code in expected
+    )
 
 
 def test_confidence_is_compared_with_how_often_it_is_right():
@@ -207,6 +237,15 @@ def test_confidence_is_compared_with_how_often_it_is_right():
 
 
 def test_misses_are_counted_in_the_order_of_classes():
-    told = (NOT_LISTED, "a class of before", NO_THEME_WORD, NOT_LISTED, None)
+    told = (Miss.NOT_LISTED, "a class of before", Miss.NO_THEME_WORD, Miss.NOT_LISTED, None)
     counts = miss_counts({"miss": miss} for miss in told)
-    assert list(counts.items()) == [(NO_THEME_WORD, 1), (NOT_LISTED, 2), ("a class of before", 1)]
+    assert list(counts.items()) == [
+        (Miss.NO_THEME_WORD, 1),
+        (Miss.NOT_LISTED, 2),
+        ("a class of before", 1),
+    ]
+
+
+def test_people_read_phrases():
+    assert miss_phrase(Miss.SWAP) == "letters or words between spangram and theme words"
+    assert miss_phrase("a class of before") == "a class of before"

@@ -6,29 +6,59 @@ where they are told apart.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from nightgrid.solvers.strands.solution import Cover, cover_from_json
 
 if TYPE_CHECKING:
     from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
-NO_THEME_WORD = "a theme word is not in the vocabulary"
-NO_COMPOUND = "the spangram is neither in the vocabulary nor a compound of its words"
-NOT_LISTED = "not among the best covers"
-ANAGRAM = "other words on the same cells"
-SPANGRAM_ALONE = "another spangram, the same theme words"
-SWAP = "letters or words between spangram and theme words"
-ONE_WORD = "one word"
-SEVERAL_WORDS = "several words"
-MISSES = (
-    NO_THEME_WORD, NO_COMPOUND, NOT_LISTED, ANAGRAM, SPANGRAM_ALONE, SWAP, ONE_WORD, SEVERAL_WORDS,
-)  # fmt: skip
-"""Classes of boards whose first cover is not the official one, in the order in which they are
-looked for. The first three are those of boards whose official cover is not listed."""
+
+class Miss(enum.StrEnum):
+    """Classes of boards whose first cover is not the official one, as they are looked for in turn.
+
+    The first three are those of boards whose official cover is not listed. A class is its code for
+    programs and tables, and a phrase for people.
+    """
+
+    phrase: str
+
+    def __new__(cls, value: str, phrase: str = "") -> Self:
+        """Make a class of its code and its phrase."""
+        miss = str.__new__(cls, value)
+        miss._value_, miss.phrase = value, phrase
+        return miss
+
+    NO_THEME_WORD = "no_theme_word", "a theme word is not in the vocabulary"
+    NO_COMPOUND = (
+        "no_compound",
+        "the spangram is neither in the vocabulary nor a compound of its words",
+    )
+    NOT_LISTED = "not_listed", "not among the best covers"
+    ANAGRAM = "anagram", "other words on the same cells"
+    SPANGRAM_ALONE = "spangram_alone", "another spangram, the same theme words"
+    SWAP = "swap", "letters or words between spangram and theme words"
+    ONE_WORD = "one_word", "one word"
+    SEVERAL_WORDS = "several_words", "several words"
+
+
+MISSES: Mapping[str, str] = {miss: miss.phrase for miss in Miss}
+"""See RankingPlug."""
+EARLIER_MISSES: Mapping[str, str] = {
+    "a theme word is not in the vocabulary": Miss.NO_THEME_WORD,
+    "the spangram is neither in the vocabulary nor a compound of its words": Miss.NO_COMPOUND,
+    "not among the best covers": Miss.NOT_LISTED,
+    "other words on the same cells": Miss.ANAGRAM,
+    "another spangram, the same theme words": Miss.SPANGRAM_ALONE,
+    "letters or words between spangram and theme words": Miss.SWAP,
+    "one word": Miss.ONE_WORD,
+    "several words": Miss.SEVERAL_WORDS,
+}
+"""See RankingPlug. They stand in lakes: a phrase for people may change, and these may not."""
 OpenVocabulary = Callable[[], "Vocabulary"]
 """Opens what words are known, where a cover is not listed."""
 
@@ -46,7 +76,7 @@ class Laid:
 
 def class_of_miss(
     official: Laid, first: Laid | None, listed: Laid | None, open_vocabulary: OpenVocabulary
-) -> str | None:
+) -> Miss | None:
     """Say in which class a first cover differs from the official one; None where it does not.
 
     `listed` is the listed cover with the official words, None where there is none.
@@ -57,32 +87,32 @@ def class_of_miss(
         return None
     missing = official.words - first.words
     if first.cells == listed.cells:
-        return ANAGRAM
+        return Miss.ANAGRAM
     if first.spangram != official.spangram:
-        return SPANGRAM_ALONE if missing == {official.spangram} else SWAP
-    return ONE_WORD if len(missing) == 1 else SEVERAL_WORDS
+        return Miss.SPANGRAM_ALONE if missing == {official.spangram} else Miss.SWAP
+    return Miss.ONE_WORD if len(missing) == 1 else Miss.SEVERAL_WORDS
 
 
-def why_not_listed(official: Laid, vocabulary: Vocabulary) -> str:
+def why_not_listed(official: Laid, vocabulary: Vocabulary) -> Miss:
     """Say why an official cover is not listed: it cannot be found, or others are better.
 
     A spangram that can be read as words of the vocabulary may still be left out, where a board has
-    more compounds than are searched: that counts as NOT_LISTED.
+    more compounds than are searched: that counts as `Miss.NOT_LISTED`.
     """
     # Texts of the plug are asked for without it: it loads kernels.
     from nightgrid.solvers.strands.ranking.compounds import reading
 
     find = vocabulary.lexicon.find
     if any(find(word) < 0 for word in official.words - {official.spangram}):
-        return NO_THEME_WORD
+        return Miss.NO_THEME_WORD
     if find(official.spangram) < 0 and len(reading(vocabulary, official.spangram)[1]) == 1:
-        return NO_COMPOUND
-    return NOT_LISTED
+        return Miss.NO_COMPOUND
+    return Miss.NOT_LISTED
 
 
 def measure(
     official: Any, covers: Sequence[Mapping[str, Any]], open_vocabulary: OpenVocabulary
-) -> tuple[int | None, str | None]:
+) -> tuple[int | None, Miss | None]:
     """Find the place of an official cover (JSON) among ranked covers, and the class of the miss."""
     cover = cover_from_json(official)
     place = place_of(cover, covers)

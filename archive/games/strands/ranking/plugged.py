@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nightgrid.archive.games.plug import ALONE_SUFFIX, Ranked, ranker_name
 from nightgrid.archive.games.strands.ranking import misses
-from nightgrid.archive.games.strands.ranking.misses import MISSES
+from nightgrid.archive.games.strands.ranking.misses import EARLIER_MISSES, MISSES
 from nightgrid.solvers.algebra import Arrays, Budget, Status
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 __all__ = [
-    "ALONE", "GAME", "MISSES", "NOT_RANKED", "board_at", "can_rank", "fitted_until", "measure",
-    "open_ranker", "rank", "ranker_here", "read_board", "warm",
+    "ALONE", "EARLIER_MISSES", "GAME", "MISSES", "NOT_RANKED", "board_at", "can_rank",
+    "fitted_until", "measure", "open_ranker", "rank", "ranker_here", "read_board", "warm",
 ]  # fmt: skip
 GAME = "strands"
 ALONE = (

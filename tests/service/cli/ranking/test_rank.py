@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from nightgrid.archive.games.strands.ranking import vocabularies
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
@@ -82,6 +83,24 @@ def test_a_night_says_what_ranked_and_that_models_took_no_part(
     assert code == 0, err
     assert f", 2 ranked by {NAME}-alone, " in out.splitlines()[0]
     assert f"\n{sentence_of(ALONE)}\n" in out
+
+
+def test_programs_read_codes_of_misses_and_people_phrases(
+    invoke: Invoke, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Given a vocabulary without the words of the boards, Then both say why no cover is listed."""
+    knowing_none = Ranker(fitted_weights(), vocabulary_of({"OTHER": 400}, {"OTHER"}, []), None)
+    for module in (work, driving):
+        monkeypatch.setattr(module, "open_ranker", lambda: knowing_none)
+    monkeypatch.setattr(vocabularies, "ranking_vocabulary", lambda: knowing_none.vocabulary)
+    common = ("--lake", str(tmp_path / "lake"), "--inline")
+    night = ("nightly", "--source", str(source), "--game", "strands", "--ask", "first")
+    code, _, err = invoke(*night, "--no-prefect", *common)
+    assert code == 0, err
+    code, out, _ = invoke("rank", "--json", *common)
+    assert (code, json.loads(out)["all"]["misses"]) == (0, {"no_theme_word": 2})
+    code, out, _ = invoke("rank", *common)
+    assert "a theme word is not in the vocabulary (2)" in out
 
 
 def test_a_lake_without_boards_is_told(invoke: Invoke, tmp_path: Path):

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from nightgrid.archive.games.strands.ranking.misses import (
-    ANAGRAM,
-    MISSES,
-    NO_COMPOUND,
-    NO_THEME_WORD,
-    NOT_LISTED,
-    ONE_WORD,
-    SEVERAL_WORDS,
-    SPANGRAM_ALONE,
-    SWAP,
-    measure,
-)
+from nightgrid.archive.games.strands.ranking.misses import EARLIER_MISSES, MISSES, Miss, measure
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
 
 
@@ -39,14 +29,14 @@ def no_vocabulary() -> Vocabulary:
     ("first", "miss"),
     [
         (ranked("SPAN", "APES", "LUNA"), None),
-        (ranked("SPAN", "PEAS", "LUNA"), ANAGRAM),
-        (ranked("PANS", "APES", "LUNA", cells="xyz"), SPANGRAM_ALONE),
-        (ranked("PANSA", "PES", "LUNA", cells="xyz"), SWAP),
-        (ranked("SPAN", "PEAS", "LUNA", cells="xyz"), ONE_WORD),
-        (ranked("SPAN", "PEAS", "ULNA", cells="xyz"), SEVERAL_WORDS),
+        (ranked("SPAN", "PEAS", "LUNA"), Miss.ANAGRAM),
+        (ranked("PANS", "APES", "LUNA", cells="xyz"), Miss.SPANGRAM_ALONE),
+        (ranked("PANSA", "PES", "LUNA", cells="xyz"), Miss.SWAP),
+        (ranked("SPAN", "PEAS", "LUNA", cells="xyz"), Miss.ONE_WORD),
+        (ranked("SPAN", "PEAS", "ULNA", cells="xyz"), Miss.SEVERAL_WORDS),
     ],
 )
-def test_a_miss_has_a_class(first: dict[str, Any], miss: str | None):
+def test_a_miss_has_a_class(first: dict[str, Any], miss: Miss | None):
     official = ranked("SPAN", "APES", "LUNA")
     covers = [first] if miss is None else [first, official]
     found = measure(official["cover"], covers, no_vocabulary)
@@ -59,20 +49,27 @@ WORDS = {"SPAN": 400, "APES": 400, "LUNA": 300, "HOT": 500, "DOG": 500}
 @pytest.mark.parametrize(
     ("official", "miss"),
     [
-        (ranked("SPAN", "APES", "QUAG"), NO_THEME_WORD),
-        (ranked("QUAGGA", "APES", "QUAG"), NO_THEME_WORD),
-        (ranked("QUAGGA", "APES", "LUNA"), NO_COMPOUND),
-        (ranked("HOTDOG", "APES", "LUNA"), NOT_LISTED),
-        (ranked("SPAN", "APES", "LUNA"), NOT_LISTED),
+        (ranked("SPAN", "APES", "QUAG"), Miss.NO_THEME_WORD),
+        (ranked("QUAGGA", "APES", "QUAG"), Miss.NO_THEME_WORD),
+        (ranked("QUAGGA", "APES", "LUNA"), Miss.NO_COMPOUND),
+        (ranked("HOTDOG", "APES", "LUNA"), Miss.NOT_LISTED),
+        (ranked("SPAN", "APES", "LUNA"), Miss.NOT_LISTED),
     ],
 )
 @pytest.mark.parametrize("covers", [[], [ranked("OTHER", "WORDS")]])
 def test_a_cover_that_is_not_listed_has_a_reason(
-    official: dict[str, Any], miss: str, covers: list[dict[str, Any]]
+    official: dict[str, Any], miss: Miss, covers: list[dict[str, Any]]
 ):
     known = vocabulary_of(WORDS, set(WORDS), [("HOT", "DOG", 450)])
     assert measure(official["cover"], covers, lambda: known) == (None, miss)
 
 
-def test_every_class_has_a_name_of_its_own():
-    assert len(set(MISSES)) == len(MISSES) == 8
+def test_every_class_has_a_code_and_a_phrase_of_its_own():
+    assert list(MISSES) == list(Miss)
+    assert all(re.fullmatch("[a-z_]+", code) for code in MISSES)
+    assert len(set(MISSES.values())) == len(MISSES) == 8
+
+
+def test_phrases_of_earlier_versions_have_codes():
+    assert set(EARLIER_MISSES.values()) == set(Miss)
+    assert not set(EARLIER_MISSES) & set(Miss)
