@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Annotated, Any
 
 import redis
@@ -28,11 +27,9 @@ from nightgrid.service.http.solves.quick.small_boards import SmallBoards, subjec
 from nightgrid.service.http.solves.replays import Replays
 from nightgrid.service.http.solves.replies import Replies
 from nightgrid.service.http.solves.solve_request import SolveRequest
-from nightgrid.service.http.solves.views import Views, is_over, told_of_task
+from nightgrid.service.http.solves.views import Views, is_over
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress, read_task_progress
-from nightgrid.workers.ondemand.record import BadRecordError
-from nightgrid.workers.ondemand.record_files import read_record
 
 
 class Service:
@@ -101,24 +98,16 @@ class Service:
 
     def look(self, job_id: str) -> dict[str, Any] | None:
         """Show a job with its place in the queue, or None for one that there is not. Blocks."""
-        solve = self.views.look(job_id)
+        solve = self.views.look(job_id, self._told_of)
         if solve is not None and is_over(solve):
             self.open_jobs.ended(job_id)
         if solve is not None and solve["state"] == "queued":
             return {**solve, "place": self._places.of(job_id)}
-        progress = None if solve is None else solve["progress"]
-        if solve is not None and progress and progress["elapsed_s"] is not None:
-            told = read_task_progress(self.redis, self.settings.workers, job_id)
-            if told is not None and self._is_of_last_attempt(job_id, told):
-                return {**solve, "progress": told_of_task(progress, told)}
         return solve
 
-    def _is_of_last_attempt(self, job_id: str, told: TaskProgress) -> bool:
-        """Tell whether what a task has told is not of an attempt that is over."""
-        with suppress(BadRecordError):
-            record = read_record(self.lake, job_id)
-            return record is not None and record.started_at == told.started_at
-        return False
+    def _told_of(self, job_id: str) -> TaskProgress | None:
+        """Read what the task of a job has told of its progress."""
+        return read_task_progress(self.redis, self.settings.workers, job_id)
 
     async def _look(self, job_id: str) -> dict[str, Any] | None:
         return await asyncio.to_thread(self.look, job_id)

@@ -41,6 +41,7 @@ JOB_COLUMNS = {
     "chunks_done": "int64?",
     "chunks_total": "int64?",
     "states": "int64?",
+    "started_at": "double?",
     "elapsed_s": "double?",
     "expected_s": "double?",
     "left_s": "double?",

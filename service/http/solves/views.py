@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +46,7 @@ STATES = {
     "expired": "expired",
 }
 """What the service calls the states of jobs; `done` may be `failed`, see `state_of`."""
+ToldOf = Callable[[str], TaskProgress | None]
 _FINAL = frozenset(FINAL.to_pylist())
 
 
@@ -83,10 +84,11 @@ class Views:
         """Show a job that is answered for good, if that is kept: no look at the lake."""
         return self._final.get(job_id)
 
-    def look(self, job_id: str) -> dict[str, Any] | None:
+    def look(self, job_id: str, told_of: ToldOf | None = None) -> dict[str, Any] | None:
         """Show a job, or None for one that was never submitted and has no result.
 
-        Raises TransientError where the lake does not answer.
+        `told_of` reads what the task of a job has told of its progress. Raises TransientError where
+        the lake does not answer.
         """
         known = self._final.get(job_id)
         if known is not None:
@@ -95,7 +97,12 @@ class Views:
         if found.state == "unknown":
             return None
         row = find_row(self._lake, job_id) if found.state == "done" else None
-        return self.show(job_id, found, row)
+        solve = self.show(job_id, found, row)
+        told = None if told_of is None or found.started_at is None else told_of(job_id)
+        # An attempt that is over may have told it.
+        if told is not None and told.started_at == found.started_at:
+            return {**solve, "progress": _told_of_task(solve["progress"], told)}
+        return solve
 
     def show(
         self,
@@ -268,7 +275,7 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
 
 
-def told_of_task(progress: Mapping[str, Any], told: TaskProgress) -> dict[str, Any]:
+def _told_of_task(progress: Mapping[str, Any], told: TaskProgress) -> dict[str, Any]:
     """Add to the progress of a task what it has told while it works."""
     expected_s = progress["expected_s"] or 0.0
     whole_s, left_s = forecast(expected_s, told.kernel_s, told.passed)

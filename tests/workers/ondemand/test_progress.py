@@ -60,15 +60,17 @@ def test_a_task_tells_for_how_long_it_has_run_and_what_is_expected(
     seen = []
 
     def solve(*_):
-        seen.append(status(lake, job))
+        seen.append((status(lake, job), read_record(lake, job)))
         raise ValueError("stopped here")
 
     monkeypatch.setattr(solving, "solve_whole", solve)
     job = submit(lake, BOARD, COUNT, game="pips", settings=settings)
     with pytest.raises(solving._FailedError):
         solve_message(lake, mailbox[0], settings, "w")
-    (told,) = seen
+    ((told, record),) = seen
     assert told.state == "working"
+    assert told.started_at == record.started_at
+    assert record.started_at is not None
     assert told.elapsed_s is not None
     assert 0 < told.left_s <= told.expected_s
 

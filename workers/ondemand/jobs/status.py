@@ -39,8 +39,11 @@ class JobStatus:
     chunks_total: int | None = None
     states: int | None = None
     """States of the chunks of its run that are done."""
+    started_at: float | None = None
+    """When a worker began it in one task: Unix time; None before that, and for a run. A service
+    does not tell it."""
     elapsed_s: float | None = None
-    """Seconds since a worker began it in one task; None before that, and for a run."""
+    """Seconds since then."""
     expected_s: float | None = None
     """What it is expected to take altogether: seconds of one core. None for a short task."""
     left_s: float | None = None
@@ -123,12 +126,8 @@ def status_of(lake: Lake, record: Record) -> JobStatus:
 def _with_task(found: JobStatus, record: Record) -> JobStatus:
     """Add how far the task of a job is, as far as its record says."""
     elapsed_s = max(0.0, time.time() - (record.started_at or time.time()))
+    begun = replace(found, started_at=record.started_at, elapsed_s=elapsed_s)
     if record.expected is None:
-        return replace(found, elapsed_s=elapsed_s)
+        return begun
     expected_s = record.expected.seconds
-    return replace(
-        found,
-        elapsed_s=elapsed_s,
-        expected_s=expected_s,
-        left_s=max(0.0, expected_s - elapsed_s),
-    )
+    return replace(begun, expected_s=expected_s, left_s=max(0.0, expected_s - elapsed_s))
