@@ -166,8 +166,8 @@ def _worked(
         is_small = outcome.status is not Status.OVER_BUDGET
         if is_small or (small == budget and not is_long):
             return _file(lake, game, puzzle, record, outcome, parts)
-        least_s = outcome.statistics.kernel_ns / 1e9
-        return _became_run(lake, game, puzzle, record, settings, least_s)
+        spent_s = outcome.statistics.kernel_ns / 1e9
+        return _became_run(lake, game, puzzle, record, settings, spent_s)
 
 
 def _became_run(
@@ -176,9 +176,12 @@ def _became_run(
     puzzle: Any,
     record: Record,
     settings: Settings,
-    least_s: float = 0.0,
+    spent_s: float = 0.0,
 ) -> dict[str, Any]:
-    """Plan a run for a job that takes `least_s` at least."""
+    """Plan a run for a job on which one task has spent `spent_s` without an answer.
+
+    It is expected to take as long again, or what its game says if that is longer.
+    """
     expected_s = 0.0 if record.expected is None else record.expected.seconds
     run_id = plan_job(
         lake,
@@ -187,7 +190,7 @@ def _became_run(
         record.question.ask,
         record.budget,
         worker_count=settings.batch_processes,
-        least_s=max(least_s, expected_s),
+        expected_s=max(spent_s, expected_s),
         split=_split_of(record, settings),
     )
     write_record(lake, replace(record, run_id=run_id))

@@ -114,20 +114,20 @@ def test_a_job_that_had_too_little_of_a_core_is_tried_again_before_it_becomes_a_
 
 
 @pytest.mark.parametrize(
-    ("least_s", "split", "chunks"), [(0.0, "auto", 1), (3.0, "auto", 2), (3.0, "never", 1)]
+    ("expected_s", "split", "chunks"), [(0.0, "auto", 1), (3.0, "auto", 2), (3.0, "never", 1)]
 )
-def test_a_job_that_has_taken_long_is_divided_whatever_was_expected(
-    lake, settings, least_s, split, chunks
+def test_a_job_that_is_expected_to_take_long_is_divided_whatever_its_size(
+    lake, settings, expected_s, split, chunks
 ):
     large, budget = puzzle(9, toy.LARGE), JobBudget.of(settings, Budget())
     game = bind_game("pips")
-    run_id = plan_job(lake, game, large, COUNT, budget, least_s=least_s, split=split)
+    run_id = plan_job(lake, game, large, COUNT, budget, expected_s=expected_s, split=split)
     run = open_run(lake, run_id)
     assert min(2, len(run.chunks())) == chunks
     before = progress_of(lake, run)
     assert (before.chunks_done, before.states) == (0, 0)
     assert before.left_s == before.expected_s
-    assert before.left_s >= least_s
+    assert before.left_s >= expected_s
     drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     after = progress_of(lake, open_run(lake, run_id))
     assert after.chunks_done == after.chunks_total
@@ -178,7 +178,7 @@ def test_a_task_says_what_its_job_has_taken(lake, settings, mailbox, monkeypatch
     monkeypatch.setattr(solving, "plan_job", plan)
     submit(lake, PLAIN, COUNT, settings=settings, split="never")
     solve_message(lake, mailbox[0], settings, "w")
-    assert said == {"worker_count": settings.batch_processes, "least_s": 3.0, "split": "never"}
+    assert said == {"worker_count": settings.batch_processes, "expected_s": 3.0, "split": "never"}
 
 
 def test_a_job_that_raises_over_and_over_becomes_poison(lake, settings, mailbox):

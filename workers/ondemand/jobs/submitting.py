@@ -164,13 +164,13 @@ def plan_job(
     budget: JobBudget,
     *,
     worker_count: int = 2,
-    least_s: float = 0.0,
+    expected_s: float = 0.0,
     split: Split = "auto",
 ) -> str:
     """Plan a run of one job, or take up the one that was cancelled; return its id.
 
-    `least_s` is what the job is known to take at least: from a second on it is divided for so many
-    workers, whatever was expected of it.
+    `expected_s` is what the job is expected to take, in seconds of one core: an estimate that
+    replaces a smaller one by its size. From a second on the job is divided for so many workers.
     """
     table = puzzles_table(game, [puzzle])
     # What a run has called poison is asked again.
@@ -183,7 +183,7 @@ def plan_job(
         retry=Retry.POISON,
         solution_bytes=budget.solution_bytes,
         worker_count=worker_count,
-        least_s=least_s,
+        expected_s=expected_s,
         split=split,
     )
     resume_run(lake, run_id)

@@ -36,8 +36,8 @@ class Asking:
     """Which jobs are worked again that a run gave up within this budget."""
     split: Split = "auto"
     """Whether jobs are divided before a worker begins them."""
-    least_s: float = 0.0
-    """What every job is known to take at least, whatever is expected of it."""
+    expected_s: float = 0.0
+    """What every job is expected to take, in the place of a smaller estimate by its size."""
     solution_bytes: int | None = None
     """How many bytes of solutions a job may list; None: what the worker's setting says."""
 

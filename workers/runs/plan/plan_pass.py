@@ -160,7 +160,8 @@ class PlanPass(OpenJobs):
         }
         columns = {**head, **{name: table.column(name) for name in table.column_names}}
         rows = conform(pa.table(columns), manifest_schema(table.schema))
-        cost_s = np.maximum(self.estimator.expect(keys, arrays_of(table)), self._asking.least_s)
+        by_size_s = self.estimator.expect(keys, arrays_of(table))
+        cost_s = np.maximum(by_size_s, self._asking.expected_s)
         self._tell_largest(table, cost_s)
         return _Jobs(rows, cost_s)
 

@@ -81,7 +81,7 @@ def plan_run(
     worker_count: int = 2,
     retry: Retry | None = None,
     split: Split = "auto",
-    least_s: float = 0.0,
+    expected_s: float = 0.0,
     solution_bytes: int | None = None,
     about: pa.Array | None = None,
     known_count: int = 0,
@@ -93,13 +93,14 @@ def plan_run(
     over once more: the same jobs are the same run, planned once and found again, with all the work
     done for it. Expensive jobs come first, as far as they are held together. With `retry` jobs are
     planned, too, that earlier runs have given up within this budget. `split` says whether jobs are
-    divided before they are begun, and `least_s` what each is known to take at least.
+    divided before they are begun. `expected_s` is what each is expected to take, in the place of a
+    smaller estimate by its size.
     `solution_bytes` bounds what a job may list, in the place of the worker's setting.
     `about` are the ids of the puzzles, where they are few beside those that the lake has answers
     about, and `known_count` is how many answered ones the caller has left out: the plan counts them
     in.
     """
-    asking = Asking(lake, game, ask, budget, worker_count, retry, split, least_s, solution_bytes)
+    asking = Asking(lake, game, ask, budget, worker_count, retry, split, expected_s, solution_bytes)
     answers = _answers_of(asking, about)
     jobs = OpenJobs(asking.question, answers)
     for table in _tables(puzzles):
