@@ -41,12 +41,10 @@ def drop_rows(
     names: Sequence[str],
     keys: pa.Array,
     *,
-    into: Lake | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> Dropped:
     """Drop the rows whose columns `names` are one of `keys`, as `keys_in` writes them.
 
-    With `into`, the new files are written to that lake and nothing else is changed: a dry run.
     `check` is called before each change. A damaged file is passed over and named.
     """
     rows = freed = 0
@@ -58,9 +56,8 @@ def drop_rows(
             check()
             written = 0
             if found.kept:
-                written = _write_kept(lake, folder, path, names, keys, found, into or lake)
-            if into is None:
-                lake.delete(path, durable=False)
+                written = _write_kept(lake, folder, path, names, keys, found)
+            lake.delete(path, durable=False)
         except MissingFileError:
             continue  # Another process has merged it: its rows are dropped by the next call.
         except DamagedFileError as error:
@@ -110,7 +107,6 @@ def _write_kept(
     names: Sequence[str],
     keys: pa.Array,
     found: _Found,
-    target: Lake,
 ) -> int:
     """Write the rows of a file that stay; return the bytes of the new file."""
 
@@ -121,5 +117,5 @@ def _write_kept(
                 yield kept
 
     new = merged_path(folder, found.low, found.high, found.digest)
-    target.write_row_groups(new, groups(), folder.schema, new=True)
-    return target.sizes(folder.path, deep=False).get(new, 0)
+    lake.write_row_groups(new, groups(), folder.schema, new=True)
+    return lake.sizes(folder.path, deep=False).get(new, 0)

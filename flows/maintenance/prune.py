@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from nightgrid.archive.games import ranking_game, reader
@@ -34,6 +34,7 @@ from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.payloads.published import Published
+from nightgrid.flows.maintenance.dry_run import lake_to_try
 from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.flows.maintenance.retention.rankings import prune_rankings
@@ -55,7 +56,8 @@ def prune_lake(
 ) -> Iterator[Pruned]:
     """Drop what is older than it is to be kept; yield what was dropped, by table and game.
 
-    `games` are those of which something is dropped; empty: all. With `dry_run` nothing is changed.
+    `games` are those of which something is dropped; empty: all. With `dry_run` the same is done on
+    files that no other process sees, and nothing is changed.
     Killed anywhere, the same call ends it. Raises PermanentError for revisions of a game without
     payloads and for damaged files of one game, TransientError while a night is at work on the lake.
     """
@@ -69,38 +71,53 @@ def prune_lake(
             f"the lake {lake.url} has no payloads of {', '.join(missing)}; expected some under raw/"
         )
 
-    def held() -> None:
-        check_held(lake, LEASE)
+    with _opened(lake, dry_run=dry_run) as (at, check):
+        yield from _prune(at, keep_days, games, there, now, check)
 
-    refusal = f"a night or a repair is at work on the lake {lake.url}"
+
+@contextmanager
+def _opened(lake: Lake, *, dry_run: bool) -> Iterator[tuple[Lake, Callable[[], None]]]:
+    """Open what is changed, and what is called before a change that cannot be taken back."""
+    if dry_run:
+        with lake_to_try(lake) as at:
+            yield at, lambda: None
+        return
+    with holding(lake, LEASE, f"a night or a repair is at work on the lake {lake.url}"):
+        yield lake, lambda: check_held(lake, LEASE)
+
+
+def _prune(
+    lake: Lake,
+    keep_days: Mapping[Kept, float],
+    games: Collection[str],
+    there: Collection[str],
+    now: dt.datetime,
+    check: Callable[[], None],
+) -> Iterator[Pruned]:
+    """Drop each kind that is named; `there` are the games with payloads."""
     before = {what: now - dt.timedelta(days=days) for what, days in keep_days.items()}
-    with nullcontext() if dry_run else holding(lake, LEASE, refusal):
-        if Kept.REVISIONS in before:
-            for game in (game for game in there if not games or game in games):
-                date = before[Kept.REVISIONS].date()
-                yield _prune_revisions(lake, game, date, dry_run=dry_run)
-        for what in (Kept.RESULTS, Kept.CONTRADICTED):
-            for game in sorted(games or GAMES) if what in before else ():
-                done = prune_results(
-                    lake, what, game, before[what], now.date(), held, dry_run=dry_run
-                )
-                if games or done.count or done.freed_bytes:
-                    yield done
-        for game in sorted(games or GAMES) if Kept.SOLUTIONS in before else ():
-            limit = before[Kept.SOLUTIONS]
-            done = prune_solutions(lake, game, limit, now.date(), held, dry_run=dry_run)
-            if games or done.count or done.stays:
+    if Kept.REVISIONS in before:
+        for game in (game for game in there if not games or game in games):
+            yield _prune_revisions(lake, game, before[Kept.REVISIONS].date(), check)
+    for what in (Kept.RESULTS, Kept.CONTRADICTED):
+        for game in sorted(games or GAMES) if what in before else ():
+            done = prune_results(lake, what, game, before[what], now.date(), check)
+            if games or done.count or done.freed_bytes:
                 yield done
-        if Kept.RANKINGS in before:
-            for game in sorted(games or filter(None, [ranking_game()])):
-                yield prune_rankings(lake, game, before[Kept.RANKINGS], held, dry_run=dry_run)
-        if Kept.RUNS in before:
-            yield _prune_runs(lake, keep_days[Kept.RUNS], games, now, dry_run=dry_run)
-        if Kept.DAMAGED in before:
-            yield _prune_damaged(lake, before[Kept.DAMAGED], dry_run=dry_run)
+    for game in sorted(games or GAMES) if Kept.SOLUTIONS in before else ():
+        done = prune_solutions(lake, game, before[Kept.SOLUTIONS], now.date(), check)
+        if games or done.count or done.stays:
+            yield done
+    if Kept.RANKINGS in before:
+        for game in sorted(games or filter(None, [ranking_game()])):
+            yield prune_rankings(lake, game, before[Kept.RANKINGS], check)
+    if Kept.RUNS in before:
+        yield _prune_runs(lake, keep_days[Kept.RUNS], games, now)
+    if Kept.DAMAGED in before:
+        yield _prune_damaged(lake, before[Kept.DAMAGED])
 
 
-def _prune_revisions(lake: Lake, game: str, before: dt.date, *, dry_run: bool) -> Pruned:
+def _prune_revisions(lake: Lake, game: str, before: dt.date, check: Callable[[], None]) -> Pruned:
     """Drop the payloads of a game that current editions are not made of.
 
     The index forgets them first, then their files go, and the rows of their dates are made anew
@@ -114,12 +131,12 @@ def _prune_revisions(lake: Lake, game: str, before: dt.date, *, dry_run: bool) -
     paths = [path for date, old in dropped.items() for path in _files_of(lake, raw, date, old)]
     sizes = lake.sizes(raw_folder(game))
     freed = sum(sizes.get(path, 0) for path in paths)
-    if not dry_run and again:
-        check_held(lake, LEASE)
+    if again:
+        check()
         raw.forget([sighting for old in dropped.values() for sighting in old])
         for path in paths:
             lake.delete(path, durable=False)
-        normalise(lake, game=game, again=again, check=lambda: check_held(lake, LEASE))
+        normalise(lake, game=game, again=again, check=check)
     count = sum(map(len, dropped.values()))
     return Pruned(what=Kept.REVISIONS, game=game, count=count, freed_bytes=freed)
 
@@ -179,13 +196,11 @@ def _untold_dates(lake: Lake, raw: RawArchive) -> set[dt.date]:
     return {date for date, _ in rows - known if raw.of(date)}
 
 
-def _prune_runs(
-    lake: Lake, days: float, games: Collection[str], now: dt.datetime, *, dry_run: bool
-) -> Pruned:
+def _prune_runs(lake: Lake, days: float, games: Collection[str], now: dt.datetime) -> Pruned:
     old = runs_to_prune(lake, now - dt.timedelta(days=days), games)
     folders = (name for names in old.values() for name in names)
     freed = sum(sum(lake.sizes(name).values()) for name in folders)
-    count = len(old) if dry_run else prune_runs(lake, days, now, games)
+    count = prune_runs(lake, days, now, games)
     return Pruned(what=Kept.RUNS, game=_only(games), count=count, freed_bytes=freed)
 
 
@@ -194,12 +209,11 @@ def _only(games: Collection[str]) -> str | None:
     return next(iter(games)) if len(games) == 1 else None
 
 
-def _prune_damaged(lake: Lake, before: dt.datetime, *, dry_run: bool) -> Pruned:
+def _prune_damaged(lake: Lake, before: dt.datetime) -> Pruned:
     count = freed = 0
     limit_ns = int(before.timestamp()) * 10**9
     for path, (size, changed_ns) in lake.stamps("damaged", deep=True).items():
         if changed_ns < limit_ns:
             count, freed = count + 1, freed + size
-            if not dry_run:
-                lake.delete(path, durable=False)
+            lake.delete(path, durable=False)
     return Pruned(what=Kept.DAMAGED, game=None, count=count, freed_bytes=freed)

@@ -129,18 +129,12 @@ def drop_runs_of(lake: Lake, game: str, aged: AgedRows, run_ids: Collection[str]
     mine = {run: when for run, when in aged.old_runs.items() if run in run_ids}
     if not mine:
         return 0
-    freed = run_bytes(lake, aged, mine)
+    freed = sum(sum(lake.sizes(f"runs/run={run_id}").values()) for run_id in mine)
     told = read_hint(lake, ends_path(game), dict) or {}
     write_json(lake, ends_path(game), {**told, **mine}, checked=True)
     for run_id in mine:
         delete_ended(lake, run_id)
     return freed
-
-
-def run_bytes(lake: Lake, aged: AgedRows, run_ids: Collection[str]) -> int:
-    """Count the bytes of the folders that `drop_runs_of` deletes."""
-    mine = (run for run in aged.old_runs if run in run_ids)
-    return sum(sum(lake.sizes(f"runs/run={run_id}").values()) for run_id in mine)
 
 
 def _texts(values: Collection[str]) -> pa.Array:

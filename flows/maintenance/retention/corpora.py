@@ -48,7 +48,12 @@ def _goes_on(lake: Lake, game: str) -> bool:
     return False
 
 
-def drop_corpus(lake: Lake, folder: str) -> None:
-    """Delete a corpus: it counts as not complete first, and what it is goes last."""
+def drop_corpus(lake: Lake, folder: str) -> int:
+    """Delete a corpus: it counts as not complete first, and what it is goes last.
+
+    Returns the bytes of its files.
+    """
+    freed = sum(lake.sizes(folder).values())
     lake.delete(f"{folder}/corpus.json")
     lake.delete_folder(folder, last=f"{folder}/plan.json")
+    return freed

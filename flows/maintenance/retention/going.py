@@ -7,7 +7,6 @@ rows.
 from __future__ import annotations
 
 import datetime as dt
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,13 +21,11 @@ from nightgrid.flows.maintenance.retention.ages import (
     AgedRows,
     drop_runs_of,
     ends_path,
-    run_bytes,
 )
 from nightgrid.flows.maintenance.retention.gold_anew import write_gold_anew
 from nightgrid.flows.maintenance.retention.listings import (
     drop_solutions,
     forget_dropped,
-    solution_bytes,
 )
 
 
@@ -43,15 +40,6 @@ class Going:
     """Those of the rows whose solutions go."""
     noted_as: str
     """The table of which it is noted that solutions were dropped."""
-
-    def size(self, lake: Lake) -> int:
-        """Count what `drop` would free, for a dry run; files are written to a temporary folder."""
-        freed = run_bytes(lake, self.aged, self._runs())
-        with tempfile.TemporaryDirectory(prefix="nightgrid-prune-") as folder:
-            scratch = Lake.open(folder)
-            freed += solution_bytes(lake, self.listed, scratch)
-            freed += drop_rows(lake, RESULT_FILES, KEY, self._keys(), into=scratch).freed_bytes
-        return freed
 
     def drop(self, lake: Lake, today: dt.date, check: Callable[[], None]) -> int:
         """Drop them, and count the bytes; `check` is called before what cannot be taken back."""

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DROPPED, RESULTS
-from nightgrid.archive.merging.without import Dropped, drop_rows, keys_in
+from nightgrid.archive.merging.without import drop_rows, keys_in
 from nightgrid.archive.results.dropped import (
     dropped_jobs,
     dropped_path,
@@ -96,13 +96,6 @@ def drop_solutions(
         lake.delete(path, durable=False)
         freed += sizes.get(path, 0)
     return freed
-
-
-def solution_bytes(lake: Lake, rows: pa.Table, scratch: Lake) -> int:
-    """Count the bytes that `drop_solutions` frees; new files are written to another lake."""
-    freed: Dropped = drop_rows(lake, SOLUTION_FILES, JOB, _keys(rows), into=scratch)
-    sizes = lake.sizes(LISTINGS_FOLDER) if len(rows) else {}
-    return freed.freed_bytes + sum(sizes.get(path, 0) for path in _listed(lake, rows))
 
 
 def _keys(rows: pa.Table) -> pa.Array:

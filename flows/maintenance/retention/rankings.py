@@ -23,9 +23,7 @@ _WEIGHTS = re.compile(r"([a-z]+)-(\d+)(?![^+-])")
 """The name and number of weights; versions of vocabulary may follow, or that models are away."""
 
 
-def prune_rankings(
-    lake: Lake, game: str, before: dt.datetime, check: Callable[[], None], *, dry_run: bool
-) -> Pruned:
+def prune_rankings(lake: Lake, game: str, before: dt.datetime, check: Callable[[], None]) -> Pruned:
     """Drop the rankings of a game that superseded rankers made before; return how many."""
     freed = count = 0
     present = _weights_number(ranking_plug().ranker_here())
@@ -46,9 +44,8 @@ def prune_rankings(
         is_old = written_ns < limit_ns if date is None else date < before.date()
         if is_old and _is_before(row["ranker"], present):
             count, freed = count + 1, freed + size
-            if not dry_run:
-                check()
-                lake.delete(path, durable=False)
+            check()
+            lake.delete(path, durable=False)
     return Pruned(what=Kept.RANKINGS, game=game, count=count, freed_bytes=freed)
 
 

@@ -47,8 +47,6 @@ def prune_results(
     before: dt.datetime,
     today: dt.date,
     check: Callable[[], None],
-    *,
-    dry_run: bool,
 ) -> Pruned:
     """Drop the rows of a game that are older than `before`; return how many.
 
@@ -64,17 +62,13 @@ def prune_results(
     listed = with_solutions(lake, chosen.filter(pc.invert(is_shared)))
     going = Going(game=game, aged=aged, rows=chosen, listed=listed, noted_as=SOLUTIONS_FOLDER)
     corpora = [] if what is Kept.CONTRADICTED else corpora_to_drop(lake, game, before, stays)
-    freed = sum(sum(lake.sizes(path).values()) for path in corpora)
-    if dry_run:
-        freed += going.size(lake)
-    else:
-        freed += going.drop(lake, today, check)
-        for path in corpora:
-            check()
-            drop_corpus(lake, path)
-        if what is Kept.CONTRADICTED:
-            recount_contradicted(lake, game, game_named(game).solver_version)
-        going.end(lake)
+    freed = going.drop(lake, today, check)
+    for path in corpora:
+        check()
+        freed += drop_corpus(lake, path)
+    if what is Kept.CONTRADICTED:
+        recount_contradicted(lake, game, game_named(game).solver_version)
+    going.end(lake)
     return Pruned(what=what, game=game, count=len(chosen), freed_bytes=freed)
 
 

@@ -35,8 +35,6 @@ def prune_solutions(
     before: dt.datetime,
     today: dt.date,
     check: Callable[[], None],
-    *,
-    dry_run: bool,
 ) -> Pruned:
     """Drop the listed answers of a game that are older than `before`; return how many."""
     aged = aged_rows(lake, game, before)
@@ -49,11 +47,8 @@ def prune_solutions(
     listed = with_solutions(lake, chosen)
     # Of solutions that a call has deleted before it was killed, it is noted already.
     going = Going(game=game, aged=aged, rows=chosen, listed=listed, noted_as=LISTINGS_FOLDER)
-    if dry_run:
-        freed = going.size(lake)
-    else:
-        freed = going.drop(lake, today, check)
-        going.end(lake)
+    freed = going.drop(lake, today, check)
+    going.end(lake)
     count, stays = len(goes), len(due) - len(goes)
     return Pruned(what=Kept.SOLUTIONS, game=game, count=count, freed_bytes=freed, stays=stays)
 

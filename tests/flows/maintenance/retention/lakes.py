@@ -119,6 +119,13 @@ def add_loser(lake: Lake, run_id: str = "c" * 32) -> None:
     lake.write_table(f"results/{run_id}.parquet", table)
 
 
+def ranking(ranking_id: str, puzzle_id: str, ranker: str) -> dict[str, Any]:
+    """Make a row of a ranking without covers."""
+    told = {"ranking_id": ranking_id, "puzzle_id": puzzle_id, "game": "strands", "ranker": ranker}
+    figures = {"cover_count": 0, "tier": 0, "seconds": 0.0, "processor_s": 0.0, "covers": []}
+    return {**told, **figures, "with_model": False, "status": "unsolvable", "reason": ""}
+
+
 def age_run(lake: Lake, run_id: str | None, days: float) -> None:
     """Let a run have ended so many days ago."""
     assert run_id is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import os
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -19,16 +18,11 @@ from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.maintenance.prune import prune_lake
 from nightgrid.flows.maintenance.retention.pruned import Kept
+from tests.flows.maintenance.retention.lakes import ranking
 
 NOW = dt.datetime(2026, 6, 1, tzinfo=dt.UTC)
 OLD, YOUNG = "a" * 32, "b" * 32
 """Boards of dates long ago and a week ago."""
-
-
-def ranking(ranking_id: str, puzzle_id: str, ranker: str) -> dict[str, Any]:
-    told = {"ranking_id": ranking_id, "puzzle_id": puzzle_id, "game": "strands", "ranker": ranker}
-    figures = {"cover_count": 0, "tier": 0, "seconds": 0.0, "processor_s": 0.0, "covers": []}
-    return {**told, **figures, "with_model": False, "status": "unsolvable", "reason": ""}
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pyarrow as pa
 import pytest
@@ -23,7 +22,6 @@ from nightgrid.archive.views.catalogue import view_named
 from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.maintenance.prune import prune_lake
 from nightgrid.flows.maintenance.repair import repair_lake
-from nightgrid.flows.maintenance.retention import going
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.solvers.errors import TransientError
 from tests.flows.maintenance.retention.lakes import (
@@ -115,12 +113,6 @@ def test_a_count_whose_answers_are_dropped_at_once_says_so(lake: Lake, tmp_path:
     with ExitStack() as again, called_at_work(drop), pytest.raises(TransientError, match="dropped"):
         count(tmp_path, LARGER)
     assert count(tmp_path, LARGER).figures.statuses == {"solved": 8}
-
-
-def test_files_are_made_in_a_folder_apart_for_a_dry_run_alone(lake: Lake) -> None:
-    with mock.patch.object(going.tempfile, "TemporaryDirectory") as apart:
-        assert prune(lake).count == 4
-    apart.assert_not_called()
 
 
 def test_runtimes_are_made_anew(lake: Lake, tmp_path: Path) -> None:

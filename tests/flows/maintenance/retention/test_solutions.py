@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pyarrow.compute as pc
 
@@ -16,7 +15,6 @@ from nightgrid.archive.results.files import RESULT_FILES
 from nightgrid.archive.results.results import read_results
 from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.maintenance.repair import repair_lake
-from nightgrid.flows.maintenance.retention import going
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.workers.ondemand.jobs.results import result
 from tests.flows.maintenance.retention.lakes import (
@@ -59,12 +57,6 @@ def test_rows_and_listings_go_and_counts_stay(lake: Lake, tmp_path: Path) -> Non
         (report,) = listing_night(tmp_path)
         assert (report.planned, report.already_known) == (0, 2 * LISTED)
         assert (report.failed, report.attention) == (False, ())
-
-
-def test_files_are_made_in_a_folder_apart_for_a_dry_run_alone(lake: Lake) -> None:
-    with mock.patch.object(going.tempfile, "TemporaryDirectory") as apart:
-        assert prune(lake).count == LISTED
-    apart.assert_not_called()
 
 
 def test_an_answer_whose_count_no_row_has_stays(lake: Lake) -> None:

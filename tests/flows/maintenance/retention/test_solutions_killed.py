@@ -13,10 +13,10 @@ import pytest
 
 from benchmarks.nights.month_night import Killed, dying_at, raise_killed
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.merging.without import drop_rows
 from nightgrid.archive.results.dropped import DroppedError, read_dropped
 from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.maintenance.repair import repair_lake
+from nightgrid.flows.maintenance.retention import going
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.workers.ondemand.jobs.results import result
 from tests.flows.maintenance.retention.lakes import (
@@ -94,10 +94,7 @@ def test_one_that_is_killed_anywhere_is_ended_by_the_next(
 
 def test_one_that_is_killed_before_results_are_dropped_stays_noted(lake: Lake) -> None:
     """Given listings that are gone and rows that are there, Then results= forgets neither."""
-    with (
-        mock.patch("nightgrid.flows.maintenance.retention.going.drop_rows", raising),
-        pytest.raises(Killed),
-    ):
+    with mock.patch.object(going, "drop_rows", side_effect=Killed), pytest.raises(Killed):
         prune(lake)
     assert asks(lake) == {"count": LISTED, "all": LISTED}
     with pytest.raises(DroppedError):
@@ -106,9 +103,3 @@ def test_one_that_is_killed_before_results_are_dropped_stays_noted(lake: Lake) -
     assert len(read_dropped(lake, "pips")) == LISTED
     assert prune(lake).count == LISTED
     assert asks(lake) == {"count": LISTED}
-
-
-def raising(*_: Any, into: Lake | None = None, **more: Any) -> Any:
-    if into is None:
-        raise_killed()
-    return drop_rows(*_, into=into, **more)
