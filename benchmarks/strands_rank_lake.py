@@ -24,7 +24,7 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
-from nightgrid.archive.results.rank_accuracy import PATH
+from nightgrid.archive.results.gold.rank_accuracy import PATH
 from nightgrid.archive.results.rankings import known_rankings
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.flows.rankings import RankReport, rank_lake

@@ -9,7 +9,7 @@ from typing import Any
 
 from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.lake.location import is_missing
-from nightgrid.archive.results.rank_accuracy import (
+from nightgrid.archive.results.gold.rank_accuracy import (
     Month,
     accuracy_by_month,
     editions,

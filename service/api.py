@@ -186,7 +186,7 @@ class Lake:
     def counts_by_date(self) -> pa.Table:
         """Read the number of solutions of each date and level, as nights have written it."""
         from nightgrid.archive.lake.tables import COUNTS_BY_DATE
-        from nightgrid.archive.results.gold import COUNTS_PATH
+        from nightgrid.archive.results.gold.gold import COUNTS_PATH
 
         return self._files.read_table(COUNTS_PATH, COUNTS_BY_DATE)
 

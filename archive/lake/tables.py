@@ -302,4 +302,4 @@ RANK_ACCURACY = _schema(
 likely each was meant. Current revisions with an official solution, no drafts, one row per ranker.
 `confidence` is that of the first cover; `miss` is the code of the class in which the first cover
 differs. Earlier versions of nightgrid wrote a phrase there under the same schema version, and
-nightgrid.archive.results.rank_accuracy reads it as the code."""
+nightgrid.archive.results.gold.rank_accuracy reads it as the code."""

@@ -22,7 +22,7 @@ from nightgrid.archive.lake.tables import (
 )
 from nightgrid.archive.lookup.listing import QUARANTINE_ROWS
 from nightgrid.archive.results.contradictions import ANSWER_COLUMNS
-from nightgrid.archive.results.rank_accuracy import COLUMNS as RANKINGS
+from nightgrid.archive.results.gold.rank_accuracy import COLUMNS as RANKINGS
 from nightgrid.archive.views.rows import (
     CORPORA_ROWS,
     Held,

@@ -35,8 +35,8 @@ from nightgrid.archive.merging.files import read_each
 from nightgrid.archive.merging.merge import without_repeats
 from nightgrid.archive.results.contradictions import contradicting_answers
 from nightgrid.archive.results.files import SOLUTION_FILES
-from nightgrid.archive.results.gold import COUNTS_PATH, RUNTIMES_PATH, ranks_path
-from nightgrid.archive.results.rank_accuracy import read_accuracy
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, RUNTIMES_PATH, ranks_path
+from nightgrid.archive.results.gold.rank_accuracy import read_accuracy
 from nightgrid.archive.results.results import one_per_job, scan_results
 from nightgrid.solvers.registry import GAMES
 

@@ -33,8 +33,8 @@ from benchmarks.instruments.processes import peak_bytes
 from benchmarks.instruments.report import Section, add_write, command_line, finish
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, EDITIONS, RESULTS
+from nightgrid.archive.results.gold.runtimes import runtimes
 from nightgrid.archive.results.results import find_results_of
-from nightgrid.archive.results.runtimes import runtimes
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.solvers.registry import game

@@ -42,7 +42,7 @@ from nightgrid.archive.lake.tables import (
 from nightgrid.archive.merging.merge import without_repeats
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.results.files import SOLUTION_FILES
-from nightgrid.archive.results.gold import COUNTS_PATH, RUNTIMES_PATH, ranks_path
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, RUNTIMES_PATH, ranks_path
 from nightgrid.archive.results.results import read_results
 from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.solvers.errors import PermanentError

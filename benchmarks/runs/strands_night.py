@@ -31,7 +31,7 @@ from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, ranks_schema
-from nightgrid.archive.results.gold import ranks_path
+from nightgrid.archive.results.gold.gold import ranks_path
 from nightgrid.archive.results.results import find_results, solutions_of
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.night.report import GameReport

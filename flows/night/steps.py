@@ -21,13 +21,13 @@ from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import RowFilter
-from nightgrid.archive.results import gold
 from nightgrid.archive.results.contradictions import (
     contradictions,
     is_compared,
     keep_compared,
 )
-from nightgrid.archive.results.gold import ranks_path
+from nightgrid.archive.results.gold import gold
+from nightgrid.archive.results.gold.gold import ranks_path
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.attention import (
     SKIPPED,

@@ -27,7 +27,7 @@ LISTED_MAX = 1_000
 def counts_by_date(lake: Lake, game: str) -> Iterator[dict[str, Any]]:
     """Read the counts by date, as JSON values."""
     from nightgrid.archive.lake.tables import COUNTS_BY_DATE
-    from nightgrid.archive.results.gold import COUNTS_PATH
+    from nightgrid.archive.results.gold.gold import COUNTS_PATH
 
     table = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE)
     for row in table.to_pylist():
@@ -44,7 +44,7 @@ def official_ranks(lake: Lake, game: str) -> dict[str, int | None]:
     """Say of every date which of the best its official solution is; {} without ranks."""
     from nightgrid.archive.games import archive_plug
     from nightgrid.archive.lake.tables import ranks_schema
-    from nightgrid.archive.results.gold import ranks_path
+    from nightgrid.archive.results.gold.gold import ranks_path
 
     if not archive_plug(game).ranked:
         return {}

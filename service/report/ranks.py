@@ -7,7 +7,7 @@ from statistics import median
 
 from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.games.plug import ALONE_SUFFIX
-from nightgrid.archive.results.rank_accuracy import calibration, miss_counts, miss_phrase
+from nightgrid.archive.results.gold.rank_accuracy import calibration, miss_counts, miss_phrase
 from nightgrid.service.report import charts
 from nightgrid.service.report.blocks import figure, section, table_block
 from nightgrid.service.report.figures import Figures, GameFigures, Row

@@ -23,7 +23,7 @@ from docs.questions import PAGE, PICTURES, QUESTIONS, answer, answers_in, charts
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, ranks_schema
-from nightgrid.archive.results.gold import COUNTS_PATH, ranks_path
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, ranks_path
 from nightgrid.service.cli.app import main
 
 ROOT = Path(__file__).resolve().parents[2]

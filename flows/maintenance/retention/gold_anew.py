@@ -7,7 +7,7 @@ from typing import Any
 from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold import write_gold
+from nightgrid.archive.results.gold.gold import write_gold
 from nightgrid.archive.words.binding import open_game
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError

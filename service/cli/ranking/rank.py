@@ -19,7 +19,7 @@ from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import MovingLine
 
 if TYPE_CHECKING:
-    from nightgrid.archive.results.rank_accuracy import Month
+    from nightgrid.archive.results.gold.rank_accuracy import Month
     from nightgrid.flows.rankings import RankReport
 
 
@@ -95,7 +95,7 @@ def _say(report: RankReport) -> None:
 
 
 def _row(month: Month) -> list[str]:
-    from nightgrid.archive.results.rank_accuracy import miss_phrase
+    from nightgrid.archive.results.gold.rank_accuracy import miss_phrase
 
     worst = max(month.misses.items(), key=lambda item: item[1], default=None)
     return [

@@ -16,7 +16,7 @@ from nightgrid.archive.ingest.normalised_fingerprint import normalised_fingerpri
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, QUARANTINE
-from nightgrid.archive.results.gold import COUNTS_PATH, write_gold
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, write_gold
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.pips.game import PipsGame
 

@@ -19,18 +19,18 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
 from nightgrid.archive.results.files import RESULTS_FOLDER
-from nightgrid.archive.results.gold import (
+from nightgrid.archive.results.gold.gold import (
     COUNTS_PATH,
     PENDING,
     RUNTIMES_PATH,
     write_gold,
 )
+from nightgrid.archive.results.gold.runtimes import UNPUBLISHED
 from nightgrid.archive.results.results import (
     find_results,
     find_results_of,
     solution_tables,
 )
-from nightgrid.archive.results.runtimes import UNPUBLISHED
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import MAX_COUNT, Ask
 from nightgrid.solvers.pips.game import PipsGame

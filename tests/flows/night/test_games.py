@@ -14,7 +14,7 @@ import pytest
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE
-from nightgrid.archive.results.gold import COUNTS_PATH
+from nightgrid.archive.results.gold.gold import COUNTS_PATH
 from nightgrid.archive.sources.web import Politeness
 from nightgrid.flows.cluster import batch_is_served
 from nightgrid.flows.night.night import work_night

@@ -15,8 +15,8 @@ from obstore.store import MemoryStore
 from benchmarks.instruments.counted_lake import Counts, counted
 from nightgrid.archive.ingest import raw, seen_files, sightings
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results import gold
-from nightgrid.archive.results.checked import Checked
+from nightgrid.archive.results.gold import gold
+from nightgrid.archive.results.gold.checked import Checked
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.flows.night.night import work_night

@@ -11,7 +11,7 @@ import pytest
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, SOLUTIONS
-from nightgrid.archive.results.gold import COUNTS_PATH
+from nightgrid.archive.results.gold.gold import COUNTS_PATH
 from nightgrid.archive.words.dictionaries import ARCHIVE_PATH
 from nightgrid.flows.night.settings import NightSettings
 from tests.archive.games.letterboxed.letter_days import WORDS, write_days

@@ -13,7 +13,7 @@ import pytest
 from nightgrid.archive.games.pips.payload import read_puzzles
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE
-from nightgrid.archive.results.gold import COUNTS_PATH
+from nightgrid.archive.results.gold.gold import COUNTS_PATH
 from nightgrid.flows.night import steps
 from nightgrid.flows.night.report import NightFailedError
 from nightgrid.flows.runs import StoppedError

@@ -13,7 +13,7 @@ import pytest
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, ranks_schema
-from nightgrid.archive.results.gold import COUNTS_PATH, ranks_path
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, ranks_path
 from nightgrid.flows.night import steps
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.night.settings import NightSettings

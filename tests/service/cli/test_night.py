@@ -18,7 +18,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import read_reference
-from nightgrid.archive.results.gold import COUNTS_PATH
+from nightgrid.archive.results.gold.gold import COUNTS_PATH
 from nightgrid.archive.sources.web import Politeness
 from nightgrid.flows.night.report import GameReport
 from nightgrid.service.cli.demo import SAMPLES

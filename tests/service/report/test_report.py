@@ -25,7 +25,7 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
-from nightgrid.archive.results.rank_accuracy import PATH as RANK_ACCURACY_PATH
+from nightgrid.archive.results.gold.rank_accuracy import PATH as RANK_ACCURACY_PATH
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.night.page import REPORT_PATH

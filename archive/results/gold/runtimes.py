@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, RUNTIMES
-from nightgrid.archive.results.answers import Answers
+from nightgrid.archive.results.gold.answers import Answers
 from nightgrid.archive.results.results import once_a_job
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.game_contract import Game

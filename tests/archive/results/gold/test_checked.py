@@ -11,8 +11,8 @@ import pytest
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CHECKED
-from nightgrid.archive.results import checked
-from nightgrid.archive.results.checked import Check, Checked
+from nightgrid.archive.results.gold import checked
+from nightgrid.archive.results.gold.checked import Check, Checked
 from nightgrid.solvers.registry import game
 
 PIPS = game("pips")

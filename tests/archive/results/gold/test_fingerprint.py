@@ -17,9 +17,9 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES
-from nightgrid.archive.results import gold
-from nightgrid.archive.results.gold import COUNTS_PATH, RUNTIMES_PATH, write_gold
-from nightgrid.archive.results.gold_fingerprint import gold_fingerprint_path
+from nightgrid.archive.results.gold import gold
+from nightgrid.archive.results.gold.fingerprint import gold_fingerprint_path
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, RUNTIMES_PATH, write_gold
 from nightgrid.archive.results.read_once import reading_once
 from nightgrid.archive.results.results import scan_results
 from nightgrid.archive.skipped_files import forget
@@ -28,7 +28,7 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game
 
-SAMPLE = Path(__file__).parents[3] / "service" / "sample" / "strands"
+SAMPLE = Path(__file__).parents[4] / "service" / "sample" / "strands"
 COUNT = Ask(kind="count")
 STRANDS = game("strands")
 RUN = "results/r0.parquet"

@@ -1,6 +1,6 @@
-"""Gold: small tables for people, made anew from editions, puzzles and results.
+"""The tables of gold that a night makes anew: counts by date, runtimes and ranks.
 
-Counts by date, runtimes, and ranks: where official solutions stand among the best ones.
+Ranks say where official solutions stand among the best ones.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, ranks_schema
-from nightgrid.archive.results.answers import COUNT, Answers
-from nightgrid.archive.results.checked import Check, Checked
-from nightgrid.archive.results.gold_fingerprint import GoldFingerprint
+from nightgrid.archive.results.gold.answers import COUNT, Answers
+from nightgrid.archive.results.gold.checked import Check, Checked
+from nightgrid.archive.results.gold.fingerprint import GoldFingerprint
+from nightgrid.archive.results.gold.runtimes import runtimes
 from nightgrid.archive.results.results import solutions_of
-from nightgrid.archive.results.runtimes import runtimes
 from nightgrid.solvers.algebra import Arrays, Ask, Status
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.game_contract import Game

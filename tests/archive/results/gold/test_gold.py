@@ -17,7 +17,7 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, RESULTS, SOLUTIONS, ranks_schema
-from nightgrid.archive.results.gold import COUNTS_PATH, ranks_path, write_gold
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, ranks_path, write_gold
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import Ask
@@ -25,7 +25,7 @@ from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game
 
-SAMPLE = Path(__file__).parents[3] / "service" / "sample" / "strands"
+SAMPLE = Path(__file__).parents[4] / "service" / "sample" / "strands"
 BEST = Ask(kind="best", limit=3)
 ASKS = (Ask(kind="count"), BEST)
 STRANDS = game("strands")
@@ -150,7 +150,7 @@ def test_a_board_that_breaks_a_newer_rule_leaves_the_other_rows_of_gold(
         return puzzle
 
     monkeypatch.setattr(strands, "from_arrays", stricter)
-    for module in ("results.checked", "fingerprints"):
+    for module in ("results.gold.checked", "fingerprints"):
         name = f"nightgrid.archive.{module}.program_version"
         monkeypatch.setattr(name, lambda: "later")
     assert write_gold(filled, strands, ASKS) == ()
@@ -171,7 +171,7 @@ def test_official_solutions_are_looked_at_once(
     write_gold(filled, STRANDS, ASKS)
     before = {path: filled.read_bytes(path) for path in filled.list("gold")}
     with monkeypatch.context() as patch:
-        patch.setattr("nightgrid.archive.results.gold._rank", None)
+        patch.setattr("nightgrid.archive.results.gold.gold._rank", None)
         patch.setattr(type(STRANDS), "from_arrays", None)
         write_gold(filled, STRANDS, ASKS)
     assert {path: filled.read_bytes(path) for path in filled.list("gold")} == before
