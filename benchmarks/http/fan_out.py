@@ -44,7 +44,7 @@ from nightgrid.solvers.canonical import canonical_json
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.sharing import Split
+from nightgrid.workers.runs.plan.open_jobs import Split
 from nightgrid.workers.settings import Settings
 
 WAIT_S = 300.0

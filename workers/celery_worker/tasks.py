@@ -20,9 +20,9 @@ from nightgrid.workers.celery_worker.this_worker import (
 )
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
 from nightgrid.workers.logs import bind, get_logger
-from nightgrid.workers.ondemand.idle_processes import IdleProcesses
-from nightgrid.workers.ondemand.layer_threads import lend_core
-from nightgrid.workers.ondemand.shared_ranges import work_shared_ranges
+from nightgrid.workers.ondemand.sharing.idle_processes import IdleProcesses
+from nightgrid.workers.ondemand.sharing.layer_threads import lend_core
+from nightgrid.workers.ondemand.sharing.shared_ranges import work_shared_ranges
 from nightgrid.workers.ondemand.solving import solve_message
 from nightgrid.workers.runs.run_files import ChunkRef
 

@@ -27,11 +27,9 @@ from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.answers import answer_of, put_answer
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.cancelling import expire
-from nightgrid.workers.ondemand.idle_processes import IdleProcesses
 from nightgrid.workers.ondemand.jobs.rows import close_record, ends, find_row
 from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS, plan_job
 from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress
-from nightgrid.workers.ondemand.layer_threads import count_with_threads
 from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record
 from nightgrid.workers.ondemand.record_files import (
     read_ended,
@@ -40,8 +38,11 @@ from nightgrid.workers.ondemand.record_files import (
     write_record,
 )
 from nightgrid.workers.ondemand.second_try import solve_twice_if_busy
-from nightgrid.workers.ondemand.sharing import Split, solve_shared
+from nightgrid.workers.ondemand.sharing.idle_processes import IdleProcesses
+from nightgrid.workers.ondemand.sharing.layer_threads import count_with_threads
+from nightgrid.workers.ondemand.sharing.ranges import solve_shared
 from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.plan.open_jobs import Split
 from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import CancelCheck, Watcher, watching

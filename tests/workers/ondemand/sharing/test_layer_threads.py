@@ -11,8 +11,8 @@ from nightgrid.solvers.pips.generate.mix import LOOSE
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.registry import game
 from nightgrid.solvers.stop import Stop
-from nightgrid.workers.ondemand import layer_threads
-from nightgrid.workers.ondemand.layer_threads import count_with_threads
+from nightgrid.workers.ondemand.sharing import layer_threads
+from nightgrid.workers.ondemand.sharing.layer_threads import count_with_threads
 
 COUNT = Ask(kind="count")
 BUDGET = Budget(table_bytes=2**26)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import redis
 
@@ -23,8 +23,8 @@ from nightgrid.solvers.game_contract import Game, RangedSearch
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.workers.broker.malformed import MALFORMED
 from nightgrid.workers.broker.shares import Share
+from nightgrid.workers.runs.plan.open_jobs import Split
 
-Split = Literal["auto", "ahead", "never"]
 Open = Callable[[int, int, int], Share | None]
 """Shares the steps from the first on, of so many, of a search of so many first choices; None while
 no process is idle."""

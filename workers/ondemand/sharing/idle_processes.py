@@ -20,8 +20,8 @@ from nightgrid.workers.broker.queues import send as publish
 from nightgrid.workers.broker.shares import NOTIFIED_MAX, OPENED_WITHIN_S, Share
 from nightgrid.workers.ondemand.jobs.submitting import client_of
 from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress, teller
-from nightgrid.workers.ondemand.layer_threads import Borrow
 from nightgrid.workers.ondemand.record import Record
+from nightgrid.workers.ondemand.sharing.layer_threads import Borrow
 from nightgrid.workers.settings import Settings
 
 

@@ -16,8 +16,8 @@ from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.workers.broker.shares import NOTHING_LEFT
-from nightgrid.workers.ondemand import sharing
-from nightgrid.workers.ondemand.sharing import Steps, Worked, solve_shared, work_ranges
+from nightgrid.workers.ondemand.sharing import ranges
+from nightgrid.workers.ondemand.sharing.ranges import Steps, Worked, solve_shared, work_ranges
 
 WORDS = compile_lexicon(
     [("AB" * n, 500 + n) for n in range(1, 5)] + [("BA" * n, 500) for n in (1, 2)]
@@ -90,7 +90,7 @@ def helper(pot, name, ask, *, brings=lambda one: one):
 def helped(monkeypatch, ask, helpers=2, **how):
     """Give what opens a share with some helpers, which have ended when the block has."""
     threads = []
-    monkeypatch.setattr(sharing, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(ranges, "WAIT_SECONDS", 0.2)
 
     def open_share(first, steps, _size):
         pot = Pot(first, steps)

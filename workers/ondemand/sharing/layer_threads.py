@@ -23,7 +23,7 @@ from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.layered_count.threads import ThreadedCount
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.loans import Loan, machine_id
-from nightgrid.workers.ondemand.sharing import Split
+from nightgrid.workers.runs.plan.open_jobs import Split
 from nightgrid.workers.settings import Settings
 
 Borrow = Callable[[], Loan | None]

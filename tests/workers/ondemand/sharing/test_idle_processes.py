@@ -9,10 +9,10 @@ from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.loans import Loan, machine_id
 from nightgrid.workers.broker.shares import Share
-from nightgrid.workers.ondemand import idle_processes
-from nightgrid.workers.ondemand.idle_processes import IdleProcesses
-from nightgrid.workers.ondemand.layer_threads import lend_core
-from nightgrid.workers.ondemand.shared_ranges import work_shared_ranges
+from nightgrid.workers.ondemand.sharing import idle_processes
+from nightgrid.workers.ondemand.sharing.idle_processes import IdleProcesses
+from nightgrid.workers.ondemand.sharing.layer_threads import lend_core
+from nightgrid.workers.ondemand.sharing.shared_ranges import work_shared_ranges
 
 RECORD = SimpleNamespace(job_id="j" * 32, message={"job_id": "j" * 32})
 
