@@ -26,7 +26,11 @@ LATER = "2026-01-04"
 WIDTH, HEIGHT = 1280, 860
 END_S = 30
 WAIT_MS = 90_000
-"""For what a loaded machine does late; no test takes so long where it passes."""
+"""For what a loaded machine does late; no test takes so long where it passes. The first page of a
+service is seen while its processes load the games: beside other tests on a slow machine that has
+taken 30 s."""
+TEXT = "document.documentElement.innerText?.slice(0, 500) ?? ''"
+"""A script for what a reader sees of a page; nothing where it is a picture."""
 
 
 @pytest.fixture(scope="session")
@@ -79,9 +83,11 @@ def opened(service: str, browser: Browser) -> Iterator[Callable[..., Page]]:
     contexts: list[BrowserContext] = []
     strays: list[str] = []
     failed: list[str] = []
+    unanswered: dict[Request, str] = {}
 
     def see(request: Request) -> None:
         at = urlsplit(request.url)
+        unanswered[request] = request.url
         if at.scheme not in ("blob", "data") and f"{at.scheme}://{at.netloc}" != service:
             strays.append(request.url)
 
@@ -94,6 +100,8 @@ def opened(service: str, browser: Browser) -> Iterator[Callable[..., Page]]:
         page.on("request", see)
         # Shown where the test fails.
         page.on("requestfailed", lambda one: print("failed:", one.url, one.failure))
+        for over in ("requestfinished", "requestfailed"):
+            page.on(over, lambda one: unanswered.pop(one, None))
         page.on("response", lambda one: print(one.status, one.url) if not one.ok else None)
         page.on("pageerror", lambda error: failed.append(str(error)))
         page.on(
@@ -106,7 +114,9 @@ def opened(service: str, browser: Browser) -> Iterator[Callable[..., Page]]:
     yield open_page
     for context in contexts:
         for page in context.pages:
-            print(page.url, page.title())
+            print(page.url, page.title(), page.evaluate(TEXT), sep="\n")
+    print("unanswered:", *unanswered.values())
+    for context in contexts:
         context.close()
     assert strays == [], "every request goes to the service"
     assert failed == []
