@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.instruments.processes import peak_bytes
 from benchmarks.instruments.report import Section, add_write, command_line, finish
 from benchmarks.strands_fit.data import dates, judged_weights, state_of
-from benchmarks.strands_rank import calibration, tables
+from benchmarks.strands_rank import tables
 from benchmarks.strands_rank.early import Early, early_boards, without_minilm
 from benchmarks.strands_rank.tried import FREQUENCY, Tried, published_in, try_boards
 from nightgrid.archive.games.strands.ranking.ranker import (
@@ -131,8 +131,8 @@ def _section(tried: list[Tried], ranker: Ranker, early: Early) -> Section:
 
 
 def _calibrate(section: Section, said: list[float], right: list[bool]) -> None:
-    section.table(calibration.HEAD, calibration.table(said, right))
-    section.say(calibration.sentence(said, right))
+    section.table(tables.SURE_HEAD, tables.how_sure(said, right))
+    section.say(tables.losses_sentence(said, right))
 
 
 def _about(weights: Weights) -> str:

@@ -19,6 +19,7 @@ from nightgrid.archive.games.strands.ranking.misses import Laid, Miss, class_of_
 from nightgrid.archive.games.strands.ranking.ranker import LISTED
 from nightgrid.archive.games.strands.ranking.themes import SIGNAL
 from nightgrid.archive.games.strands.ranking.weights import Weights
+from nightgrid.archive.results.gold.calibration import bins, losses
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 F64 = npt.NDArray[np.float64]
@@ -117,6 +118,32 @@ def confidences_anew(tried: Sequence[Tried], name: str) -> tuple[list[float], li
     ranked = [(one.anew[name], one.official) for one in tried if one.anew[name].words]
     return [own.confidence for own, _ in ranked], [own.place(official) == 1
                                                    for own, official in ranked]  # fmt: skip
+
+
+SURE_HEAD = ["confidence of the first", "boards", "said, mean", "right", "right, 95 %"]
+
+
+def how_sure(said: Sequence[float], right: Sequence[bool]) -> list[list[object]]:
+    """Write the bins of confidence as rows under SURE_HEAD."""
+    rows: list[list[object]] = []
+    for one in bins(said, right):
+        low, high = one.interval
+        rows.append(
+            [
+                f"{one.low:.2f} to {one.high:.2f}", one.boards, f"{one.said:.1%}",
+                f"{one.right:.1%}", f"{low:.0%} - {high:.0%}",
+            ]
+        )  # fmt: skip
+    return rows
+
+
+def losses_sentence(said: Sequence[float], right: Sequence[bool]) -> str:
+    """Say how good confidences are as forecasts; the calibration error is of the bins above."""
+    own = losses(said, right)
+    return (
+        f"Log loss {own.log_loss:.3f} nats, Brier score {own.brier:.3f}, expected calibration "
+        f"error {own.error:.1%}."
+    )
 
 
 def misses(

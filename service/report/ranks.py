@@ -78,18 +78,17 @@ def _places(game: GameFigures, places: Sequence[int | None], how: str) -> list[H
 
 def _confidence(rows: Sequence[Row]) -> Html | None:
     """Compare how sure first covers were with how often they were right."""
-    bins = calibration(rows)
-    if not bins:
-        return None
     told = [
         (
             f"{one.low:.0%} to {one.high:.0%}",
             f"{one.boards:,}",
-            f"{one.mean_confidence:.1%}",
-            f"{one.right / one.boards:.1%}",
+            f"{one.said:.1%}",
+            f"{one.right:.1%}",
         )
-        for one in bins
+        for one in calibration(rows)
     ]
+    if not told:
+        return None
     heads = ("confidence of the first cover", "boards", "mean confidence", "right")
     return table_block(heads, told, numbers=3)
 

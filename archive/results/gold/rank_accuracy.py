@@ -9,8 +9,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from statistics import fmean
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +21,7 @@ from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
+from nightgrid.archive.results.gold.calibration import Bin, bins
 from nightgrid.archive.results.rankings import RankingRequest, find_ranking
 from nightgrid.solvers.errors import InvalidPuzzleError
 
@@ -148,45 +147,13 @@ def _measured(lake: Lake, edition: Edition, key: Mapping[str, Any]) -> dict[str,
     }
 
 
-CONFIDENCES = (0.0, 0.3, 0.5, 0.7, 0.9, 1.0)
-"""Bounds of the bins in which confidence is compared with how often first covers are right."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfidenceBin:
-    """Boards whose first covers have about the same confidence."""
-
-    low: float
-    high: float
-    """The bin has confidences from `low` up to below `high`, and 1 itself is in the last."""
-    boards: int
-    mean_confidence: float
-    right: int
-    """Boards whose first cover is the official one."""
-
-
-def calibration(rows: Sequence[Mapping[str, Any]]) -> list[ConfidenceBin]:
+def calibration(rows: Iterable[Mapping[str, Any]]) -> list[Bin]:
     """Compare the confidence of first covers with how often they are right, in bins with boards.
 
     `rows` are of the gold table; one without covers has no confidence and counts in no bin.
     """
     sure = [row for row in rows if row["confidence"] is not None]
-    bins = []
-    for low, high in pairwise(CONFIDENCES):
-        within = [
-            row for row in sure if low <= row["confidence"] < high or row["confidence"] == high == 1
-        ]
-        if within:
-            bins.append(
-                ConfidenceBin(
-                    low=low,
-                    high=high,
-                    boards=len(within),
-                    mean_confidence=fmean(row["confidence"] for row in within),
-                    right=sum(row["official_place"] == 1 for row in within),
-                )
-            )
-    return bins
+    return bins([row["confidence"] for row in sure], [row["official_place"] == 1 for row in sure])
 
 
 def miss_counts(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:

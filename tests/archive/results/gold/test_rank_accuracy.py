@@ -145,10 +145,11 @@ def test_confidence_is_compared_with_how_often_it_is_right():
     found = calibration(rows)
     assert [(one.low, one.high, one.boards, one.right) for one in found] == [
         (0.5, 0.7, 1, 0),
-        (0.7, 0.9, 1, 1),
-        (0.9, 1.0, 4, 3),
+        (0.7, 0.85, 1, 1),
+        (0.85, 0.95, 1, 0),
+        (0.95, 1.0, 3, 1),
     ]
-    assert [one.mean_confidence for one in found] == pytest.approx([0.69, 0.7, 0.96])
+    assert [one.said for one in found] == pytest.approx([0.69, 0.7, 0.92, 2.92 / 3])
     assert calibration([]) == []
 
 

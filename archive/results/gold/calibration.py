@@ -1,4 +1,7 @@
-"""How sure a ranking says it is of its first cover, beside how often that cover is right."""
+"""How sure a ranking says it is of its first cover, beside how often that cover is right.
+
+Reports of lakes and benchmarks tell the same figures of the same bins.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ from itertools import pairwise
 
 import numpy as np
 
-EDGES = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
-"""Bins of the confidence that was said; .85 to .95 are the boards said to be 90 % sure."""
+BOUNDS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
+"""Bounds of the bins of the confidence that was said; .85 to .95 are the boards said to be 90 %
+sure."""
 LEAST = 1e-12
+"""The least probability that a log loss takes."""
 Z_95 = 1.96
-HEAD = ["confidence of the first", "boards", "said, mean", "right", "right, 95 %"]
+"""Standard deviations of the normal distribution on both sides of 95 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,21 +55,21 @@ class Losses:
     """Expected calibration error: the mean over boards of how far their bin's mean is off."""
 
 
-def bins(said: Sequence[float], right: Sequence[bool], edges: Sequence[float] = EDGES) -> list[Bin]:
+def bins(said: Sequence[float], right: Sequence[bool]) -> list[Bin]:
     """Sort boards into bins by the confidence that was said; bins without boards are left out."""
     shares, hits = np.array(said, np.float64), np.array(right, np.bool_)
-    at = np.clip(np.searchsorted(edges, shares, side="right") - 1, 0, len(edges) - 2)
+    at = np.clip(np.searchsorted(BOUNDS, shares, side="right") - 1, 0, len(BOUNDS) - 2)
     return [
         Bin(
             low=low, high=high, boards=int((at == i).sum()),
             said=float(shares[at == i].mean()), right=float(hits[at == i].mean()),
         )
-        for i, (low, high) in enumerate(pairwise(edges)) if (at == i).any()
+        for i, (low, high) in enumerate(pairwise(BOUNDS)) if (at == i).any()
     ]  # fmt: skip
 
 
 def losses(said: Sequence[float], right: Sequence[bool]) -> Losses:
-    """Measure confidences as forecasts."""
+    """Measure confidences as forecasts; all are 0 without boards."""
     shares, hits = np.array(said, np.float64), np.array(right, np.bool_)
     if not len(shares):
         return Losses(log_loss=0.0, brier=0.0, error=0.0)
@@ -74,27 +79,4 @@ def losses(said: Sequence[float], right: Sequence[bool]) -> Losses:
         brier=float(((shares - hits) ** 2).mean()),
         error=sum(one.boards * abs(one.said - one.right) for one in bins(said, right))
         / len(shares),
-    )
-
-
-def table(said: Sequence[float], right: Sequence[bool]) -> list[list[object]]:
-    """Write bins as rows under HEAD."""
-    rows: list[list[object]] = []
-    for one in bins(said, right):
-        low, high = one.interval
-        rows.append(
-            [
-                f"{one.low:.2f} to {one.high:.2f}", one.boards, f"{one.said:.1%}",
-                f"{one.right:.1%}", f"{low:.0%} - {high:.0%}",
-            ]
-        )  # fmt: skip
-    return rows
-
-
-def sentence(said: Sequence[float], right: Sequence[bool]) -> str:
-    """Say the losses."""
-    own = losses(said, right)
-    return (
-        f"Log loss {own.log_loss:.3f} nats, Brier score {own.brier:.3f}, expected calibration "
-        f"error {own.error:.1%}."
     )
