@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
+from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.flows.cluster import work_run
 from nightgrid.flows.count.attention import attention_of, contradictions_of
@@ -24,7 +25,7 @@ from nightgrid.flows.count.planner import (
     planner_of,
 )
 from nightgrid.flows.count.report import CountReport
-from nightgrid.flows.count.settings import CountSettings, asked_of, lacks_answers, run_name
+from nightgrid.flows.count.settings import CountSettings, asked_of, rests_on_others, run_name
 from nightgrid.flows.runs import SILENT, AsStep, StepsAhead, Watch, plain, stopped
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.driver.growing_run import read_progress
@@ -37,6 +38,9 @@ from nightgrid.workers.upkeep import tidy
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
+
+TRIES = 2
+"""How often a count is planned whose answers retention drops before they are reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,27 +118,20 @@ def count_steps(
 ) -> CountReport:
     """Do what `work_count` does with this planner, beginning with what was done ahead."""
     do = ahead.taken_over_by(as_step)
-    corpus = do("corpus", bring_corpus)(settings, _loading(planner, watch))
-    watch.on_corpus(corpus)
-    planned = do("plan", plan_count)(settings, corpus, planner)
-    report = do("solve", solve_count)(settings, corpus, planned, planner, watch)
-    if _was_pruned(settings, corpus, planned):
+    for _ in range(TRIES):
+        # Retention drops a corpus with the last of its results.
+        corpus = do("corpus", bring_corpus)(settings, _loading(planner, watch))
+        watch.on_corpus(corpus)
         planned = do("plan", plan_count)(settings, corpus, planner)
         report = do("solve", solve_count)(settings, corpus, planned, planner, watch)
-        if _was_pruned(settings, corpus, planned):
-            raise TransientError(
-                "answers of this corpus are dropped while it is counted; expected a retention of "
-                "more days. The same command works them"
-            )
-    report = do("report", report_count)(settings, corpus, planned, report, ahead.begun_s)
-    watch.on_report(report)
-    return report
-
-
-def _was_pruned(settings: CountSettings, corpus: Corpus, planned: PlannedCount) -> bool:
-    """Tell whether retention has dropped, while a run was worked, what it took for answered."""
-    asking = asked_of(settings, corpus)
-    return not planned.finished and lacks_answers(asking, corpus, planned.run_id)
+        whole = do("report", report_count)(settings, corpus, planned, report, ahead.begun_s)
+        if whole is not None:
+            watch.on_report(whole)
+            return whole
+    raise TransientError(
+        "answers of this corpus are dropped while it is counted; expected a retention of more "
+        "days. The same command works them"
+    )
 
 
 def _loading(planner: Planner, watch: Watch) -> Watch:
@@ -262,18 +259,24 @@ def report_count(
     planned: PlannedCount,
     report: CountReport,
     begun_s: float,
-) -> CountReport:
+) -> CountReport | None:
     """Complete the report of a count that began at `begun_s`, in monotonic seconds.
 
-    Figures are of all puzzles of the corpus, whichever runs their results are from.
+    Figures are of all puzzles of the corpus, whichever runs their results are from. None: the lake
+    lacks results, or the run itself, since retention has dropped them meanwhile.
     """
     lake = settings.lake
-    run, done = open_run(lake, planned.run_id), read_done(lake, planned.run_id)
-    across = bool(run.answered_count) or (planned.finished and _gave_up(done))
+    try:
+        run, done = open_run(lake, planned.run_id), read_done(lake, planned.run_id)
+    except NotInLakeError:
+        return None
+    across = rests_on_others(run, done) or (planned.finished and _gave_up(done))
     if across:
         figures = figures_of_puzzles(lake, run.question, corpus.puzzle_ids())
     else:
         figures = figures_of_run(lake, done)
+    if figures.jobs < run.job_count + run.answered_count:
+        return None
     results = None if across or done is None else done["results"]
     if results is not None and not lake.exists(results):
         results = None  # merged with those of other runs

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.archive.games.generator_spec import is_generator_spec
@@ -13,7 +14,7 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import check_ask, check_rules, game_plug
-from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import is_finished, next_name
 
@@ -121,11 +122,11 @@ def run_name(asking: Asking, corpus: Corpus) -> str:
 
 
 def lacks_answers(asking: Asking, corpus: Corpus, run_id: str) -> bool:
-    """Tell whether a run took puzzles for answered of which the lake has no row any more.
+    """Tell whether a run relies on answers of other runs of which the lake has no row any more.
 
-    The rows were of earlier runs, which retention may have dropped at any time since.
+    Retention may have dropped them at any time since.
     """
-    if not open_run(asking.lake, run_id).answered_count:
+    if not rests_on_others(open_run(asking.lake, run_id), read_done(asking.lake, run_id)):
         return False
     from nightgrid.workers.runs.job_keys import name_jobs, read_answers
 
@@ -133,3 +134,11 @@ def lacks_answers(asking: Asking, corpus: Corpus, run_id: str) -> bool:
     known = read_answers(asking.lake, asking.question, asking.budget)
     named = (name_jobs(asking.question, ids) for ids in corpus.puzzle_ids().chunks)
     return any(not known.hold(keys).all() for keys in named)
+
+
+def rests_on_others(run: Run, done: Mapping[str, Any] | None) -> bool:
+    """Tell whether other runs have answers of this one, given how it ended.
+
+    It found them answered when it was planned, or while it was worked.
+    """
+    return bool(run.answered_count) or (done is not None and done["result_count"] < run.job_count)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import itertools
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.views.catalogue import view_named
-from nightgrid.flows.cluster import work_run
 from nightgrid.flows.count import count as counting
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.report import CountReport
@@ -34,7 +34,6 @@ from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import GameReport
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.game import PipsGame
-from nightgrid.workers.driver.driver import RunSummary
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.run_files import done_path
 from nightgrid.workers.upkeep import KEPT_PATH
@@ -135,18 +134,26 @@ def age_run(lake: Lake, run_id: str | None, days: float) -> None:
     lake.delete(KEPT_PATH)
 
 
-@contextmanager
-def called_at_work(call: Callable[[], object]) -> Iterator[None]:
+def called_at_work(call: Callable[[], object]) -> AbstractContextManager[object]:
     """Call something once while a count is worked: it is planned, and no chunk is begun."""
-    calls = [call]
+    return _called_before("work_run", call)
 
-    def working(*given: Any, **named: Any) -> RunSummary:
+
+def called_at_report(call: Callable[[], object]) -> AbstractContextManager[object]:
+    """Call something once between the end of a count's work and its report."""
+    return _called_before("report_count", call)
+
+
+def _called_before(name: str, call: Callable[[], object]) -> AbstractContextManager[object]:
+    calls, step = [call], getattr(counting, name)
+
+    @functools.wraps(step)
+    def stepping(*given: Any, **named: Any) -> Any:
         if calls:
             calls.pop()()
-        return work_run(*given, **named)
+        return step(*given, **named)
 
-    with mock.patch.object(counting, "work_run", working):
-        yield
+    return mock.patch.object(counting, name, stepping)
 
 
 def age_files(lake: Lake, *folders: str) -> None:

@@ -6,7 +6,6 @@ import datetime as dt
 import itertools
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,11 @@ from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.maintenance.prune import prune_lake
 from nightgrid.flows.maintenance.repair import repair_lake
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
-from nightgrid.solvers.errors import TransientError
 from tests.flows.maintenance.retention.lakes import (
     LATE,
     NEXT,
     add_loser,
     age_files,
-    age_run,
-    called_at_work,
     count,
     counts_by_date,
     keys,
@@ -41,8 +37,6 @@ from tests.flows.maintenance.retention.lakes import (
 )
 
 BOARDS = 6
-LARGER = "pips:n=8,seed=7"
-"""The boards of the corpus and four more."""
 
 
 @pytest.fixture
@@ -80,39 +74,6 @@ def test_rows_of_a_corpus_go_with_it_and_those_of_nights_stay(lake: Lake, tmp_pa
     again = count(tmp_path)
     assert (again.planned, again.figures.statuses["solved"]) == (4, 4)
     assert len(read_results(lake)) == BOARDS + 4
-
-
-def test_a_count_that_took_over_what_was_dropped_works_it(lake: Lake, tmp_path: Path) -> None:
-    first, second = count(tmp_path), count(tmp_path, LARGER)
-    assert (second.planned, second.already_known) == (4, 4)
-    age_run(lake, first.run_id, 100)
-    age_run(lake, second.run_id, 10)
-    assert prune(lake, now=dt.datetime.now(dt.UTC)).count == 4
-    for finished_before in (False, True, True):
-        again = count(tmp_path, LARGER)
-        assert again.figures.statuses == {"solved": 8}
-        assert again.finished_before is finished_before
-    assert len(read_results(lake)) == BOARDS + 8
-    assert list(check_lake_files(lake)) == []
-
-
-def test_a_count_works_what_is_dropped_while_it_is_worked(lake: Lake, tmp_path: Path) -> None:
-    dropped = []
-    with called_at_work(lambda: dropped.append(prune(lake).count)):
-        report = count(tmp_path, LARGER)
-    assert dropped == [4]
-    assert report.figures.statuses == {"solved": 8}
-    assert count(tmp_path, LARGER).finished_before
-
-
-def test_a_count_whose_answers_are_dropped_at_once_says_so(lake: Lake, tmp_path: Path) -> None:
-    def drop() -> None:
-        prune(lake)
-        again.enter_context(called_at_work(lambda: prune(lake)))
-
-    with ExitStack() as again, called_at_work(drop), pytest.raises(TransientError, match="dropped"):
-        count(tmp_path, LARGER)
-    assert count(tmp_path, LARGER).figures.statuses == {"solved": 8}
 
 
 def test_runtimes_are_made_anew(lake: Lake, tmp_path: Path) -> None:
