@@ -47,7 +47,7 @@ from nightgrid.solvers.registry import game as game_named
 from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS, submit
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.settings import Settings
 
 GAMES = ("pips", "strands", "letterboxed")

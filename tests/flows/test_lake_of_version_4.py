@@ -28,7 +28,7 @@ from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.manifest import read_done
 from nightgrid.workers.upkeep import tidy
 

@@ -23,7 +23,7 @@ from nightgrid.workers.logs import bind, get_logger
 from nightgrid.workers.ondemand.sharing.idle_processes import IdleProcesses
 from nightgrid.workers.ondemand.sharing.layer_threads import lend_core
 from nightgrid.workers.ondemand.sharing.shared_ranges import work_shared_ranges
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.run_files import ChunkRef
 
 log = get_logger("nightgrid.worker")

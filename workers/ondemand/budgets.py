@@ -1,19 +1,22 @@
-"""What an on-demand job may cost: each of its parts, and all of it together."""
+"""What an on-demand job may cost: in one task, in each of its parts, and all of it together."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS
-from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.algebra import Ask, Budget, Expected
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.settings import SOLUTION_BYTES, TOTAL_BYTES, TOTAL_SECONDS, Settings
 
 UNBOUNDED_BYTES = 2**62
+RUN_FROM = 2.0
+"""A job that is expected to take so many times what one task may becomes a run at once. In between
+a task may well do: idle processes lend it their cores, and estimates are high as often as low."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,3 +119,23 @@ class JobBudget:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise PermanentError(f"budget or total is none: {error!r:.80}") from error
+
+
+def small_budget(budget: Budget, settings: Settings) -> Budget:
+    """Tell what one task on demand may spend of a budget."""
+    return replace(
+        budget,
+        table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
+        seconds=min(budget.seconds, settings.ondemand_seconds),
+    )
+
+
+def is_for_run(expected: Expected | None, budget: Budget, settings: Settings) -> bool:
+    """Tell whether one task would mostly work a job in vain: it becomes a run at once.
+
+    Only what a game says after a close look at the board counts.
+    """
+    if expected is None or not expected.passed:
+        return False
+    seconds = small_budget(budget, settings).seconds
+    return seconds < budget.seconds and expected.seconds > RUN_FROM * seconds

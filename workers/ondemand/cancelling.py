@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
@@ -24,6 +25,7 @@ from nightgrid.workers.runs.manifest import has_run, open_run
 from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
 from nightgrid.workers.runs.status import cancel_run, delete_discarded, drops_states
 from nightgrid.workers.settings import Settings
+from nightgrid.workers.stopping import CancelCheck
 
 BY_COMMAND = "by nightgrid cancel"
 """Why a job ended that was cancelled from the command line."""
@@ -90,6 +92,20 @@ def end_with_run(lake: Lake, record: Record, end: End, reason: str) -> None:
 def expire(lake: Lake, record: Record) -> None:
     """End a job whose deadline has passed: without an answer, so that the next ask asks anew."""
     end_with_run(lake, record, "expired", ReasonCode.DEADLINE.sentence)
+
+
+def job_cancel_check(lake: Lake, record: Record) -> CancelCheck:
+    """Return a check for whether a submission of a job is cancelled or past its deadline."""
+
+    def check() -> ReasonCode | None:
+        with suppress(BadRecordError):
+            now = read_record(lake, record.job_id)
+            if now is None or now.submitted_at != record.submitted_at:
+                return ReasonCode.CANCELLED
+            return ReasonCode.DEADLINE if now.is_late else None
+        return None
+
+    return check
 
 
 def drop_old_ends(lake: Lake, kept_days: float) -> None:

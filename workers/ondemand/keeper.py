@@ -50,7 +50,7 @@ from nightgrid.workers.ondemand.record_files import (
     write_record,
 )
 from nightgrid.workers.ondemand.run_drivers import RunDrivers, Spent
-from nightgrid.workers.ondemand.solving import end_over_budget
+from nightgrid.workers.ondemand.task.ending import end_over_budget
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.ranking.ondemand import RankingKeeper
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done

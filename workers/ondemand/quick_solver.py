@@ -27,7 +27,7 @@ from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import answer_of
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.second_try import solve_twice_if_busy
+from nightgrid.workers.ondemand.task.second_try import solve_twice_if_busy
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.settings import Settings, program_settings

@@ -24,7 +24,7 @@ from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.settings import load_settings
 
 SAMPLES = Path(__file__).parents[3] / "service" / "sample"

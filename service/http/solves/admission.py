@@ -24,9 +24,9 @@ from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
+from nightgrid.workers.ondemand.budgets import is_for_run, small_budget
 from nightgrid.workers.ondemand.record import BadRecordError
 from nightgrid.workers.ondemand.record_files import list_jobs, read_record, record_path
-from nightgrid.workers.ondemand.solving import is_for_run, small_budget
 from nightgrid.workers.settings import Settings
 
 LOOK_S = 0.25

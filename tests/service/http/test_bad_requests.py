@@ -20,7 +20,7 @@ from nightgrid.service.http.problem_kinds import BY_SLUG
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.record_files import read_record
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 
 LEAKS = re.compile(r"Traceback|pydantic|Arrow[A-Z]|Errno|Error:|NoneType|Input should|object at 0x")
 """Words of libraries and of Python."""

@@ -16,7 +16,7 @@ from nightgrid.service.http.running import listen, make_server, url_of
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.workers.logs import logged_to
 from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.settings import Settings
 from tests.service.http.conftest import NO_SERVER, sample_lake
 

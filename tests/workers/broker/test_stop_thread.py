@@ -19,7 +19,7 @@ from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records, read_record, write_record
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.attempts import read_attempts, read_start
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import ChunkRef

@@ -13,7 +13,7 @@ from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged.frontier import frontier_folder
 from nightgrid.workers.runs.status import cancel_run, resume_run

@@ -17,7 +17,7 @@ from nightgrid.workers.ondemand.record_files import (
     read_records,
     record_path,
 )
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from tests.workers.conftest import COUNT, quick_settings
 from tests.workers.ondemand.conftest import look_until
 

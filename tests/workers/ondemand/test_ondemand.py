@@ -24,7 +24,6 @@ from nightgrid.workers.broker.queues import BATCH, NAMES, Traffic, Watch, overvi
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
-from nightgrid.workers.ondemand import solving
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.rows import find_row
@@ -33,7 +32,8 @@ from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import plan_job, submit
 from nightgrid.workers.ondemand.keeper import Keeper
 from nightgrid.workers.ondemand.record_files import open_records, record_path
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task import attempt, solving
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs import manifest
 from nightgrid.workers.runs.manifest import add_segment, open_run, read_segment
 from nightgrid.workers.runs.run_files import segment_path
@@ -106,7 +106,7 @@ def test_a_job_that_had_too_little_of_a_core_is_tried_again_before_it_becomes_a_
 
         return solve_late
 
-    monkeypatch.setattr(solving, "solve_whole", late_at_first(solving.solve_whole))
+    monkeypatch.setattr(attempt, "solve_whole", late_at_first(attempt.solve_whole))
     submit(lake, PLAIN, ask, settings=settings)
     report = solve_message(lake, mailbox[0], settings, "w")
     assert (report["state"], report["status"]) == ("done", "solved")
@@ -174,7 +174,7 @@ def test_a_task_says_what_its_job_has_taken(lake, settings, mailbox, monkeypatch
         reason_code=ReasonCode.SECONDS,
         statistics=Statistics(kernel_ns=3 * 10**9),
     )
-    monkeypatch.setattr(solving, "_solved", lambda *_: (over, []))
+    monkeypatch.setattr(solving, "attempt", lambda *_: (over, []))
     monkeypatch.setattr(solving, "plan_job", plan)
     submit(lake, PLAIN, COUNT, settings=settings, split="never")
     solve_message(lake, mailbox[0], settings, "w")

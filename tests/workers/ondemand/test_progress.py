@@ -12,14 +12,15 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.ondemand import solving
 from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress, read_task_progress, teller
 from nightgrid.workers.ondemand.record_files import read_record
-from nightgrid.workers.ondemand.solving import _Far, solve_message
+from nightgrid.workers.ondemand.task import attempt, solving
+from nightgrid.workers.ondemand.task.attempt import _Far
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.staged.stages import first_stage
 
 COUNT = Ask(kind="count")
@@ -39,7 +40,7 @@ def hasty(settings, monkeypatch):
 
 
 def test_what_is_expected_to_be_large_becomes_a_run_at_once(lake, hasty, mailbox, monkeypatch):
-    monkeypatch.setattr(solving, "solve_whole", lambda *_: 1 / 0)
+    monkeypatch.setattr(attempt, "solve_whole", lambda *_: 1 / 0)
     job = submit(lake, BOARD, COUNT, game="pips", settings=hasty)
     report = solve_message(lake, mailbox[0], hasty, "w")
     assert report["state"] == "run"
@@ -63,7 +64,7 @@ def test_a_task_tells_for_how_long_it_has_run_and_what_is_expected(
         seen.append((status(lake, job), read_record(lake, job)))
         raise ValueError("stopped here")
 
-    monkeypatch.setattr(solving, "solve_whole", solve)
+    monkeypatch.setattr(attempt, "solve_whole", solve)
     job = submit(lake, BOARD, COUNT, game="pips", settings=settings)
     with pytest.raises(solving._FailedError):
         solve_message(lake, mailbox[0], settings, "w")

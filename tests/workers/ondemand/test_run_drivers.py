@@ -20,7 +20,7 @@ from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.ondemand.run_drivers import RunDrivers
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.staged.frontier import frontier_folder
 from tests.workers.conftest import COUNT, plan, quick_settings
 from tests.workers.ondemand.conftest import look_until

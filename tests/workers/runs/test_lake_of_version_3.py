@@ -20,7 +20,7 @@ from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.attempts import read_all_attempts
 from nightgrid.workers.runs.manifest import open_run, read_done
 from tests.workers.conftest import plan, quick_settings, result_rows

@@ -19,7 +19,7 @@ from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import record_path
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.archive.games.letterboxed.letter_days import SIDES, WORDS, turned
 from tests.workers.conftest import divide_all, quick_settings

@@ -11,9 +11,11 @@ import redis
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.workers.broker.shares import OPENED_WITHIN_S, Share
+from nightgrid.workers.ondemand.budgets import small_budget
+from nightgrid.workers.ondemand.cancelling import job_cancel_check
 from nightgrid.workers.ondemand.record_files import read_record
 from nightgrid.workers.ondemand.sharing.ranges import Steps, work_ranges
-from nightgrid.workers.ondemand.solving import job_cancel_check, read_message, small_budget
+from nightgrid.workers.ondemand.task.messages import read_message
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import Watcher, watching
 

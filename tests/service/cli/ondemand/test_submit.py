@@ -26,9 +26,9 @@ from nightgrid.solvers.pips.generate.mix import HARD
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.cluster import server
-from nightgrid.workers.ondemand import solving
 from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.record_files import end_record, open_records, record_path, set_aside
+from nightgrid.workers.ondemand.task import solving
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -14,7 +14,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.settings import Settings
 
 SAMPLE = Path(__file__).parents[4] / "service" / "sample"

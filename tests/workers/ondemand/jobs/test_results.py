@@ -7,7 +7,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from tests.workers.conftest import COUNT
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")

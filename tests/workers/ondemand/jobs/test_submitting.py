@@ -11,7 +11,7 @@ from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.solving import solve_message
+from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.manifest import open_run
 from tests.workers.conftest import COUNT, plan, quick_settings
 from tests.workers.pending import pending_chunks

@@ -8,7 +8,7 @@ from nightgrid.solvers.algebra import Budget, Outcome, Statistics, Status
 from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.stop import Stop
-from nightgrid.workers.ondemand.second_try import solve_twice_if_busy
+from nightgrid.workers.ondemand.task.second_try import solve_twice_if_busy
 
 SOLVED: Outcome[int] = Outcome(status=Status.SOLVED, count=1)
 
