@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.chaos import faults, runs
-from benchmarks.chaos.cluster import cluster
+from benchmarks.chaos.processes.cluster import cluster
+from benchmarks.chaos.results import undisturbed
 from benchmarks.instruments.boards import published_mix
 from benchmarks.instruments.report import Section, add_write, finish
 from nightgrid.solvers.registry import game
@@ -81,7 +82,7 @@ def try_bugs(names: Sequence[str]) -> list[tuple[str, str, str]]:
         with tempfile.TemporaryDirectory(prefix="nightgrid-chaos-") as folder:
             place = Path(folder)
             with cluster(place, environment={**PAUSE, "NIGHTGRID_CHAOS_BUG": name}) as made:
-                expected = runs.undisturbed(made.settings, boards)
+                expected = undisturbed(made.settings, boards)
                 try:
                     how = caught(runs.run(made, boards, fault, expected=expected, run_s=RUN_S))
                 except SystemExit:

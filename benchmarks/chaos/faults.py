@@ -12,9 +12,9 @@ from contextlib import closing
 
 import redis
 
-from benchmarks.chaos.files import DIE_BEFORE_RENAME, DISK_FULL
 from benchmarks.chaos.harm import change_count, harm
-from benchmarks.chaos.places import Disk, Network
+from benchmarks.chaos.processes.files import DIE_BEFORE_RENAME, DISK_FULL
+from benchmarks.chaos.processes.places import Disk, Network
 from benchmarks.chaos.runs import Scene
 from benchmarks.instruments.processes import wait_for
 from nightgrid.workers.broker.connection import connect

@@ -22,9 +22,15 @@ from unittest import mock
 
 import pyarrow as pa
 
-from benchmarks.chaos import runs
-from benchmarks.chaos.cluster import Cluster, cluster
-from benchmarks.chaos.places import Network, NotPermittedError, hosts_of_their_own, server_on
+from benchmarks.chaos import results, runs
+from benchmarks.chaos.processes.cluster import Cluster, cluster
+from benchmarks.chaos.processes.places import (
+    Network,
+    NotPermittedError,
+    hosts_of_their_own,
+    server_on,
+)
+from benchmarks.chaos.results import digest, undisturbed
 from benchmarks.chaos.runs import Aftermath, Scene
 from benchmarks.instruments.boards import published_mix
 from benchmarks.instruments.processes import wait_for
@@ -105,14 +111,14 @@ def strike(
     return fault
 
 
-def undisturbed(boards: pa.Table) -> tuple[pa.Table, float]:
+def _undisturbed(boards: pa.Table) -> tuple[pa.Table, float]:
     """Work the boards in this process and a folder; give the results and the seconds."""
     with tempfile.TemporaryDirectory(prefix="nightgrid-namespaces-") as folder:
-        from benchmarks.chaos.cluster import QUICK
+        from benchmarks.chaos.processes.cluster import QUICK
 
         settings = Settings(**{"lake": f"{folder}/lake", **QUICK, **LIMITS})
         begun = time.monotonic()
-        return runs.undisturbed(settings, boards), time.monotonic() - begun
+        return undisturbed(settings, boards), time.monotonic() - begun
 
 
 def struck(
@@ -162,15 +168,15 @@ def main() -> int:
     game("pips").warm()
     boards = boards_of(options.boards, options.distinct)
     print(f"{boards.num_rows:,} boards", flush=True)
-    with mock.patch.object(runs, "CHUNK_S", CHUNK_S):
-        expected, alone_s = undisturbed(boards)
+    with mock.patch.object(results, "CHUNK_S", CHUNK_S):
+        expected, alone_s = _undisturbed(boards)
         print(f"undisturbed after {alone_s:.1f} s", flush=True)
         try:
             found, _ = struck(boards, expected)
         except NotPermittedError as error:
             print(f"not permitted on this machine: {error}", file=sys.stderr)
             return 2
-    same = runs.digest(expected)
+    same = digest(expected)
     told = f"{found.lost}, {found.doubled}, {len(found.differing)}"
     repeated = f" ({options.distinct:,} of them, again and again under other names)"
     section = Section(

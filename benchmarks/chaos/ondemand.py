@@ -20,8 +20,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from benchmarks.chaos.cluster import Cluster, cluster
-from benchmarks.chaos.suite import LOOSE, LOOSE_SEEDS, PAUSE, STAGED
+from benchmarks.chaos.processes.cluster import Cluster, cluster
+from benchmarks.chaos.trials import LOOSE, LOOSE_SEEDS, PAUSE, STAGED
 from benchmarks.instruments.boards import published_mix
 from benchmarks.instruments.processes import wait_for
 from benchmarks.instruments.report import Section, add_write, command_line, finish

@@ -19,9 +19,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from benchmarks.chaos import faults, runs
-from benchmarks.chaos.cluster import QUICK, cluster
+from benchmarks.chaos.processes.cluster import QUICK, cluster
+from benchmarks.chaos.results import undisturbed
 from benchmarks.chaos.runs import Aftermath, Scene
-from benchmarks.chaos.suite import BOARDS_SEED, apart_on_s3
+from benchmarks.chaos.trials import BOARDS_SEED, apart_on_s3
 from benchmarks.instruments.boards import published_mix
 from benchmarks.instruments.report import Section, add_write, command_line, finish
 from benchmarks.instruments.s3_faults import BOARDS, KINDS, PAUSE, WHAT, trial_of
@@ -40,7 +41,7 @@ Trial = Callable[[Path, pa.Table, int, str], Aftermath]
 def _killed(
     fault: Callable[[Scene], None], folder: Path, boards: pa.Table, seed: int, server: str
 ) -> Aftermath:
-    expected = runs.undisturbed(Settings(**{"lake": str(folder / "alone"), **QUICK}), boards)
+    expected = undisturbed(Settings(**{"lake": str(folder / "alone"), **QUICK}), boards)
     with serve(server) as endpoint:
         lake = f"s3://bucket/lake?endpoint_override={endpoint}"
         with cluster(folder, environment=PAUSE, lake=lake) as made:

@@ -17,8 +17,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from benchmarks.chaos import runs
-from benchmarks.chaos.cluster import Cluster, cluster
-from benchmarks.chaos.places import NotPermittedError
+from benchmarks.chaos.processes.cluster import Cluster, cluster
+from benchmarks.chaos.processes.places import NotPermittedError
+from benchmarks.chaos.results import differing, fresh_lake, plan, undisturbed
 from benchmarks.chaos.runs import Aftermath, Scene
 from benchmarks.instruments.processes import wait_for
 from nightgrid.archive.ingest.puzzles import puzzles_table
@@ -71,8 +72,8 @@ def work_beside(other: Cluster, boards: pa.Table, expected: pa.Table) -> Callabl
     """Make a fault of a run of the same boards in another lake on the same server."""
 
     def strike(scene: Scene) -> None:
-        lake = runs.fresh_lake(other.settings)
-        run_id = runs.plan(lake, boards, other.settings, "pips")
+        lake = fresh_lake(other.settings)
+        run_id = plan(lake, boards, other.settings, "pips")
         with scene.strike("another lake's run"):
             driver = other.drive(run_id)
         try:
@@ -83,7 +84,7 @@ def work_beside(other: Cluster, boards: pa.Table, expected: pa.Table) -> Callabl
             driver.kill()
             driver.communicate()
         found = lake.read_table(f"results/{run_id}.parquet", RESULTS)
-        if runs.differing(expected, found):
+        if differing(expected, found):
             raise SystemExit("the other lake's results differ")
         for one in (scene.cluster, other):
             with closing(connect(one.settings)) as client:
@@ -131,7 +132,7 @@ def words_away(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) 
         lake = Lake.open(made.settings.lake)
         add_dictionaries(lake, words_of(puzzles))
         boards = puzzles_table(open_game(lake, "letterboxed", "", ""), puzzles)
-        expected = runs.undisturbed(made.settings, boards, "letterboxed")
+        expected = undisturbed(made.settings, boards, "letterboxed")
         return runs.run(
             made, boards, take_words_away, seed=seed, expected=expected, game="letterboxed"
         )

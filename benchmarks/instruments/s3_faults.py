@@ -23,7 +23,8 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 
 from benchmarks.chaos import faults, runs
-from benchmarks.chaos.cluster import QUICK, cluster
+from benchmarks.chaos.processes.cluster import QUICK, cluster
+from benchmarks.chaos.results import undisturbed
 from benchmarks.chaos.runs import Aftermath, Scene
 from benchmarks.instruments.processes import wait_for
 from benchmarks.instruments.s3_servers import MOTO, serve
@@ -198,7 +199,7 @@ def trial_of(kind: str, server: str = MOTO) -> Callable[[Path, pa.Table, pa.Tabl
 
     def trial(folder: Path, boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
         some = boards.slice(0, BOARDS)
-        expected = runs.undisturbed(Settings(**{"lake": str(folder / "alone"), **QUICK}), some)
+        expected = undisturbed(Settings(**{"lake": str(folder / "alone"), **QUICK}), some)
         with serve(server) as upstream, bad_store(upstream, seed) as proxy:
             lake, sound = (
                 f"s3://bucket/lake?endpoint_override={url}" for url in (proxy.url, upstream)

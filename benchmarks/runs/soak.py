@@ -33,7 +33,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.chaos.cluster import ROOT
+from benchmarks.chaos.processes.cluster import ROOT
 from benchmarks.instruments.processes import wait_for
 from benchmarks.instruments.report import Section, add_write, finish
 from benchmarks.runs.soak_probe import DATABASE, FILES, KEYS, RSS, Probe, Sample, Trend, trends

@@ -20,9 +20,9 @@ from unittest import mock
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.chaos import runs
 from benchmarks.chaos.harm import HARMS, change_count, harm
 from benchmarks.chaos.lakes.interleaving import in_turns
+from benchmarks.chaos.results import differing
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.skipped_files import forget, skipped_files
@@ -113,7 +113,7 @@ class Field:
             said=said,
             lost=len(set(wanted.to_pylist()) - set(names)),
             doubled=len(names) - len(set(names)),
-            differing=len(runs.differing(self.expected, found)),
+            differing=len(differing(self.expected, found)),
             bad=bad,
         )
 

@@ -11,8 +11,9 @@ import pytest
 import toy_game as toy
 
 from benchmarks.chaos import faults, runs
-from benchmarks.chaos.cluster import cluster
-from benchmarks.chaos.places import NotPermittedError, host_of_its_own, server_on
+from benchmarks.chaos.processes.cluster import cluster
+from benchmarks.chaos.processes.places import NotPermittedError, host_of_its_own, server_on
+from benchmarks.chaos.results import digest, undisturbed, with_poison
 from benchmarks.chaos.surroundings import until_refused
 from benchmarks.instruments.processes import wait_for
 from benchmarks.instruments.s3_server import s3_process
@@ -68,7 +69,7 @@ def boards(start, count=BOARDS):
 
 def check(aftermath, expected):
     assert (aftermath.lost, aftermath.doubled, aftermath.differing) == (0, 0, ())
-    assert aftermath.digest == runs.digest(expected)
+    assert aftermath.digest == digest(expected)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def check(aftermath, expected):
     ids=["two drivers, a worker stopped", "crash, disk full, a host leaves"],
 )
 def test_faults_change_no_byte_of_the_results(chaos, start, kinds):
-    expected = runs.undisturbed(chaos.settings, boards(start))
+    expected = undisturbed(chaos.settings, boards(start))
     fault = faults.one_after_the_other(*kinds.values())
     aftermath = runs.run(chaos, boards(start), fault, expected=expected)
     assert {blow.kind for blow in aftermath.blows} == set(kinds)
@@ -95,7 +96,7 @@ def test_faults_change_no_byte_of_the_results(chaos, start, kinds):
 
 
 def test_a_storm_of_faults_drawn_at_random_changes_no_byte_of_the_results(chaos, seed):
-    expected = runs.undisturbed(chaos.settings, boards(2_000))
+    expected = undisturbed(chaos.settings, boards(2_000))
     aftermath = runs.run(
         chaos,
         boards(2_000),
@@ -114,7 +115,7 @@ def test_a_storm_of_faults_drawn_at_random_changes_no_byte_of_the_results(chaos,
 )
 def test_boards_that_crash_their_process_or_never_end_are_poison_and_nothing_else_changes(chaos):
     table = boards(3_000, 24)
-    expected = runs.undisturbed(chaos.settings, table)
+    expected = undisturbed(chaos.settings, table)
     for puzzle, code, reason in (
         (
             CRASHING,
@@ -124,7 +125,7 @@ def test_boards_that_crash_their_process_or_never_end_are_poison_and_nothing_els
         (ENDLESS, ReasonCode.HARD_LIMIT, f"exceeded the hard limit of 2 s ({ATTEMPTS} attempts)"),
     ):
         why = Reason(code=code, sentence=reason)
-        expected = runs.with_poison(expected, [puzzle.puzzle_id], why)
+        expected = with_poison(expected, [puzzle.puzzle_id], why)
     check(runs.run(chaos, table, faults.nothing, expected=expected), expected)
 
 
@@ -133,7 +134,7 @@ def test_boards_that_crash_their_process_or_never_end_are_poison_and_nothing_els
 )
 def test_workers_that_cannot_work_change_no_byte_and_count_against_no_chunk(chaos, tmp_path):
     """One has another solver version, one may not write the lake, one serves another lake."""
-    expected = runs.undisturbed(chaos.settings, boards(4_000, 240))
+    expected = undisturbed(chaos.settings, boards(4_000, 240))
     other = chaos.settings.model_copy(
         update={"lake": str(tmp_path / "other"), "redis_url": chaos.settings.server_url}
     )
@@ -179,7 +180,7 @@ def test_workers_and_two_drivers_of_a_lake_on_an_object_store_change_no_byte(tmp
             **PATIENT,
         ) as made,
     ):
-        expected = runs.undisturbed(made.settings, boards(5_000, 24))
+        expected = undisturbed(made.settings, boards(5_000, 24))
         aftermath = runs.run(
             made, boards(5_000, 24), faults.drive_apart, expected=expected, at_once=True
         )
@@ -207,7 +208,7 @@ def run_cut_off(network, folder):
         url = f"redis://{network.near_address}:{port}/0"
         made.join(wait=False, inside=network.inside, url=url)
         made.wait_for_workers(2)
-        expected = runs.undisturbed(made.settings, boards(6_000, 1_200))
+        expected = undisturbed(made.settings, boards(6_000, 1_200))
         fault = faults.cut_off(network, CUT_S)
         aftermath = runs.run(made, boards(6_000, 1_200), fault, expected=expected)
     assert [blow.kind for blow in aftermath.blows] == ["cut off", "healed, others left"]

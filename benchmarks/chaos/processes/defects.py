@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chaos.files import claim_death
+from benchmarks.chaos.processes.files import claim_death
 
 
 def install(name: str) -> None:

@@ -25,13 +25,14 @@ from nightgrid.workers.cluster.supervisor_state import supervisor_state
 from nightgrid.workers.processes import end_group, spawn, wait
 from nightgrid.workers.settings import Settings
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CLOCK = Path(__file__).with_name("clock")
+DRIVER = "benchmarks.chaos.processes.driver"
 
 # Everything short, so that whatever is lost is noticed within seconds: the order of the limits is
 # that of the defaults (kernel budget < hard limit < visibility timeout).
 QUICK: Mapping[str, Any] = {
-    "celery_app": "benchmarks.chaos.inject",
+    "celery_app": "benchmarks.chaos.processes.inject",
     "games": "pips",
     "batch_processes": 1,
     "window_chunks": 8,
@@ -185,7 +186,13 @@ class Cluster:
         )
         with (self.folder / f"{place}.log").open("ab") as log:
             return subprocess.Popen(
-                [*self.driver_inside, sys.executable, "-m", "benchmarks.chaos.driver", run_id],
+                [
+                    *self.driver_inside,
+                    sys.executable,
+                    "-m",
+                    "benchmarks.chaos.processes.driver",
+                    run_id,
+                ],
                 env={**child_environment(settings), **self.environment},
                 cwd=ROOT,
                 stdout=subprocess.PIPE,

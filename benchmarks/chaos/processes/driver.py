@@ -1,4 +1,4 @@
-"""A driver as a program of its own, to be killed: `python -m benchmarks.chaos.driver RUN`.
+"""A driver as a program that can be killed: `python -m benchmarks.chaos.processes.driver RUN`.
 
 Prints a line of JSON about how it ended. With NIGHTGRID_CHAOS_MUTE in its environment it never
 sends a chunk again of its own accord: what is lost only Redis hands out again.
@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from benchmarks.chaos import inject as chaos_inject  # noqa: F401 - its faults are this process's, too
+from benchmarks.chaos.processes import inject as chaos_inject  # noqa: F401 - its faults are this process's, too
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.driver import collector
 from nightgrid.workers.driver.chunk_records import Flight

@@ -1,13 +1,13 @@
 """Faults inside a worker: the Celery app of nightgrid, with some of its steps going wrong.
 
-`celery --app benchmarks.chaos.inject worker`. What goes wrong is read from the environment:
+`celery --app benchmarks.chaos.processes.inject worker`. The environment says what goes wrong:
 
-NIGHTGRID_CHAOS_DIR        folder of the files of `benchmarks/chaos/files.py`
+NIGHTGRID_CHAOS_DIR        folder of the files of `benchmarks/chaos/processes/files.py`
 NIGHTGRID_CHAOS_PAUSE_S    every chunk of many rows takes this much longer
 NIGHTGRID_CHAOS_SEGFAULT   puzzle ids, separated by commas, whose boards crash the process
 NIGHTGRID_CHAOS_FOREVER    puzzle ids whose boards never end
 NIGHTGRID_CHAOS_READ_ONLY  the lake refuses every write
-NIGHTGRID_CHAOS_BUG        a bug of `benchmarks/chaos/defects.py`
+NIGHTGRID_CHAOS_BUG        a bug of `benchmarks/chaos/processes/defects.py`
 NIGHTGRID_CHAOS_OLDER      version of the solver of Pips, of a worker that tells of no refusal
 NIGHTGRID_CHAOS_DOUBLE     module whose `install()` puts another game in the place of one of ours
 """
@@ -23,8 +23,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chaos import defects as chaos_defects
-from benchmarks.chaos.files import DISK_FULL, EXECUTIONS, chaos_folder, claim_death
+from benchmarks.chaos.processes import defects as chaos_defects
+from benchmarks.chaos.processes.files import DISK_FULL, EXECUTIONS, chaos_folder, claim_death
 
 
 def install_double() -> None:

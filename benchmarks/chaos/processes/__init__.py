@@ -1,0 +1,1 @@
+"""Processes that are hit: clusters of them, places that fail, and faults within a process."""
