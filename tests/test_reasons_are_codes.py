@@ -31,7 +31,9 @@ ALLOWED = {
     "flows/maintenance/check.py:stops_repair": "a finding's fault is one of a few words",
     "flows/maintenance/repair.py": "a finding's fault is one of a few words beside its sentence",
     "workers/broker/transport.py:_brpop_read": "Redis names its errors in the text alone",
-    "workers/broker/announcements.py:next_announcements": "Redis names its errors in text alone",
+    "workers/broker/notices/announcements.py:next_announcements": (
+        "Redis names its errors in text alone"
+    ),
     "workers/celery_worker/failures.py:_how": "billiard tells of signals in the text alone",
 }
 """Places that may, by module and function, and why."""

@@ -16,7 +16,7 @@ CancelCheck = Callable[[], ReasonCode | None]
 
 
 class Watcher(Protocol):
-    """Stops cancelled work of a process (nightgrid.workers.broker.stop_thread)."""
+    """Stops cancelled work of a process (nightgrid.workers.broker.notices.stop_thread)."""
 
     def watching(
         self, name: str, check: CancelCheck, deadline_at: float | None = None

@@ -12,7 +12,6 @@ from typing import Any
 
 import redis
 
-from nightgrid.workers.broker.announcements import REASON_CHARS
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.malformed import read_object
 from nightgrid.workers.settings import Settings
@@ -23,6 +22,8 @@ DEAD, LEFT = "1", "left"
 count against the chunk that it had in hand."""
 REFUSAL_KEPT_PAUSES = 6.0
 """A refusal is kept for this many pauses of the worker."""
+REASON_CHARS = 500
+"""Longest reason that lies in a worker's key, or travels in an announcement."""
 
 
 def worker_key(settings: Settings, worker: str) -> str:

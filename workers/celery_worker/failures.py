@@ -14,7 +14,7 @@ from celery.exceptions import TimeLimitExceeded
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
-from nightgrid.workers.broker.job_refusals import others_may_work, record_job_refusal
+from nightgrid.workers.broker.notices.job_refusals import others_may_work, record_job_refusal
 from nightgrid.workers.broker.worker_keys import record_refusal
 from nightgrid.workers.celery_worker.base_task import TASK_PREFIX
 from nightgrid.workers.celery_worker.this_worker import (

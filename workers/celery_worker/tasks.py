@@ -9,7 +9,7 @@ from celery import Task
 
 from nightgrid.solvers.errors import RefusalError
 from nightgrid.workers.app import RANK_BOARDS, SHARE_ONDEMAND, SOLVE_CHUNK, SOLVE_ONDEMAND, app
-from nightgrid.workers.broker.job_notifications import notify_of_job
+from nightgrid.workers.broker.notices.job_notifications import notify_of_job
 from nightgrid.workers.broker.queues import ABOUT_HEADER
 from nightgrid.workers.celery_worker.base_task import NightgridTask, header
 from nightgrid.workers.celery_worker.this_worker import (

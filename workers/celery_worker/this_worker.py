@@ -9,9 +9,9 @@ import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import Reason
-from nightgrid.workers.broker.announcements import Announcement, EventKind, announce
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.stop_thread import StopThread
+from nightgrid.workers.broker.notices.announcements import Announcement, EventKind, announce
+from nightgrid.workers.broker.notices.stop_thread import StopThread
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import program_settings

@@ -13,8 +13,8 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, client_app
-from nightgrid.workers.broker.announcements import Announcement, next_announcements
 from nightgrid.workers.broker.connection import answering, connect
+from nightgrid.workers.broker.notices.announcements import Announcement, next_announcements
 from nightgrid.workers.broker.queues import (
     BATCH,
     MESSAGES_READ_MAX,

@@ -15,7 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.broker.announcements import Announcement
+from nightgrid.workers.broker.notices.announcements import Announcement
 from nightgrid.workers.chunks.result_rows import poison_reason
 from nightgrid.workers.driver.chunk_records import IN_FLIGHT, Chunk, State
 from nightgrid.workers.driver.chunk_table import ChunkTable

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.broker.stop_requests import request_stop
+from nightgrid.workers.broker.notices.stop_requests import request_stop
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError, Record
 from nightgrid.workers.ondemand.record_files import (

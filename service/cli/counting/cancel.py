@@ -8,7 +8,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import Exit, emit, say
 from nightgrid.solvers.sentences import plural
-from nightgrid.workers.broker.stop_requests import request_stop
+from nightgrid.workers.broker.notices.stop_requests import request_stop
 from nightgrid.workers.runs.status import cancel_run
 
 

@@ -14,10 +14,10 @@ import toy_game as toy
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.app import client_app
 from nightgrid.workers.broker import malformed
-from nightgrid.workers.broker.announcements import next_announcements
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.malformed import count_malformed, malformed_counts, read_object
+from nightgrid.workers.broker.notices.announcements import next_announcements
 from nightgrid.workers.broker.queues import (
     BATCH,
     INTERACTIVE,

@@ -16,7 +16,7 @@ from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
-from nightgrid.workers.broker.announcements import parse_announcement
+from nightgrid.workers.broker.notices.announcements import parse_announcement
 from nightgrid.workers.broker.queues import NAMES, Demand, QueueStatus
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.ondemand.jobs.status import JobStatus

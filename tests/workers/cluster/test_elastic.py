@@ -11,9 +11,9 @@ import toy_game as toy
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.app import SOLVE_ONDEMAND, client_app
-from nightgrid.workers.broker.announcements import Announcement, announce
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
+from nightgrid.workers.broker.notices.announcements import Announcement, announce
 from nightgrid.workers.broker.queues import (
     BATCH,
     INTERACTIVE,

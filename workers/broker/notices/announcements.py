@@ -16,6 +16,7 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.connection import answering
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.malformed import MALFORMED, count_malformed
+from nightgrid.workers.broker.worker_keys import REASON_CHARS
 from nightgrid.workers.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ ANNOUNCEMENTS_KEPT_SECONDS = 24 * 3600
 ANNOUNCEMENTS_AT_ONCE = 1000
 ANNOUNCED = "announced"
 """What announcements that cannot be read are counted under."""
-REASON_CHARS = 500
-"""Longest reason that travels in an announcement, or lies in a worker's key."""
 
 EventKind = Literal["done", "failed", "transient", "refused", "lost"]
 

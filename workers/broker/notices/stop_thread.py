@@ -2,7 +2,7 @@
 
 Kernels release the interpreter's lock, and read the budget's stop where they read the clock. The
 lake says whether work is cancelled: the thread reads it at each request
-(nightgrid.workers.broker.stop_requests), and every few seconds without one.
+(nightgrid.workers.broker.notices.stop_requests), and every few seconds without one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import redis
 
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.stop import Stop
-from nightgrid.workers.broker.stop_requests import read_stop_requests
+from nightgrid.workers.broker.notices.stop_requests import read_stop_requests
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import CancelCheck

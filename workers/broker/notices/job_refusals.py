@@ -9,10 +9,9 @@ from typing import Any
 
 import redis
 
-from nightgrid.workers.broker.announcements import REASON_CHARS
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE
-from nightgrid.workers.broker.worker_keys import living_workers, refusals
+from nightgrid.workers.broker.worker_keys import REASON_CHARS, living_workers, refusals
 from nightgrid.workers.settings import Settings
 
 KEPT_SECONDS = 3600

@@ -10,9 +10,9 @@ import toy_game as toy
 
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.broker import stop_thread as stopping
-from nightgrid.workers.broker.stop_requests import request_stop
-from nightgrid.workers.broker.stop_thread import StopThread
+from nightgrid.workers.broker.notices import stop_thread as stopping
+from nightgrid.workers.broker.notices.stop_requests import request_stop
+from nightgrid.workers.broker.notices.stop_thread import StopThread
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.ondemand.cancelling import cancel_job
 from nightgrid.workers.ondemand.jobs.results import result

@@ -1,0 +1,1 @@
+"""Notices through Redis, of what was done, refused or is to stop: losing one costs time alone."""
