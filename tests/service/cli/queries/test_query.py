@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nightgrid
-from tests.archive.lake.object_server import ObjectServer
+from tests.archive.lake.objects.object_server import ObjectServer
 from tests.archive.views.conftest import JOBS, fill
 
 Invoke = Callable[..., tuple[int, str, str]]

@@ -79,7 +79,7 @@ def test_of_many_at_once_one_creates_on_seaweedfs(endpoint: str) -> None:
 
 
 def test_a_server_ends_with_the_process_that_started_it(endpoint: str) -> None:
-    root = Path(__file__).resolve().parents[3]
+    root = Path(__file__).resolve().parents[4]
     with (
         # The name of a socket has 107 bytes at most, which folders of tests exceed.
         tempfile.TemporaryDirectory(prefix="ng-") as folder,

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,38 +17,9 @@ from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.objects import files, store, url
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError, TransientError
-from tests.archive.lake.object_server import META, ObjectServer
+from tests.archive.lake.objects.object_server import META, ObjectServer
 
-IDENTITY = {
-    "AWS_ACCESS_KEY_ID": "test",
-    "AWS_SECRET_ACCESS_KEY": "test",
-    "GOOGLE_BEARER_TOKEN": "test",
-    "AZURE_STORAGE_ACCOUNT_KEY": "dGVzdA==",
-    "AWS_EC2_METADATA_DISABLED": "true",
-}
-
-
-@pytest.fixture(autouse=True)
-def identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_", "GOOGLE_"))]:
-        monkeypatch.delenv(name)
-    for name, value in IDENTITY.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(store, "PAUSE_S", 0.001)
-    monkeypatch.setattr(url, "MAX_RETRIES", 0)
-
-
-@pytest.fixture(params=["s3", "gs", "az"])
-def server(request: pytest.FixtureRequest) -> Iterator[ObjectServer]:
-    with ObjectServer(request.param) as server:
-        yield server
-
-
-@pytest.fixture
-def s3() -> Iterator[ObjectServer]:
-    with ObjectServer("s3") as server:
-        yield server
+pytestmark = pytest.mark.usefixtures("identity")
 
 
 def test_files_are_written_read_listed_and_deleted(server: ObjectServer) -> None:
@@ -302,101 +272,6 @@ def test_a_large_file_replaces_another_in_parts_and_is_created_in_one(
     assert lake.list() == ["a"]
 
 
-def test_anonymous_requests_bear_no_signature(
-    server: ObjectServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        for name in IDENTITY:
-            patch.delenv(name)
-        Lake.open(server.lake("&anonymous=true")).list()
-    Lake.open(server.lake()).list()
-    # A listing, and since it is empty a look whether this is a store.
-    signed = ["authorization" in request.headers for request in server.requests]
-    assert signed == [False, False, True, True]
-
-
-# -- who one is on S3 ------------------------------------------------------------------------
-
-
-def identity_of(server: ObjectServer) -> str:
-    Lake.open(server.lake()).exists("a")
-    return server.requests[-1].headers["authorization"]
-
-
-def test_keys_come_from_the_environment_then_from_the_files(
-    s3: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / ".aws").mkdir()
-    (tmp_path / ".aws/credentials").write_text(
-        "[default]\naws_access_key_id = DEFAULT\naws_secret_access_key = x\n"
-        "[other]\naws_access_key_id = OTHER\naws_secret_access_key = x\naws_session_token = T\n"
-    )
-    (tmp_path / ".aws/config").write_text("[profile other]\nregion = eu-north-1\n")
-    assert "Credential=test/" in identity_of(s3)
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    assert "Credential=DEFAULT/" in identity_of(s3)
-    monkeypatch.setenv("AWS_PROFILE", "other")
-    assert "Credential=OTHER/" in identity_of(s3)
-    assert "/eu-north-1/" in identity_of(s3)
-    assert s3.requests[-1].headers["x-amz-security-token"] == "T"
-    moved = (tmp_path / ".aws/credentials").rename(tmp_path / "elsewhere")
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(moved))
-    assert "Credential=OTHER/" in identity_of(s3)
-    monkeypatch.setenv("AWS_REGION", "eu-west-1")
-    assert "/eu-west-1/" in identity_of(s3)
-    monkeypatch.setenv("AWS_PROFILE", "nobody")
-    with pytest.raises(PermanentError, match="AWS_PROFILE is 'nobody'"):
-        identity_of(s3)
-
-
-def test_a_profile_that_signs_in_elsewhere_goes_through_boto3_or_says_that_it_needs_it(
-    s3: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    told = '{"Version": 1, "AccessKeyId": "MADE", "SecretAccessKey": "x"}'
-    (tmp_path / "told.json").write_text(told)
-    (tmp_path / ".aws").mkdir()
-    (tmp_path / ".aws/config").write_text(
-        f"[default]\ncredential_process = cat {tmp_path}/told.json\n"
-    )
-    assert "Credential=MADE/" in identity_of(s3)
-    monkeypatch.setitem(sys.modules, "boto3", None)
-    with pytest.raises(PermanentError, match="which boto3 does and is not installed"):
-        identity_of(s3)
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ("credential_process = false", "profile default gives no credentials: "),
-        ("credential_process = echo none", "profile default gives no credentials: "),
-        ("role_arn = a\nsource_profile = gone", "gives no credentials: .* does not exist"),
-        ("aws_access_key_id = HALF", "lacks aws_access_key_id or aws_secret_access_key"),
-    ],
-)
-def test_a_profile_without_credentials_is_told_in_a_sentence(
-    s3: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: str, message: str
-) -> None:
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    (tmp_path / ".aws").mkdir()
-    (tmp_path / ".aws/config").write_text(f"[default]\n{config}\n")
-    with pytest.raises(PermanentError, match=message) as refusal:
-        identity_of(s3)
-    assert "\n" not in str(refusal.value)
-
-
-def test_a_broken_file_of_credentials_is_named(
-    s3: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    (tmp_path / ".aws").mkdir()
-    (tmp_path / ".aws/credentials").write_text("key without section\n")
-    with pytest.raises(PermanentError, match=r"credentials, line 1, cannot be read as an AWS file"):
-        identity_of(s3)
-
-
 @pytest.mark.parametrize(
     ("url", "message"),
     [
@@ -439,7 +314,7 @@ def test_a_process_forked_after_a_store_was_used_is_told_so(
 ) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FORKED, s3.lake(), when],
-        cwd=Path(__file__).parents[3],
+        cwd=Path(__file__).parents[4],
         check=False,
         timeout=60,
     )
