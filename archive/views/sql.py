@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.views.bounds import Bounds, QueryError
 from nightgrid.archive.views.catalogue import View, sql_type, views
-from nightgrid.solvers.errors import PermanentError
 
-SECONDS = 60.0
-MEMORY_BYTES = 2**30
 BATCH_ROWS = 16_384
 SHAPE = "SELECT columns FROM view WHERE condition GROUP BY columns ORDER BY columns LIMIT n"
 """What a sentence about a syntax error says that SQL looks like."""
@@ -52,68 +49,6 @@ _SYNTAX = re.compile(r'^syntax error at (?:or near "(.*)"|end of input)$', re.DO
 _SPOT = re.compile(r"\n+LINE (\d+): (.*)\n( *)\^", re.DOTALL)
 _KIND = re.compile(r"^[A-Za-z ]+ Error: ")
 _CUT = "..."
-
-
-class QueryError(PermanentError):
-    """A query is refused, or does not end within its bounds."""
-
-
-@dataclass(slots=True)
-class Bounds:
-    """How much a query may take. Its time runs while the lake or DuckDB work, not their readers."""
-
-    seconds: float = SECONDS
-    memory_bytes: int = MEMORY_BYTES
-    """Bytes of DuckDB, and as many of what is read of the lake."""
-    _left_s: float = field(init=False)
-    _held_bytes: int = field(init=False, default=0)
-
-    def __post_init__(self) -> None:
-        self._left_s = self.seconds
-
-    @contextmanager
-    def working(self, base: Any = None) -> Iterator[None]:
-        """Take the time of what is done within; interrupt `base` when it is up."""
-        begun = time.monotonic()
-        timer = None
-        if base is not None:
-            timer = threading.Timer(max(0.0, self._left_s), base.interrupt)
-            timer.daemon = True
-            timer.start()
-        try:
-            yield
-        finally:
-            if timer is not None:
-                timer.cancel()
-                # It holds `base`, and a process that ends meanwhile would be told of a leak.
-                timer.join()
-            self._left_s -= time.monotonic() - begun
-
-    @property
-    def is_up(self) -> bool:
-        """Whether the time is up."""
-        return self._left_s <= 0
-
-    def too_long(self) -> QueryError:
-        """Say that the time is up."""
-        return QueryError(f"the query took more than {self.seconds:g} s; --seconds allows more")
-
-    def too_large(self) -> QueryError:
-        """Say that the memory is not enough."""
-        return QueryError(
-            f"the query takes more than {self.memory_bytes / 2**20:,.0f} MB of memory; name fewer "
-            "columns, or allow more with --memory-mb"
-        )
-
-    def held(self, table: pa.Table) -> None:
-        """Count what is read of the lake. Raises QueryError over a bound."""
-        self._held_bytes += table.nbytes
-        if self._held_bytes > self.memory_bytes:
-            raise self.too_large()
-        with self.working():
-            pass
-        if self.is_up:
-            raise self.too_long()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
