@@ -79,8 +79,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "workers/driver/progress.py": ("workers/driver/test_progress.py",),
     "workers/runs/attempts.py": ("workers/runs/test_status.py",),
     "workers/runs/status.py": ("workers/runs/test_status.py",),
-    "workers/runs/gathering.py": (
-        "workers/runs/test_gathering.py",
+    "workers/runs/finishing/gathering.py": (
+        "workers/runs/finishing/test_gathering.py",
         "workers/runs/plan/test_open_plans.py",
     ),
     "flows/night/settings.py": ("flows/night/test_settings.py",),

@@ -39,7 +39,7 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.solvers.registry import game
 from nightgrid.workers.freed_memory import trim
-from nightgrid.workers.runs.gathering import ANSWER, BUCKET_ROWS, Buckets
+from nightgrid.workers.runs.finishing.gathering import ANSWER, BUCKET_ROWS, Buckets
 from nightgrid.workers.runs.job_keys import KeySet, ids_of, keys_of, read_answers
 
 BATCH_ROWS = 16_384

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import find_results_of
 from nightgrid.solvers.question import Question
-from nightgrid.workers.runs.ended import results_of_run
+from nightgrid.workers.runs.finishing.ended import results_of_run
 
 _COLUMNS = ("puzzle_id", "status", "count", "value", "states", "kernel_ns")
 _TOGETHER = ("job_id", "run_id", *_COLUMNS)

@@ -18,7 +18,7 @@ from nightgrid.solvers.errors import PermanentError, RefusalError, TransientErro
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.logs import log_path, log_to
 from nightgrid.workers.runs.damaged_runs import ensure_plan
-from nightgrid.workers.runs.ended import ensure_results
+from nightgrid.workers.runs.finishing.ended import ensure_results
 from nightgrid.workers.runs.manifest import count_segments, has_plan, open_run
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.runs.status import is_cancelled, read_run_status

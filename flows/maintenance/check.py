@@ -21,7 +21,7 @@ from nightgrid.flows.maintenance.asked_again import commands_of, shown
 from nightgrid.flows.maintenance.files import UNCHECKED, Mend, kind_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.runs.ended import ended_runs, is_foreign, rows_by_run
+from nightgrid.workers.runs.finishing.ended import ended_runs, is_foreign, rows_by_run
 from nightgrid.workers.runs.run_files import folder
 
 Fault = Literal["damaged", "foreign", "newer", "lost", "unreadable"]

@@ -21,7 +21,7 @@ from nightgrid.workers.ondemand.record_files import (
     read_raised_file,
     read_record_file,
 )
-from nightgrid.workers.runs.ended import check_table
+from nightgrid.workers.runs.finishing.ended import check_table
 from nightgrid.workers.runs.interests import read_interest_file
 
 

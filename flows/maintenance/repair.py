@@ -22,7 +22,7 @@ from nightgrid.workers.lease import holding
 from nightgrid.workers.ondemand.record_files import SET_ASIDE
 from nightgrid.workers.ondemand.record_files import set_aside as set_record_aside
 from nightgrid.workers.runs.damaged_runs import set_run_aside
-from nightgrid.workers.runs.ended import ASKED_AGAIN, ended_runs, write_again
+from nightgrid.workers.runs.finishing.ended import ASKED_AGAIN, ended_runs, write_again
 from nightgrid.workers.runs.run_files import folder
 
 LEASE = "night"

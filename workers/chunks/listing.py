@@ -27,7 +27,7 @@ from nightgrid.workers.chunks.solution_texts import (
     Texts,
     take,
 )
-from nightgrid.workers.runs.gathering import SPLIT
+from nightgrid.workers.runs.finishing.gathering import SPLIT
 from nightgrid.workers.runs.listed import InFiles, ListedPart, Piece, packed, sliced, windows
 from nightgrid.workers.runs.manifest import Run
 from nightgrid.workers.settings import Settings

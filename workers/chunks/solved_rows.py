@@ -26,8 +26,8 @@ from nightgrid.workers.chunks.inline_solutions import InlineSolutions
 from nightgrid.workers.chunks.listing import list_row
 from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row
 from nightgrid.workers.chunks.row_budgets import share_of_row, slices_in_time, smaller_budget
-from nightgrid.workers.runs.finish import path_key
-from nightgrid.workers.runs.gathering import SPLIT
+from nightgrid.workers.runs.finishing.finish import path_key
+from nightgrid.workers.runs.finishing.gathering import SPLIT
 from nightgrid.workers.runs.listed import listed_part
 from nightgrid.workers.runs.manifest import Run
 from nightgrid.workers.runs.staged.stages import first_stage

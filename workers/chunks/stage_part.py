@@ -25,7 +25,7 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row
 from nightgrid.workers.freed_memory import give_back, keep_freed
 from nightgrid.workers.runs.attempts import read_attempts
-from nightgrid.workers.runs.gathering import SPLIT
+from nightgrid.workers.runs.finishing.gathering import SPLIT
 from nightgrid.workers.runs.manifest import Run, read_segment
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged.frontier import (

@@ -20,8 +20,8 @@ from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.follow_up_chunks import GROWTH_COLUMNS
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.chunk_results import DamagedResultError
-from nightgrid.workers.runs.finish import finish_run
-from nightgrid.workers.runs.gathering import BATCH_CHUNKS, Gathering, is_full
+from nightgrid.workers.runs.finishing.finish import finish_run
+from nightgrid.workers.runs.finishing.gathering import BATCH_CHUNKS, Gathering, is_full
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
 
@@ -95,7 +95,7 @@ class Collector(contextlib.AbstractContextManager["Collector"]):
             self._take(table)
 
     def finish(self, table: ChunkTable) -> dict[str, Any]:
-        """Finish the run: nightgrid.workers.runs.finish.finish_run."""
+        """Finish the run: nightgrid.workers.runs.finishing.finish.finish_run."""
         while table.uncollected_size[0] and not self._given_up:
             self._take(table)
         gathering, self._gathering = self._gathering, None

@@ -22,7 +22,7 @@ from nightgrid.workers.driver.growing_run import GrowingRun
 from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.logs import bound, get_logger
 from nightgrid.workers.processes import locked
-from nightgrid.workers.runs.ended import ensure_results
+from nightgrid.workers.runs.finishing.ended import ensure_results
 from nightgrid.workers.runs.status import is_cancelled
 from nightgrid.workers.settings import Settings, load_settings
 from nightgrid.workers.tracing import span

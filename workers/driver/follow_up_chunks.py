@@ -18,8 +18,8 @@ from nightgrid.workers.chunks.result_rows import Row, heads_of, result_row
 from nightgrid.workers.chunks.solved_rows import AGAIN
 from nightgrid.workers.driver.chunk_records import PartOf, Reading
 from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
-from nightgrid.workers.runs.finish import child_path, path_key
-from nightgrid.workers.runs.gathering import SPLIT
+from nightgrid.workers.runs.finishing.finish import child_path, path_key
+from nightgrid.workers.runs.finishing.gathering import SPLIT
 from nightgrid.workers.runs.manifest import Segment, manifest_row
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, segment_path
 from nightgrid.workers.runs.staged.stages import CARRIED, Carried, stage_part

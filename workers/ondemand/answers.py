@@ -25,7 +25,7 @@ from nightgrid.solvers.algebra import Outcome
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.runs.finish import solution_rows
+from nightgrid.workers.runs.finishing.finish import solution_rows
 from nightgrid.workers.runs.job_keys import FINAL
 
 

@@ -35,7 +35,7 @@ from benchmarks.instruments.report import Section, add_write, command_line, fini
 from nightgrid.archive.lake.faults import LakeRefusesError
 from nightgrid.archive.results.files import ONDEMAND_PREFIX
 from nightgrid.archive.results.results import find_results, read_results
-from nightgrid.workers.runs.ended import ASKED_AGAIN
+from nightgrid.workers.runs.finishing.ended import ASKED_AGAIN
 from tests.warm_interpreter import load
 
 UNEXPECTED = ("Traceback", "unexpected ")

@@ -17,7 +17,7 @@ from nightgrid.workers.driver import collector
 from nightgrid.workers.driver.chunk_records import Flight
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, MessageStatus
-from nightgrid.workers.runs import gathering
+from nightgrid.workers.runs.finishing import gathering
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import Settings
 

@@ -28,7 +28,7 @@ from nightgrid.workers.ondemand.record_files import (
     record_path,
 )
 from nightgrid.workers.runs.attempts import Attempts, write_attempts
-from nightgrid.workers.runs.finish import finish_run
+from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.listed import InFiles, listed_part
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.run_files import ChunkRef

@@ -17,7 +17,7 @@ from nightgrid.solvers.strands.generate import generate
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
-from nightgrid.workers.runs.finish import path_key
+from nightgrid.workers.runs.finishing.finish import path_key
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import divide_all, quick_settings

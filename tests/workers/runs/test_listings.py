@@ -32,7 +32,7 @@ from nightgrid.workers.ondemand.jobs.rows import close_record
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.ondemand.task.solving import solve_message
-from nightgrid.workers.runs import finish
+from nightgrid.workers.runs.finishing import finish
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry

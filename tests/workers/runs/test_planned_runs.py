@@ -22,7 +22,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.attempts import Attempts, read_attempts, write_attempts
-from nightgrid.workers.runs.finish import child_path, finish_run, path_key
+from nightgrid.workers.runs.finishing.finish import child_path, finish_run, path_key
 from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, open_run, read_done
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning

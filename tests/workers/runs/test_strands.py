@@ -23,7 +23,7 @@ from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.task.solving import solve_message
-from nightgrid.workers.runs.finish import finish_run
+from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import divide_all, quick_settings

@@ -24,7 +24,7 @@ from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.game_contract import Game
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.damaged_runs import ensure_plan
-from nightgrid.workers.runs.ended import repair_results
+from nightgrid.workers.runs.finishing.ended import repair_results
 from nightgrid.workers.runs.job_keys import Answers, name_jobs
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,

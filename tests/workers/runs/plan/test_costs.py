@@ -14,7 +14,7 @@ from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game
-from nightgrid.workers.runs.finish import finish_run
+from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.job_keys import ids_of, name_jobs
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import costs

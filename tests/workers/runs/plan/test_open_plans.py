@@ -16,7 +16,7 @@ from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.runs.gathering import SPLIT, Buckets, Gathering, is_right
+from nightgrid.workers.runs.finishing.gathering import SPLIT, Buckets, Gathering, is_right
 from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, has_plan, open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
@@ -313,9 +313,9 @@ def test_a_driver_whose_planner_has_died_says_so_and_the_next_goes_on(
 )
 def test_answers_may_be_taken_in_on_the_way_or_at_the_end(tmp_path, monkeypatch):
     # Several buckets and row groups, as in a large run.
-    monkeypatch.setattr("nightgrid.workers.runs.gathering.ROW_GROUP_ROWS", 50)
-    monkeypatch.setattr("nightgrid.workers.runs.gathering.BUCKET_ROWS", 32)
-    monkeypatch.setattr("nightgrid.workers.runs.gathering.BATCH_CHUNKS", 3)
+    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.ROW_GROUP_ROWS", 50)
+    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.BUCKET_ROWS", 32)
+    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.BATCH_CHUNKS", 3)
     monkeypatch.setattr("nightgrid.workers.driver.collector.HELD_PARTS", 2)
     take = Gathering.take
 
@@ -407,9 +407,9 @@ def statuses(lake, ref):
 def test_a_disk_that_stays_full_costs_the_early_answers_alone(
     lake, settings, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr("nightgrid.workers.runs.gathering.ROW_GROUP_ROWS", 50)
-    monkeypatch.setattr("nightgrid.workers.runs.gathering.BUCKET_ROWS", 32)
-    monkeypatch.setattr("nightgrid.workers.runs.gathering.SPREAD_ROWS", 40)
+    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.ROW_GROUP_ROWS", 50)
+    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.BUCKET_ROWS", 32)
+    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.SPREAD_ROWS", 40)
     full = []
 
     class Full:

@@ -24,7 +24,7 @@ from nightgrid.archive.results.files import RESULT_FILES, result_path, stream_wh
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.chunk_results import DamagedResultError
-from nightgrid.workers.runs.finish import finish_run
+from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import read_done
 from nightgrid.workers.runs.run_files import done_path
 

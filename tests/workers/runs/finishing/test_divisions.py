@@ -6,7 +6,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import Question
 from nightgrid.workers.runs.attempts import read_workers, write_start
-from nightgrid.workers.runs.divisions import words_of
+from nightgrid.workers.runs.finishing.divisions import words_of
 from nightgrid.workers.runs.run_files import ChunkRef
 
 RUN = "0" * 32

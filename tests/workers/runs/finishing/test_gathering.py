@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from nightgrid.solvers.canonical import digest
-from nightgrid.workers.runs import gathering as buckets
-from nightgrid.workers.runs.gathering import Buckets
+from nightgrid.workers.runs.finishing import gathering as buckets
+from nightgrid.workers.runs.finishing.gathering import Buckets
 
 SCHEMA = pa.schema([pa.field("job_id", pa.string(), nullable=False), pa.field("n", pa.int64())])
 

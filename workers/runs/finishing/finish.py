@@ -26,8 +26,8 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.divisions import parts_of_jobs
-from nightgrid.workers.runs.gathering import ANSWER, Buckets, Gathering, is_right
+from nightgrid.workers.runs.finishing.divisions import parts_of_jobs
+from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, Gathering, is_right
 from nightgrid.workers.runs.job_keys import FINAL, Answers, keys_of, read_answers
 from nightgrid.workers.runs.listed import merged_ranks, statistics_of
 from nightgrid.workers.runs.listed_files import settle_files
