@@ -118,17 +118,21 @@ def spent_seconds(settings: Settings, until: float) -> tuple[float, float]:
     """
     store = Lake.open(settings.lake)
     worked: list[tuple[bool, float, float]] = []
+    is_large: dict[str, bool] = {}
     for line in (settings.side_dir / "logs" / "batch.log").read_text().splitlines():
         told = json.loads(line) if line.startswith("{") else {}
         if told.get("event") == "task ended" and "run" in told:
-            run = open_run(store, told["run"])
+            name = told["run"]
+            if name not in is_large:
+                # A run has thousands of lines, and opening it reads its files.
+                run = open_run(store, name)
+                is_large[name] = max(run.puzzle_count, run.job_count) == 1
             ended = datetime.fromisoformat(told["timestamp"]).timestamp()
-            is_large = max(run.puzzle_count, run.job_count) == 1
-            worked.append((is_large, ended - told["seconds"], ended))
-    since = min((begun for is_large, begun, _ in worked if is_large), default=until)
+            worked.append((is_large[name], ended - told["seconds"], ended))
+    since = min((begun for large, begun, _ in worked if large), default=until)
     spent = {True: 0.0, False: 0.0}
-    for is_large, begun, ended in worked:
-        spent[is_large] += max(0.0, min(ended, until) - max(begun, since))
+    for large, begun, ended in worked:
+        spent[large] += max(0.0, min(ended, until) - max(begun, since))
     return spent[True], spent[False]
 
 
