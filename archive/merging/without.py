@@ -6,7 +6,7 @@ then the old one is deleted. Killed in between, rows stand in two files, which r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -41,14 +41,18 @@ def drop_rows(
     names: Sequence[str],
     keys: pa.Array,
     *,
+    paths: Collection[str] | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> Dropped:
     """Drop the rows whose columns `names` are one of `keys`, as `keys_in` writes them.
 
-    `check` is called before each change. A damaged file is passed over and named.
+    With `paths`, from these files alone. `check` is called before each change. A damaged file is
+    passed over and named.
     """
     rows = freed = 0
     for path, size in sorted(sizes_of(lake, folder).items()) if len(keys) else ():
+        if paths is not None and path not in paths:
+            continue
         try:
             found = _look(lake, folder, path, names, keys)
             if not found.dropped:

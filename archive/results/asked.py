@@ -1,7 +1,12 @@
-"""Puzzles that came with a question: kept so that an answer can be drawn on its board."""
+"""Puzzles that came with a question: kept so that an answer can be drawn on its board.
+
+A puzzle that is asked about on another day gets another file, though the lake has it: retention
+drops a puzzle from old files alone, so it never drops one whose question was just asked.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,12 +15,12 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import ASKED
+from nightgrid.archive.merging.files import digest_of, merged_path
 from nightgrid.archive.results.files import (
     ASKED_FILES,
     ASKED_FOLDER,
     ONDEMAND_PREFIX,
     put_rows,
-    put_rows_of_many,
     rows_of_jobs,
 )
 from nightgrid.solvers.canonical import canonical_json
@@ -30,17 +35,20 @@ class AskedPuzzle(NamedTuple):
 
 
 def keep_asked(lake: Lake, puzzles: Sequence[AskedPuzzle]) -> None:
-    """Put puzzles into the lake, those of one call into one file."""
+    """Put puzzles into the lake, those of one call into one file, and each once a day (UTC)."""
     once = {puzzle.puzzle_id: puzzle for puzzle in puzzles}
-    rows = [{**item._asdict(), "puzzle": canonical_json(item.puzzle)} for item in once.values()]
-    if not rows:
+    items = [once[name] for name in sorted(once)]
+    if not items:
         return
+    rows = [{**item._asdict(), "puzzle": canonical_json(item.puzzle)} for item in items]
     table = pa.Table.from_pylist(rows, ASKED)
-    if len(rows) == 1:
-        path = f"{ASKED_FOLDER}/{ONDEMAND_PREFIX}{rows[0]['puzzle_id']}.parquet"
-        put_rows(lake, path, table)
+    day = dt.datetime.now(dt.UTC).date()
+    names = [f"{ASKED_FOLDER}/{ONDEMAND_PREFIX}{item.puzzle_id}-{day}.parquet" for item in items]
+    if len(names) == 1:
+        put_rows(lake, names[0], table)
     else:
-        put_rows_of_many(lake, ASKED_FILES, table)
+        ends = items[0].puzzle_id, items[-1].puzzle_id
+        put_rows(lake, merged_path(ASKED_FILES, *ends, digest_of(names)), table)
 
 
 def find_asked(lake: Lake, puzzle_id: str) -> AskedPuzzle | None:

@@ -13,6 +13,8 @@ from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DIVISIONS
 
+DIVISIONS_FOLDER = "divisions"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
@@ -33,7 +35,7 @@ class Part:
 
 def division_path(run_id: str) -> str:
     """Name the file of the parts of all jobs that a run has divided."""
-    return f"divisions/{run_id}.parquet"
+    return f"{DIVISIONS_FOLDER}/{run_id}.parquet"
 
 
 def put_parts(lake: Lake, run_id: str, parts: Mapping[str, Sequence[Part]]) -> None:

@@ -101,7 +101,7 @@ def _prune(
             yield _prune_revisions(lake, game, before[Kept.REVISIONS].date(), check)
     for what in (Kept.RESULTS, Kept.CONTRADICTED):
         for game in sorted(games or GAMES) if what in before else ():
-            done = prune_results(lake, what, game, before[what], now.date(), check)
+            done = prune_results(lake, what, game, before[what], now, check)
             if games or done.count or done.freed_bytes:
                 yield done
     for game in sorted(games or GAMES) if Kept.SOLUTIONS in before else ():

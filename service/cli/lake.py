@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ from nightgrid.solvers.sentences import plural
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.flows.maintenance.check import Finding, OnFile
-    from nightgrid.flows.maintenance.retention.pruned import Kept
+    from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 
 
 class Action(StrEnum):
@@ -266,5 +267,21 @@ def _prune(
         if done.stays:
             stay = "stays" if done.stays == 1 else "stay"
             stays = f"; {plural(done.stays, 'old one')} {stay}, whose count no other answer has"
-        say(f"{done.what}{of}: {noun} {would}, {done.freed_bytes:,} bytes{stays}")
+        say(f"{done.what}{of}: {noun} {would}, {done.freed_bytes:,} bytes{stays}{_with(done)}")
     return Exit.OK
+
+
+def _with(done: Pruned) -> str:
+    """Say what went with results; "" for nothing."""
+    if done.with_them is None:
+        return ""
+    nouns = {
+        "corpora": ("corpus", "corpora"),
+        "puzzles": ("puzzle of questions", "puzzles of questions"),
+        "divisions": ("file of divisions", "files of divisions"),
+    }
+    counts = asdict(done.with_them)
+    told = [
+        f"{counts[name]:,} {many[counts[name] > 1]}" for name, many in nouns.items() if counts[name]
+    ]
+    return f"; with them {', '.join(told)}" if told else ""

@@ -26,6 +26,9 @@ from nightgrid.archive.results.files import RESULT_FILES
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.workers.upkeep import delete_ended, ends_of_runs
 
+UNSETTLED = dt.timedelta(days=2)
+"""Boards whose files are younger may be of a question or a count that is under way: they are kept
+before anything refers to them, those of a question once a day."""
 KEY = RESULT_FILES.same
 """Columns that name a result row."""
 _COLUMNS = (

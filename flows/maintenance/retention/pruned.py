@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -20,6 +20,17 @@ class Kept(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WithResults:
+    """What was dropped with results."""
+
+    corpora: int = 0
+    puzzles: int = 0
+    """Puzzles that came with questions."""
+    divisions: int = 0
+    """Files that say what the jobs of a run were divided into."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pruned:
     """What was dropped of one table, or would be."""
 
@@ -32,9 +43,13 @@ class Pruned:
     stays: int | None = None
     """Old answers with listings that stay, since no row of `count` has their count; None: another
     kind."""
+    with_them: WithResults | None = None
+    """None: another kind than results."""
 
     def to_json(self) -> dict[str, Any]:
         """Write it for programs."""
         told: dict[str, Any] = {"what": self.what.value, "game": self.game}
         told |= {"count": self.count, "freed_bytes": self.freed_bytes}
-        return told if self.stays is None else told | {"stays": self.stays}
+        if self.stays is not None:
+            told |= {"stays": self.stays}
+        return told if self.with_them is None else told | asdict(self.with_them)

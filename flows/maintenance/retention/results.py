@@ -28,11 +28,12 @@ from nightgrid.archive.results.contradictions import (
 )
 from nightgrid.archive.results.files import SOLUTIONS_FOLDER
 from nightgrid.archive.results.results import once_a_job
-from nightgrid.flows.maintenance.retention.ages import KEY, AgedRows, aged_rows
+from nightgrid.flows.maintenance.retention.ages import KEY, UNSETTLED, AgedRows, aged_rows
 from nightgrid.flows.maintenance.retention.corpora import corpora_to_drop, drop_corpus
 from nightgrid.flows.maintenance.retention.going import Going
+from nightgrid.flows.maintenance.retention.leftovers import drop_leftovers
 from nightgrid.flows.maintenance.retention.listings import JOB, with_solutions
-from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
+from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned, WithResults
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.registry import game as game_named
 
@@ -45,12 +46,13 @@ def prune_results(
     what: Kept,
     game: str,
     before: dt.datetime,
-    today: dt.date,
+    now: dt.datetime,
     check: Callable[[], None],
 ) -> Pruned:
     """Drop the rows of a game that are older than `before`; return how many.
 
-    Corpora of which no result is left go after the rows. Gold is made anew at the end.
+    Of results, corpora of which none is left go after the rows, then puzzles that came with
+    questions, and divisions. Gold is made anew at the end.
     """
     aged = aged_rows(lake, game, before)
     choose = _contradicted if what is Kept.CONTRADICTED else _chosen
@@ -61,15 +63,25 @@ def prune_results(
     is_shared = pc.is_in(keys_in(chosen, JOB), value_set=keys_in(stays, JOB))
     listed = with_solutions(lake, chosen.filter(pc.invert(is_shared)))
     going = Going(game=game, aged=aged, rows=chosen, listed=listed, noted_as=SOLUTIONS_FOLDER)
-    corpora = [] if what is Kept.CONTRADICTED else corpora_to_drop(lake, game, before, stays)
-    freed = going.drop(lake, today, check)
+    freed = going.drop(lake, now.date(), check)
+    if what is Kept.CONTRADICTED:
+        recount_contradicted(lake, game, game_named(game).solver_version)
+        going.end(lake)
+        return Pruned(what=what, game=game, count=len(chosen), freed_bytes=freed)
+    settled = min(before, now - UNSETTLED)
+    corpora = corpora_to_drop(lake, game, settled)
     for path in corpora:
         check()
         freed += drop_corpus(lake, path)
-    if what is Kept.CONTRADICTED:
-        recount_contradicted(lake, game, game_named(game).solver_version)
+    left = drop_leftovers(lake, game, settled, check)
     going.end(lake)
-    return Pruned(what=what, game=game, count=len(chosen), freed_bytes=freed)
+    return Pruned(
+        what=what,
+        game=game,
+        count=len(chosen),
+        freed_bytes=freed + left.freed_bytes,
+        with_them=WithResults(corpora=len(corpora), puzzles=left.puzzles, divisions=left.divisions),
+    )
 
 
 def _chosen(lake: Lake, game: str, aged: AgedRows) -> pa.Table:

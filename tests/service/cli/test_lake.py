@@ -16,6 +16,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.without import drop_rows
 from nightgrid.archive.results.files import RESULT_FILES
 from nightgrid.archive.results.results import read_results
+from tests.flows.maintenance.retention import questions
 from tests.flows.maintenance.retention.lakes import age_files, listing_night
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -187,6 +188,22 @@ def test_a_prune_of_solutions_says_what_goes_and_what_stays(invoke: Invoke, tmp_
     for _, _, err in ended[1:]:
         assert "were dropped on" in err
         assert err.endswith("; ask again to have them\n")
+
+
+def test_a_prune_of_results_says_what_goes_with_them(invoke: Invoke, tmp_path: Path) -> None:
+    lake = Lake.open(str(tmp_path / "lake"))
+    questions.ask(lake, 0, 1)
+    questions.ask(lake, 2)
+    questions.answer(lake, 0)
+    age_files(lake, "asked", "results", "divisions")
+    prune = ["lake", "prune", "--lake", lake.url, "--keep", "results=30"]
+    code, out, _ = invoke(*prune, "--dry-run")
+    assert (code, out.startswith("results of pips: 1 row would be dropped, ")) == (0, True)
+    assert out.endswith(" bytes; with them 3 puzzles of questions, 1 file of divisions\n")
+    code, told, _ = invoke(*prune, "--json")
+    (done,) = map(json.loads, told.splitlines())
+    assert (done["count"], done["corpora"], done["puzzles"], done["divisions"]) == (1, 0, 3, 1)
+    assert (code, invoke(*prune)) == (0, (0, "", ""))
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,12 @@ import pytest
 from benchmarks.chaos.lakes.nights import write_days
 from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.results.rankings import keep_ranking
 from nightgrid.archive.results.results import read_results
 from nightgrid.flows.maintenance.prune import prune_lake
 from nightgrid.flows.maintenance.retention.pruned import Kept
+from tests.flows.maintenance.retention import questions
 from tests.flows.maintenance.retention.lakes import (
     LATE,
     add_loser,
@@ -51,7 +53,10 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
         listing_night(folder)
     keep_ranking(lake, ranking("1" * 32, "a" * 32, "meant-1"))
     lake.write_bytes("damaged/results/old.parquet", b"old")
-    age_files(lake, "rankings", "damaged", "corpora", "results")
+    questions.ask(lake, 0, 1)
+    questions.answer(lake, 0, 1)
+    keep_asked(lake, [AskedPuzzle("9" * 32, "strands", {})])
+    age_files(lake, "rankings", "damaged", "corpora", "results", "asked", "divisions")
     return lake
 
 

@@ -1,0 +1,44 @@
+"""Read files that may refer to what is to be dropped: one that cannot be read may refer to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.merging.files import MergedFolder, listings
+from nightgrid.solvers.errors import PermanentError
+
+
+class UnreadableError(Exception):
+    """A file cannot be read, so nothing that it may refer to is dropped."""
+
+    def __init__(self, path: str, error: PermanentError) -> None:
+        """Take the file, and why it cannot be read."""
+        super().__init__(str(error))
+        self.path = path
+
+
+@contextmanager
+def readable(path: str) -> Iterator[None]:
+    """Raise UnreadableError for a file that cannot be read, and MissingFileError for none."""
+    try:
+        yield
+    except MissingFileError:
+        raise
+    except PermanentError as error:
+        raise UnreadableError(path, error) from error
+
+
+def scan_all(lake: Lake, folder: MergedFolder, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Read columns of every file of a folder, perhaps some rows twice. Raises UnreadableError."""
+    for paths in listings(lake, folder):
+        for path in paths:
+            try:
+                with readable(path):
+                    yield from lake.scan_file(path, folder.schema, columns)
+            except MissingFileError:
+                continue  # Merged meanwhile: the folder is listed again.

@@ -1,0 +1,117 @@
+"""Retention of results drops corpora of whose boards the lake has no result."""
+
+from __future__ import annotations
+
+import datetime as dt
+import shutil
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from nightgrid.archive.corpus.corpus import open_corpus
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lookup.boards import find_boards
+from nightgrid.archive.lookup.reference import IdReference
+from nightgrid.archive.results.results import read_results
+from nightgrid.archive.skipped_files import forget, skipped_files
+from nightgrid.flows.maintenance.retention import results
+from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
+from nightgrid.workers.runs.run_files import done_path
+from nightgrid.workers.runs.status import cancel_run
+from tests.flows.maintenance.retention.lakes import CORPUS, age_files, count, pruned
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus that was never counted."""
+    folder = tmp_path_factory.mktemp("worked")
+    (folder / "source").mkdir()
+    open_corpus(Lake.open(str(folder / "lake")), CORPUS)
+    return folder
+
+
+@pytest.fixture
+def lake(worked: Path, tmp_path: Path) -> Lake:
+    shutil.copytree(worked, tmp_path, dirs_exist_ok=True)
+    return Lake.open(str(tmp_path / "lake"))
+
+
+def prune(lake: Lake, **more: Any) -> Pruned:
+    done = pruned(lake, Kept.RESULTS, **more)
+    assert done.with_them is not None
+    assert bool(done.with_them.corpora) == (not lake.folders("corpora"))
+    return done
+
+
+def test_a_corpus_that_was_never_counted_goes_and_is_made_again(lake: Lake, tmp_path: Path) -> None:
+    before = {path: lake.read_bytes(path) for path in lake.list("corpora")}
+    done = prune(lake)
+    assert (done.count, done.freed_bytes) == (0, sum(map(len, before.values())))
+    assert lake.list("corpora") == []
+    assert count(tmp_path).figures.statuses == {"solved": 4}
+    assert {path: lake.read_bytes(path) for path in lake.list("corpora")} == before
+
+
+def test_a_corpus_that_was_made_in_part_goes(lake: Lake) -> None:
+    (path,) = (path for path in lake.list("corpora") if path.endswith("/corpus.json"))
+    lake.delete(path)
+    prune(lake)
+    assert lake.list("corpora") == []
+
+
+def test_a_corpus_of_which_a_board_has_a_result_stays(lake: Lake, tmp_path: Path) -> None:
+    """Given a larger corpus, When a count of some of its boards is young, Then both stay."""
+    open_corpus(lake, "pips:n=8,seed=7")
+    count(tmp_path)
+    age_files(lake, "corpora")
+    prune(lake, now=dt.datetime.now(dt.UTC))
+    assert len(lake.folders("corpora")) == 2
+
+
+def test_the_corpus_of_a_count_that_is_cancelled_stays(lake: Lake, tmp_path: Path) -> None:
+    run_id = count(tmp_path).run_id
+    assert run_id is not None
+    lake.delete(done_path(run_id))
+    cancel_run(lake, run_id)
+    lake.delete(lake.list("results")[0])
+    prune(lake)
+    assert lake.folders("corpora")
+
+
+def test_a_corpus_younger_than_two_days_stays_whatever_is_kept(lake: Lake) -> None:
+    """Given no retention at all, Then a corpus that is being made is not dropped."""
+    prune(lake, days=0, now=dt.datetime.now(dt.UTC))
+    assert lake.folders("corpora")
+    prune(lake, days=0, now=dt.datetime.now(dt.UTC) + dt.timedelta(days=3))
+    assert lake.list("corpora") == []
+
+
+def test_a_corpus_stays_while_results_cannot_be_read(lake: Lake) -> None:
+    path = f"results/{'d' * 32}.parquet"
+    lake.write_bytes(path, b"harm")
+    prune(lake)
+    assert lake.folders("corpora")
+    assert path in skipped_files()
+    forget(*skipped_files())
+
+
+def test_a_count_that_ends_while_rows_are_dropped_keeps_its_corpus(
+    lake: Lake, tmp_path: Path
+) -> None:
+    """Given rows that go, When the corpus is counted again meanwhile, Then its boards are there."""
+    first = count(tmp_path)
+    choose = results.corpora_to_drop
+
+    def counting(*given: Any) -> Any:
+        second = count(tmp_path)
+        assert second.planned == first.planned
+        return choose(*given)
+
+    with mock.patch.object(results, "corpora_to_drop", counting):
+        assert prune(lake).count == 4
+    ids = read_results(lake).column("puzzle_id").to_pylist()
+    assert len(ids) == 4
+    for name in ids:
+        assert find_boards(lake, IdReference(prefix=name))
