@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from benchmarks.chaos.harm import HARMS
-from benchmarks.chaos.lakes import doors, merges, nights
+from benchmarks.chaos.lakes import doors, harmed, merges, nights
 from benchmarks.chaos.lakes.nights import Field, Trial
 from benchmarks.instruments.report import Section, add_write, command_line, finish
 from nightgrid.solvers.registry import game
@@ -44,24 +44,24 @@ TRIALS: dict[str, Trial] = {
         f"answers-{kind}": Trial(
             what=f"results/ and costs/: {kind}; the next night",
             before="every later count ended with exit code 3",
-            strike=nights.harmed(kind),
+            strike=harmed.harmed(kind),
         )
         for kind in HARMS
     },
     "foreign": Trial(
         what="a file of another program in each folder; the next night",
         before="every later count ended with exit code 3",
-        strike=nights.beside_foreign_files,
+        strike=harmed.beside_foreign_files,
     ),
     "changed": Trial(
         what="a count changed by another program; lake check and repair",
         before="not noticed",
-        strike=nights.changed_count,
+        strike=harmed.changed_count,
     ),
     "replaced-boards": Trial(
         what="puzzles/ replaced by as many others, counted again",
         before='"finished before", no row of the others',
-        strike=nights.replaced_boards,
+        strike=harmed.replaced_boards,
     ),
     "words-change": Trial(
         what="a word list that changes while a count is planned",
@@ -71,7 +71,7 @@ TRIALS: dict[str, Trial] = {
     "later": Trial(
         what="tables of a later version; a night",
         before="written over",
-        strike=nights.later_version,
+        strike=harmed.later_version,
     ),
     "redirect": Trial(
         what="a source that redirects to another host",
