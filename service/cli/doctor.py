@@ -16,7 +16,7 @@ from nightgrid.service.cli.checks.lake import check_jobs, check_lake
 from nightgrid.service.cli.checks.server import check_server
 from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.colour import console
-from nightgrid.service.terminal.console import Exit, emit, say
+from nightgrid.service.terminal.console import Exit, emit, fold, say
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.sentences import plural
 
@@ -63,19 +63,22 @@ def say_findings(findings: Sequence[Finding]) -> None:
 
     A table of four columns is too wide for most terminals, as soon as a path is in it.
     """
-    from rich.table import Table
     from rich.text import Text
 
-    lines = Table.grid(padding=(0, 2))
-    lines.add_column(no_wrap=True)
-    lines.add_column(no_wrap=True)
-    lines.add_column(overflow="fold")
+    out = console()
+    verdicts = max((len(finding.verdict) for finding in findings), default=0) + 2
+    indent = verdicts + max((len(finding.check) for finding in findings), default=0) + 2
     for finding in findings:
         colour = _COLOURS[finding.verdict]
-        lines.add_row(Text(finding.verdict, style=colour), finding.check, Text(finding.found))
+        found = fold(finding.found, out.width - indent)
+        head = f"{finding.check:<{indent - verdicts}}{found.pop(0)}"
+        lines = [Text.assemble((f"{finding.verdict:<{verdicts}}", colour), head)]
+        lines += [Text(" " * indent + more) for more in found]
         if finding.advice:
-            lines.add_row("", "", Text(f"to do: {finding.advice}", style=colour))
-    console().print(lines)
+            advice = fold(f"to do: {finding.advice}", out.width - indent)
+            lines += [Text(" " * indent + more, style=colour) for more in advice]
+        for line in lines:
+            out.print(line, soft_wrap=True)
 
 
 def doctor(lake: LakeOption = None, json: Json = False) -> int:

@@ -99,7 +99,8 @@ def maintain_lake(
     with closing(MovingLine(transient=True)) as line:
 
         def on_file(done: int, total: int) -> None:
-            line.show(done, total, lambda: f"{done:,} of {total:,} files")
+            if total:
+                line.show(done, total, lambda: f"{done:,} of {total:,} files")
 
         if action is Action.CHECK:
             return _check(opened, on_file, json=json)
@@ -192,7 +193,7 @@ def _repair(lake: Lake, on_file: OnFile, *, json: bool) -> int:
             emit(mended.to_json())
     elif told:
         rows = [("mended" if one.mended else "left", one.path, one.what) for one in told]
-        say_table(("", "file", "what was done"), rows, whole=1)
+        say_table(("outcome", "file", "what was done"), rows, whole=1)
     else:
         say(f"Nothing is wrong with {lake.url}.")
     return Exit.OK if all(one.mended for one in told) else Exit.LOOK
@@ -256,7 +257,9 @@ def _prune(
 
     nouns = {"revisions": "payload", "results": "row", "contradicted": "row"}
     nouns |= {"solutions": "answer", "rankings": "ranking", "runs": "run", "damaged": "file"}
+    told = set[str]()
     for done in prune_lake(lake, kept, games, dry_run=dry_run):
+        told.add(done.what)
         if json:
             emit(done.to_json())
             continue
@@ -268,6 +271,10 @@ def _prune(
             stay = "stays" if done.stays == 1 else "stay"
             stays = f"; {plural(done.stays, 'old one')} {stay}, whose count no other answer has"
         say(f"{done.what}{of}: {noun} {would}, {done.freed_bytes:,} bytes{stays}{_with(done)}")
+    for what in () if json else kept:
+        if what not in told:
+            # Without --game only games that have something to drop are yielded.
+            say(f"{what}: nothing to drop")
     return Exit.OK
 
 

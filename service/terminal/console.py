@@ -7,6 +7,7 @@ import json
 import shlex
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -257,18 +258,24 @@ def say_table(
 
 def say_records(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Write rows one below the other, each cell that says something behind its heading."""
-    from rich.table import Table
-    from rich.text import Text
-
+    width = console().width
     for row in rows:
-        record = Table.grid(padding=(0, 2))
-        record.add_column(no_wrap=True)
-        record.add_column(overflow="fold")
-        for heading, cell in zip(headings, row, strict=True):
-            if cell:
-                record.add_row(heading, Text(cell))
-        console().print(record)
+        told = [pair for pair in zip(headings, row, strict=True) if pair[1]]
+        indent = max((len(heading) for heading, _ in told), default=0) + 2
+        for heading, cell in told:
+            first, *more = fold(cell, width - indent)
+            say(f"{heading:<{indent}}{first}")
+            for line in more:
+                say(" " * indent + line)
         say()
+
+
+def fold(text: str, room: int) -> list[str]:
+    """Divide a text at spaces into lines of at most `room` characters, at least one line.
+
+    A word that is longer, such as a path, stays whole, so that it can be copied.
+    """
+    return textwrap.wrap(text, max(1, room), break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def say_figures(rows: Sequence[Sequence[str]], title: str | None = None) -> None:

@@ -203,7 +203,29 @@ def test_a_prune_of_results_says_what_goes_with_them(invoke: Invoke, tmp_path: P
     code, told, _ = invoke(*prune, "--json")
     (done,) = map(json.loads, told.splitlines())
     assert (done["count"], done["corpora"], done["puzzles"], done["divisions"]) == (1, 0, 3, 1)
-    assert (code, invoke(*prune)) == (0, (0, "", ""))
+    assert (code, invoke(*prune)) == (0, (0, "results: nothing to drop\n", ""))
+
+
+def test_a_prune_names_each_kind_of_which_nothing_goes(invoke: Invoke, tmp_path: Path) -> None:
+    shutil.copytree(LAKE_TO_READ, tmp_path / "lake")
+    kinds = ("results", "solutions", "rankings")
+    keep = [word for kind in kinds for word in ("--keep", f"{kind}=99999")]
+    code, out, _ = invoke("lake", "prune", "--lake", str(tmp_path / "lake"), *keep, "--dry-run")
+    assert code == 0
+    assert sorted(line.replace(":", " ").split()[0] for line in out.splitlines()) == sorted(kinds)
+    assert "results: nothing to drop\nsolutions: nothing to drop\n" in out
+
+
+def test_what_a_repair_did_is_named_and_no_path_is_broken(invoke: Invoke, lake: Lake) -> None:
+    path = f"results/{'a' * 120}.parquet"
+    lake.write_bytes(path, b"x")
+    code, out, err = invoke("lake", "repair", "--lake", lake.url)
+    lines = out.splitlines()
+    assert code == 0
+    assert "outcome        mended" in lines
+    assert f"file           {path}" in lines
+    assert all(line == line.rstrip() for line in lines)
+    assert "of 0 files" not in err
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,20 @@ def test_a_table_that_just_fits_is_one(
     assert lines == ["both", f"x  {'a' * 20}", f"y  {'b' * 20}", "", "y  c", ""]
 
 
+def test_a_word_that_is_longer_than_the_terminal_stays_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(colour, "PIPED_WIDTH_CHARS", 30)
+    path = f"results/{'a' * 60}.parquet"
+    assert not say_table(["file", "what"], [[path, "it is damaged and is made again"]])
+    assert capsys.readouterr().out.splitlines() == [
+        f"file  {path}",
+        "what  it is damaged and is",
+        "      made again",
+        "",
+    ]
+
+
 def test_rows_after_the_first_ones_are_records_as_well(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
