@@ -55,7 +55,8 @@ def notifying(listener: Listener) -> Iterator[None]:
 def report_outage(what: str, why: object, left_s: float | None) -> None:
     """Report that something does not answer, and is tried again for `left_s`; None: for ever."""
     until_s = None if left_s is None else time.monotonic() + left_s
-    text = " ".join(str(why).split())
+    # Some libraries end what they say with a full stop; here it is a part of a sentence.
+    text = " ".join(str(why).split()).rstrip(".")
     for listener in _listeners:
         listener.begin(Outage(what=what, why=text, until_s=until_s))
 

@@ -15,6 +15,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from nightgrid.archive.lake.location import lacks_slashes
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
@@ -253,8 +254,10 @@ class Settings(BaseSettings):
     @field_validator("lake")
     @classmethod
     def _absolute(cls, value: str) -> str:
-        # What is no URL is a path, whatever characters it has.
-        return value if "://" in value else str(Path(value).expanduser().absolute())
+        # What is no URL is a path, whatever characters it has. A URL without its slashes is
+        # neither, and is refused where the place is looked at.
+        is_path = "://" not in value and lacks_slashes(value) is None
+        return str(Path(value).expanduser().absolute()) if is_path else value
 
     @field_validator("games")
     @classmethod

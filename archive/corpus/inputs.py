@@ -34,6 +34,8 @@ MAX_PAYLOAD_BYTES = 16 * 1024**2
 SAMPLED_PAYLOADS = 16
 """Files of a folder, at most, that are looked into to tell its game."""
 PAYLOAD_SUFFIXES = frozenset({".json", ".html"})
+COLUMNS_TOLD = 8
+"""Columns that a message names of a file that is no game's."""
 DERIVED = frozenset({"puzzle_id", "game", "size"})
 """Columns of a puzzles table that follow from the others."""
 
@@ -229,8 +231,11 @@ def _game_of_columns(path: Path, schema: pa.Schema, game: str | None) -> str:
     if game in fits:
         return game
     if game is None:
+        names = ", ".join(schema.names[:COLUMNS_TOLD])
+        more = max(0, len(schema.names) - COLUMNS_TOLD)
+        others = f" and {more} more" if more else ""
         raise PermanentError(
-            f"{path.name} has the columns {', '.join(schema.names)!r:.120}, which are no game's; "
+            f"{path.name} has the columns {names:.120}{others}, which are no game's; "
             "expected those of a table of puzzles, as docs/reference/lake.md lists them"
         )
     missing = ", ".join(name for name in needed_columns(game) if name not in has)

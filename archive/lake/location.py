@@ -15,6 +15,40 @@ EXPECTED = "expected a folder that can be read and written, or a URL such as s3:
 EXPECTED_TO_READ = "expected a folder that can be read, or a URL such as s3://BUCKET/PREFIX"
 
 
+LAKE_NAMES = frozenset(
+    {
+        "lake.json",
+        "raw",
+        "pending",
+        "seen",
+        "puzzles",
+        "editions",
+        "quarantine",
+        "observations",
+        "dictionaries",
+        "lexicons",
+        "corpora",
+        "asked",
+        "runs",
+        "divisions",
+        "results",
+        "solutions",
+        "listings",
+        "rankings",
+        "dropped",
+        "costs",
+        "checked",
+        "gold",
+        "reports",
+        "leases",
+        "keys",
+        "damaged",
+        "doctor",
+    }
+)
+"""Files and folders at the top of a lake: a folder with one of them is a lake."""
+
+
 def check_location(url: str, *, writes: bool = True) -> None:
     """Raise PermanentError where no lake can lie at a path or URL.
 
@@ -28,6 +62,12 @@ def check_location(url: str, *, writes: bool = True) -> None:
         raise PermanentError(f"lake {url!r:.200} {trouble}; {expected}")
 
 
+def lacks_slashes(url: str) -> str | None:
+    """Name the scheme of a URL that lacks its slashes, such as s3:/BUCKET; None: of no such one."""
+    scheme, colon, _ = url.partition(":")
+    return scheme if colon and scheme in SCHEMES and "://" not in url else None
+
+
 def is_folder(url: str) -> bool:
     """Tell whether a path or URL names a folder, not a bucket."""
     return url.partition("://")[0] in ("file", url)
@@ -36,6 +76,21 @@ def is_folder(url: str) -> bool:
 def is_missing(url: str) -> bool:
     """Tell whether the folder of a lake is not there yet; of a bucket nothing is asked."""
     return is_folder(url) and not folder_of(url).exists()
+
+
+def name_of_others(url: str) -> str | None:
+    """Name a file in the folder of a lake that is none yet; None where nothing is in it, or a lake.
+
+    Nothing is asked of a bucket. Names that begin with a dot, and the `lost+found` of a disk, are
+    passed over.
+    """
+    try:
+        names = sorted(path.name for path in folder_of(url).iterdir()) if is_folder(url) else []
+    except OSError:
+        return None
+    if any(name in LAKE_NAMES for name in names):
+        return None
+    return next((name for name in names if name[0] != "." and name != "lost+found"), None)
 
 
 def make_folder(url: str) -> None:
@@ -57,6 +112,9 @@ def folder_of(url: str) -> Path:
 def _trouble(url: str, *, writes: bool) -> str:
     if not url.strip() or "\0" in url:
         return "is no path"
+    slip = lacks_slashes(url)
+    if slip is not None:
+        return f"lacks // after {slip}:"
     scheme = url.partition("://")[0] if "://" in url else "file"
     if scheme not in SCHEMES:
         return f"has the unknown scheme {scheme!r}"

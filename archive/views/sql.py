@@ -134,7 +134,7 @@ def _kind_of(base: Any, sql: str) -> str:
         raise QueryError(f"there are {len(statements)} statements; expected one SELECT")
     kind = str(statements[0].type.name)
     if kind not in _READ_STATEMENTS:
-        raise QueryError(f"SQL that reads is expected, and this is {kind}; expected one SELECT")
+        raise QueryError(f"this is {kind}; expected one SELECT, which reads")
     return kind
 
 

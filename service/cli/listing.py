@@ -125,7 +125,8 @@ def list_rows(
     )
     rows = write_table(rows_of(store, wanted), schema, form, output, shown=SHOWN[what])
     if not rows and form is Format.TABLE:
-        nothing = f"no {what}" if what != "quarantine" else "nothing in quarantine"
+        one = what.removesuffix("s")
+        nothing = f"no {one}" if what != "quarantine" else "nothing in quarantine"
         note(f"{nothing} of {store.url} matches")
     return Exit.OK
 

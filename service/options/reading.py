@@ -21,6 +21,8 @@ from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 MAX_INPUT_BYTES = 16 * 1024**2
 """Larger inputs are refused: a published payload has about 6,000 bytes."""
 STDIN = "-"
+BOARDS = "a payload or a puzzle"
+"""What the files hold that boards are read from; a reference may stand in their place."""
 PAYLOAD_SUFFIX = ".json"
 """How the names of payloads in a folder end."""
 
@@ -106,7 +108,7 @@ def payloads_of(file: str) -> list[str]:
 
 def _of_file(file: str, levels: Sequence[str], game: str | None) -> Iterator[Found]:
     try:
-        data, name = read_input(file, "a payload or a puzzle")
+        data, name = read_input(file, BOARDS)
     except PermanentError as error:
         yield _lost(file, game or "", "unreadable", error)
         return
@@ -198,7 +200,8 @@ def read_input(file: str, what: str) -> tuple[bytes, str]:
                 data = stream.read(MAX_INPUT_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise PermanentError(f"cannot read {file!r}: {reason}{_meant(file, error)}") from error
+        meant = _meant(file, error) if what == BOARDS else ""
+        raise PermanentError(f"cannot read {file!r}: {reason}{meant}") from error
     if len(data) > MAX_INPUT_BYTES:
         raise PermanentError(f"{name} is larger than {MAX_INPUT_BYTES:,} bytes")
     return data, name
@@ -232,7 +235,10 @@ def _chosen(
     for level in missing:
         has = f"expected one of {', '.join(present)}" if present else "it names no levels"
         yield Fault(
-            level=level, rule="missing-level", place="", message=f"no {level} in {name}; {has}"
+            level=level,
+            rule="missing-level",
+            place="",
+            message=f"no level {level} in {name}; {has}",
         )
     for fault in cut:
         if fault not in whole:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.options.completion import levels, offer
+from nightgrid.service.terminal.console import note
 from nightgrid.service.terminal.formats import Format
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
@@ -241,9 +242,15 @@ def read_settings(*, writes: bool = True, **given: Any) -> Settings:
     settings = load_settings(**given)
     use_format(settings.log_format)
     if "lake" in given:
-        from nightgrid.archive.lake.location import check_location
+        from nightgrid.archive.lake.location import check_location, name_of_others
 
         check_location(settings.lake, writes=writes)
+        other = name_of_others(settings.lake) if writes else None
+        if other is not None:
+            note(
+                f"warning: {settings.lake} is no lake yet and holds other files, such as {other}: "
+                "a lake is made beside them; --lake or NIGHTGRID_LAKE names another folder"
+            )
     return settings
 
 

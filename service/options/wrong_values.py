@@ -22,8 +22,13 @@ def usage_sentence(error: TyperException, command: str | None = None) -> str:
     fault = _fault(error)
     if option is None or fault is None:
         return f"{_ended(error.format_message())} {_help(error, command)}"
-    name = max(option.opts, key=len) if option.opts[0].startswith("-") else option.metavar
+    name = max(option.opts, key=len) if option.opts[0].startswith("-") else _called(option.metavar)
     return f"{name} is {_shown(fault['input'])}; expected {_expected(option.type_descriptor)}"
+
+
+def _called(metavar: str) -> str:
+    """Name an argument; one whose name lists what it may be gets a name of its own."""
+    return "what to do" if "|" in metavar else metavar
 
 
 def _ended(text: str) -> str:

@@ -105,11 +105,12 @@ class RemoteClient:
         told: Any = {}
         try:
             told = answer.json()
-            why = str(told["detail"])
+            why, foreign = str(told["detail"]), False
         except (ValueError, KeyError, TypeError):
-            why = f"it answered {answer.status_code} {answer.reason_phrase}"
-        if answer.status_code == 404 and (told == {} or _is_of(told, "not-found")):
-            # What this client asks for is at every service: the address before it is wrong.
+            why, foreign = f"it answered {answer.status_code} {answer.reason_phrase}", True
+        foreign = foreign and answer.status_code not in {401, *_TRANSIENT}
+        if foreign or (answer.status_code == 404 and _is_of(told, "not-found")):
+            # What this client asks for is at every service, and its refusals are JSON.
             return PermanentError(
                 f"there is no nightgrid service at {self.url}: {why}; expected its address alone, "
                 "such as http://127.0.0.1:8765"

@@ -36,6 +36,8 @@ LATE = 3.0
 LATE_S = 2.0
 """... if that is more than this, below which a driver does not see when chunks begin."""
 OLDEST_TOLD_S = 2.0
+DAY_S = 24 * 3600
+YEAR_S = 365.25 * DAY_S
 """A chunk in flight is shown only when it is older."""
 
 
@@ -195,13 +197,17 @@ def progress_text(progress: Progress) -> str:
 
 
 def clock_time(seconds: float) -> str:
-    """Write a time for people: 40 s, 3:05 min, 2:10 h."""
+    """Write a time for people: 40 s, 3:05 min, 2:10 h, 12 days, 1,600 years."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:
         return f"{whole // 60}:{whole % 60:02d} min"
-    return f"{whole // 3600}:{whole // 60 % 60:02d} h"
+    if whole < 2 * DAY_S:
+        return f"{whole // 3600}:{whole // 60 % 60:02d} h"
+    if whole < 2 * YEAR_S:
+        return f"{round(whole / DAY_S):,} days"
+    return f"{round(whole / YEAR_S):,} years"
 
 
 def _short(number: float) -> str:

@@ -85,9 +85,14 @@ class ChunkRef:
         return f"{folder(self.run_id)}/attempts/{self.name}.json"
 
 
+def is_run_id(text: str) -> bool:
+    """Tell whether a text may be the id of a run."""
+    return _RUN_ID.fullmatch(text) is not None
+
+
 def check_run_id(run_id: str) -> None:
     """Raise PermanentError for what is no id of a run."""
-    if not _RUN_ID.fullmatch(run_id):
+    if not is_run_id(run_id):
         raise PermanentError(f"run_id is {run_id!r:.60}; expected 32 hexadecimal digits")
 
 

@@ -160,7 +160,9 @@ def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
         else:
             readable += 1
     if readable or not paths:
-        yield Finding("lake", "ok", f"{readable} tables that schema version {SCHEMA_VERSION} reads")
+        yield Finding(
+            "lake", "ok", f"{plural(readable, 'table')} that schema version {SCHEMA_VERSION} reads"
+        )
 
 
 def check_jobs(settings: Settings) -> Iterator[Finding]:

@@ -7,13 +7,20 @@ from dataclasses import asdict
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import Exit, emit, say
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
 from nightgrid.workers.broker.notices.stop_requests import request_stop
+from nightgrid.workers.runs.run_files import is_run_id
 from nightgrid.workers.runs.status import cancel_run
 
 
 def cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
     """Cancel a run of a lake, and say what is left of it."""
+    if not is_run_id(run_id):
+        raise PermanentError(
+            f"--cancel is {run_id!r:.60}; expected the id of a run, 32 hexadecimal digits, which "
+            "the count has told"
+        )
     settings = read_settings(lake=lake)
     status = cancel_run(Lake.open(settings.lake), run_id)
     if not status.finished:

@@ -303,11 +303,13 @@ def _queue_text(
 
 
 def _job_text(job: JobStatus) -> str:
+    from nightgrid.workers.driver.progress import clock_time
+
     text = f"{job.job_id}  {job.state}"
     if job.chunks_total is not None:
         text += f", {job.chunks_done:,} of {job.chunks_total:,} chunks"
     if job.left_s:
-        text += f", {job.left_s:,.0f} s of a core left"
+        text += f", {clock_time(job.left_s)} of a core left"
     if job.age_s is not None:
         text += f", {job.age_s:.1f} s old"
     if job.attempts > 1:

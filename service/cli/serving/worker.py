@@ -104,8 +104,11 @@ def preparing(settings: Settings, roles: Collection[str]) -> Iterator[Callable[[
 def _processes(settings: Settings, roles: Collection[str]) -> str:
     """Say how many processes of which kind are begun."""
     counts = {"batch": settings.batch_processes, "interactive": settings.interactive_processes}
-    told = [f"{count} {role}" for role, count in counts.items() if role in roles]
-    return f"{' and '.join(told)} processes" if told else "a keeper"
+    begun = {role: count for role, count in counts.items() if role in roles}
+    if not begun:
+        return "a keeper"
+    noun = "process" if sum(begun.values()) == 1 else "processes"
+    return f"{' and '.join(f'{count} {role}' for role, count in begun.items())} {noun}"
 
 
 def _ended(unprepared: int | None) -> int:

@@ -335,7 +335,14 @@ def test_a_damaged_file_or_row_group_costs_the_others_nothing(lake: Lake, tmp_pa
     ("make", "words"),
     [
         (lambda path: path.write_bytes(b"no table"), "cannot be read as Parquet"),
-        (lambda path: pq.write_table(pa.table({"a": [1]}), path), "which are no game's"),
+        (
+            lambda path: pq.write_table(pa.table({"a": [1]}), path),
+            "has the columns a, which are no game's",
+        ),
+        (
+            lambda path: pq.write_table(pa.table({f"c{i}": [1] for i in range(10)}), path),
+            "has the columns c0, .*, c7 and 2 more, which are no game's",
+        ),
         (
             lambda path: pq.write_table(boards(1).slice(0, 0), path),
             "mine.parquet' has no rows; expected at least one puzzle",

@@ -15,6 +15,7 @@ from nightgrid.archive.lake.location import (
     check_location,
     is_missing,
     make_folder,
+    name_of_others,
 )
 from nightgrid.archive.lake.storage_kinds import STORAGES
 from nightgrid.solvers.errors import PermanentError
@@ -41,6 +42,8 @@ def test_a_lake_may_lie_where_it_can_be_made(tmp_path: Path, url: str) -> None:
         ("ftp://host/lake", "has the unknown scheme 'ftp'"),
         ("s3://", "names no bucket"),
         ("file://host/lake", "names a host"),
+        ("s3:/bucket/lake", "lacks // after s3:"),
+        ("gs:bucket", "lacks // after gs:"),
         (" ", "is no path"),
     ],
 )
@@ -51,6 +54,34 @@ def test_elsewhere_it_is_refused(tmp_path: Path, url: str, trouble: str) -> None
     with pytest.raises(PermanentError) as error:
         check_location(url)
     assert str(error.value) == f"lake {url!r} {trouble}; {EXPECTED}"
+
+
+def test_a_colon_in_the_name_of_a_folder_is_no_scheme(tmp_path: Path) -> None:
+    check_location(f"{tmp_path}/s3:/lake")
+    check_location(f"{tmp_path}/night:2026")
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ((), None),
+        ((".git", "lost+found"), None),
+        (("notes.txt", "archive"), "archive"),
+        (("notes.txt", "lake.json"), None),
+        (("notes.txt", "runs"), None),
+    ],
+)
+def test_a_folder_with_files_of_others_is_told_from_a_lake(
+    tmp_path: Path, names: tuple[str, ...], told: str | None
+) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    assert name_of_others(str(tmp_path)) == told
+
+
+def test_no_folder_of_others_is_seen_where_there_is_none(tmp_path: Path) -> None:
+    assert name_of_others(str(tmp_path / "new")) is None
+    assert name_of_others("s3://bucket/lake") is None
 
 
 def test_a_folder_without_permission_is_refused(

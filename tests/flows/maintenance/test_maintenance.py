@@ -19,6 +19,7 @@ from benchmarks.chaos.harm import HARMS, change_count, harm
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.location import LAKE_NAMES
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SCHEMA_VERSION
 from nightgrid.archive.results.files import ONDEMAND_PREFIX, put_rows, result_path
@@ -125,6 +126,11 @@ def test_harm_to_a_file_of_each_kind_is_found(lake: Lake, kind: str) -> None:
     # A foreign Parquet file is one, and no JSON; gold is read whatever its columns are.
     assert harmed - named.keys() <= {path for path in harmed if path.startswith("gold/")}
     assert all(found.what and found.advice for found in named.values())
+
+
+def test_every_kind_of_file_lies_below_a_name_that_tells_a_lake() -> None:
+    tops = {kind.pattern.pattern.partition("/")[0].replace("\\", "").rstrip("$") for kind in KINDS}
+    assert tops <= LAKE_NAMES
 
 
 MENDED = [

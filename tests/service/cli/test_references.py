@@ -107,6 +107,12 @@ def test_bad_names_get_one_sentence_and_no_wrong_game(
     assert sentence in row["reason"]
 
 
+def test_a_level_that_a_file_lacks_is_called_a_level(invoke: Invoke) -> None:
+    file = str(SAMPLES["pips"] / "2026-01-01.json")
+    sentence = f"no level harder in {file}; expected one of easy, medium, hard"
+    assert invoke("solve", file, "--level", "harder") == (3, "", f"nightgrid: {sentence}\n")
+
+
 def test_without_a_lake_a_reference_says_how_to_name_one(invoke: Invoke, tmp_path: Path) -> None:
     code, _, err = invoke("show", "pips/2026-01-02")
     assert code == 3
@@ -187,6 +193,8 @@ def test_puzzles_results_and_quarantine_are_listed(invoke: Invoke, lake: str) ->
     code, out, err = invoke("list", "quarantine")
     assert (code, out) == (0, "")
     assert err == f"nothing in quarantine of {lake} matches\n"
+    none = (0, "", f"no result of {lake} matches\n")
+    assert invoke("list", "results", "--status", "poison") == none
 
 
 @pytest.mark.parametrize(

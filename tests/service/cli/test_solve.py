@@ -188,7 +188,7 @@ def test_one_board_over_many_lines_is_one_board(invoke: Invoke) -> None:
 def test_missing_level_names_those_there_are(invoke: Invoke, write: Write) -> None:
     code, out, err = invoke("solve", write(payload(easy=PAIR)), "--level", "brutal")
     assert (code, out) == (3, "")
-    assert "no brutal in" in err
+    assert "no level brutal in" in err
     assert "easy" in err
 
 

@@ -271,7 +271,13 @@ def answering(status: int, text: str) -> RemoteClient:
         (422, '{"detail": "bad"}', PermanentError, "bad"),
         (502, "<html>", TransientError, "it answered 502 Bad Gateway"),
         (429, '{"detail": "later"}', TransientError, "later"),
-        (418, "[]", PermanentError, "it answered 418"),
+        (418, "[]", PermanentError, "no nightgrid service at http://host: it answered 418"),
+        (
+            501,
+            "<html>",
+            PermanentError,
+            "no nightgrid service at http://host: it answered 501 Not Implemented; expected its",
+        ),
     ],
 )
 def test_answers_of_other_servers(status: int, text: str, kind: type[Exception], told: str):

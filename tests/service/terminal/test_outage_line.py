@@ -37,6 +37,17 @@ def test_an_outage_says_what_why_and_for_how_long(left_s: float | None, words: s
     assert sentence(outage, 100.0) == f"cannot reach {WHAT}: refused; {words}"
 
 
+def test_what_a_library_says_ends_without_its_full_stop(monkeypatch: Any) -> None:
+    shown, _ = line(monkeypatch)
+    with outages.notifying(shown):
+        outages.report_outage(WHAT, "Error 111 connecting. Connection refused.", None)
+    (outage, _) = shown._open[WHAT]
+    assert sentence(outage, 0.0) == (
+        f"cannot reach {WHAT}: Error 111 connecting. Connection refused; trying again until it "
+        "answers"
+    )
+
+
 def test_an_outage_is_told_within_seconds_and_again_now_and_then(monkeypatch: Any) -> None:
     shown, told = line(monkeypatch)
     now = time.monotonic()

@@ -14,6 +14,7 @@ from nightgrid.workers.driver.progress import (
     Begun,
     Progress,
     _short,
+    clock_time,
     left_of,
     progress_of,
     progress_text,
@@ -52,6 +53,20 @@ def test_the_rest_takes_as_much_longer_as_what_was_worked():
     half_planned = left_of(replace(many, planned_share=0.5))
     assert half_planned is not None
     assert half_planned.core_s == pytest.approx(270.0), "as much again is expected of the rest"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (40, "40 s"),
+        (185, "3:05 min"),
+        (7_800, "2:10 h"),
+        (3 * 86_400, "3 days"),
+        (50_945_959_134_802, "1,614,380 years"),
+    ],
+)
+def test_a_time_has_a_unit_that_fits(seconds: float, text: str):
+    assert clock_time(seconds) == text
 
 
 def test_no_more_processes_share_the_rest_than_there_are_chunks_of_it():

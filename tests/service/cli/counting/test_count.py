@@ -271,7 +271,7 @@ def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pyte
         (("pips:n=5", "--ask", "most"), "unknown ask 'most'"),
         (("pips:n=5", "--min-length", "4"), "--min-length"),
         (("pips:n=5", "--cancel", "0" * 32), "takes no CORPUS"),
-        (("--cancel", "mine"), "expected 32 hexadecimal digits"),
+        (("--cancel", "mine"), "expected the id of a run, 32 hexadecimal digits"),
     ],
 )
 def test_what_cannot_be_counted_is_one_sentence(invoke: Invoke, words: tuple[str, ...], says: str):

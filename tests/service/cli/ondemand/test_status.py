@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from nightgrid.service.cli.ondemand.status import _remote_queue_text
+from nightgrid.service.cli.ondemand.status import _job_text, _remote_queue_text
+from nightgrid.workers.ondemand.jobs.status import JobStatus
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,8 @@ from nightgrid.service.cli.ondemand.status import _remote_queue_text
 def test_workers_that_are_not_ready_are_starting(queue: dict[str, Any], told: str) -> None:
     text = _remote_queue_text({"oldest_s": None, "waiting": 2, "running": 0} | queue)
     assert text == f"2 queued, 0 working; {told}"
+
+
+def test_what_is_left_of_a_job_has_a_unit_that_fits() -> None:
+    run = JobStatus(job_id="0" * 32, state="run", chunks_done=1, chunks_total=3, left_s=5e13)
+    assert _job_text(run).endswith("1 of 3 chunks, 1,584,404 years of a core left")

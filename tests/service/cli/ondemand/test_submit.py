@@ -137,6 +137,22 @@ def test_submit_without_a_server_is_one_line(
     assert (code, out) == (0, f"0 queued, 0 working, 0 as runs; {told}\n")
 
 
+def test_a_folder_of_other_files_is_no_lake_without_a_warning(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting_for_server, "SERVER_PATIENCE_S", 0.0)
+    others = Path("others").absolute()
+    others.mkdir()
+    (others / "notes.txt").touch()
+    code, _, err = invoke("submit", write(PAIR), "--lake", "others")
+    assert (code, err.count("\n")) == (1, 2)
+    assert err.startswith(
+        f"warning: {others} is no lake yet and holds other files, such as notes.txt: a lake is "
+        "made beside them; --lake or NIGHTGRID_LAKE names another folder\n"
+    )
+    assert "warning" not in invoke("status", "--lake", "others")[2], "it only reads"
+
+
 def test_submit_waits_for_a_server_no_longer_than_for_answers(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,7 +59,7 @@ def test_without_a_setting_a_solve_has_the_budget_of_the_settings(
     [
         (("server", "batch", "interactive", "keeper"), "2 batch and 1 interactive processes"),
         (("server", "batch"), "2 batch processes"),
-        (("server", "interactive", "keeper"), "1 interactive processes"),
+        (("server", "interactive", "keeper"), "1 interactive process"),
         (("server", "keeper"), "a keeper"),
     ],
 )
