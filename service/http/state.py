@@ -135,6 +135,12 @@ class Service:
             puzzle = asked.bound.puzzle_to_json(asked.puzzle)
             self.views.remember(wanted.job_id, subject_of(wanted, self.views, puzzle))
 
+    def drop(self, job_id: str) -> None:
+        """Keep nothing of an answer that retention has dropped. Called from any thread."""
+        self.views.drop(job_id)
+        # Which bodies asked for it is not kept.
+        self._loop.call_soon_threadsafe(self.replies.clear)
+
     def submitted(self, job_id: str) -> None:
         """Take note, from any thread, that a job was submitted."""
         self._loop.call_soon_threadsafe(self.hub.submitted, job_id)

@@ -34,6 +34,10 @@ class Replies:
         with suppress(ValueError):
             self._replies[digest] = reply
 
+    def clear(self) -> None:
+        """Keep none: what one of them says is no longer so."""
+        self._replies.clear()
+
 
 def digest_of(body: bytes) -> str:
     """Name a body."""

@@ -162,6 +162,11 @@ class Views:
         """Look anew: the job was asked again, or has ended."""
         self._times.drop(job_id)
 
+    def drop(self, job_id: str) -> None:
+        """Show a job as the lake has it: its answer is no longer there."""
+        self._final.drop(job_id)
+        self._subjects.drop(job_id)
+
     def puzzle(self, puzzle_id: str, question: Question) -> Any:
         """Return a puzzle as its game has it. Raises PermanentError where the lake has none."""
         asked = find_asked(self._lake, puzzle_id)

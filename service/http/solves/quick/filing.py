@@ -68,10 +68,10 @@ class Filing:
                 self._answers[answer.job_id] = answer, puzzle
                 self._wanted.notify_all()
 
-    def wait_for(self, job_id: str, timeout_s: float) -> None:
-        """Wait until an answer lies in the lake, at most so long."""
+    def wait_for(self, job_id: str, timeout_s: float) -> bool:
+        """Wait until an answer lies in the lake, at most so long; tell whether none is waiting."""
         with self._wanted:
-            self._wanted.wait_for(lambda: job_id not in self._answers, timeout_s)
+            return self._wanted.wait_for(lambda: job_id not in self._answers, timeout_s)
 
     def _run(self) -> None:
         try:

@@ -92,12 +92,15 @@ class SmallBoards:
         answer = Answer(row=found["row"], solutions=found["solutions"])
         took = {name: found["row"][name] for name in ("states", "kernel_ns")}
         note_rows(asked.question.game, {found["row"]["status"]: 1}, **took)
-        self._views.remember(asked.job_id, subject_of(wanted, self._views, puzzle))
+        subject = subject_of(wanted, self._views, puzzle)
+        self._views.remember(asked.job_id, subject)
         self._views.note_times(asked.job_id, begun, time.time())
         status = JobStatus(job_id=asked.job_id, state="done")
         solve = self._views.show(asked.job_id, status, answer.row, parts=())
         kept = AskedPuzzle(asked.puzzle_id, asked.question.game, puzzle)
-        self.filing.add(answer, None if wanted.names_board else kept)
+        # The lake has a board of a date. One that was asked before may be dropped there meanwhile.
+        has_date = wanted.names_board and bool(subject.references)
+        self.filing.add(answer, None if has_date else kept)
         return solve
 
 

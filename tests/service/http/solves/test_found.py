@@ -132,3 +132,27 @@ def test_solutions_that_were_dropped_are_told_and_listed_again(
     assert work() == 1
     assert client.post("/v1/solves", json=board).status_code == 200
     assert len(client.get(f"{at}/solutions").json()["solutions"]) == 2
+
+
+def test_an_answer_that_was_dropped_is_kept_no_longer(
+    client: TestClient, work: Callable[[], int], board: dict[str, Any], lake: Lake
+) -> None:
+    """Given an answer that a service has shown, When retention drops its row, Then it is gone."""
+    wanted = {**board, "ask": "all"}
+    at = client.post("/v1/solves", json=wanted).json()["links"]["self"]
+    work()
+    for _ in range(2):
+        assert client.post("/v1/solves", json=wanted).status_code == 200
+    assert len(client.get(f"{at}/solutions").json()["solutions"]) == 2
+
+    now = dt.datetime.now(dt.UTC) + dt.timedelta(days=400)
+    dropped = list(prune_lake(lake, {Kept.RESULTS: 30.0}, ["pips"], now=now))
+
+    assert sum(done.count for done in dropped) >= 1
+    for path in (f"{at}/solutions", at, f"{at}/picture.svg?solution=0"):
+        gone = client.get(path)
+        assert (gone.status_code, gone.json()["type"]) == (404, "/problems/no-such-solve")
+    assert client.post("/v1/solves", json=wanted).status_code == 202
+    assert work() == 1
+    assert client.post("/v1/solves", json=wanted).status_code == 200
+    assert len(client.get(f"{at}/solutions").json()["solutions"]) == 2

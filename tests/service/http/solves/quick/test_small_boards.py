@@ -75,6 +75,22 @@ def test_a_client_that_waits_is_answered_without_a_record(
     assert again.json() == solve
 
 
+def test_a_puzzle_that_is_asked_by_its_id_is_filed_again(
+    quick: TestClient, board: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a puzzle that only a question brought: retention may drop it as it is asked again."""
+    service = quick.app.state.service  # type: ignore[attr-defined]
+    solve = quick.post("/v1/solves", json=board, headers=WAIT).json()
+    quick.get(f"{solve['links']['self']}/solutions")
+    filed: list[AskedPuzzle | None] = []
+    monkeypatch.setattr(service.quick.filing, "add", lambda _, puzzle: filed.append(puzzle))
+
+    by_id = {"id": solve["puzzle_id"], "ask": "all(7)"}
+    assert quick.post("/v1/solves", json=by_id, headers=WAIT).status_code == 200
+
+    assert filed == [find_asked(service.lake, solve["puzzle_id"])] != [None]
+
+
 def test_a_board_that_is_quicker_than_expected_is_answered_at_once(quick: TestClient) -> None:
     pips = game("pips")
     ((puzzle, _),) = generate_many(300, 1, [PRESETS["hard"]], 941)
