@@ -176,6 +176,30 @@ def spangram_bar(game: Any) -> Iterator[SpangramBar]:
         bar.close()
 
 
+class OnceLine(MovingLine):
+    """How far something is that is made once on a machine, and about how long the rest takes."""
+
+    def __init__(self, what: str) -> None:
+        """Begin a line about `what`, in the plural."""
+        super().__init__(piped_every_s=WARM_PIPED_EVERY_S)
+        self._what = what
+        self._first: tuple[float, int] | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how far it is, unless that was shown a moment ago; end the line with the last."""
+        from nightgrid.workers.driver.progress import clock_time
+
+        now = time.monotonic()
+        then, before = self._first = self._first or (now, done)
+        text = f"{self._what}, made once: {done:,} of {total:,}"
+        if before < done < total:
+            text += f", about {clock_time((now - then) / (done - before) * (total - done))} left"
+        self.show(done, total, lambda: text, at_once=done == total)
+        if done == total:
+            self.close()
+            self._first = None
+
+
 class SpangramBar(MovingLine):
     """A bar on a terminal, from BAR_PATIENCE_S on; elsewhere lines, and one that tells the end."""
 

