@@ -31,7 +31,7 @@ def corpora_to_drop(lake: Lake, game: str, before: dt.datetime) -> list[str]:
     old = []
     for folder in lake.folders(CORPORA):
         about = read_hint(lake, f"{folder}/plan.json", dict)
-        made = [changed for _, changed in lake.stamps(folder).values()]
+        made = [changed for _, changed in lake.stamps(folder, deep=True).values()]
         if (
             about is not None
             and about.get("game") == game

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -86,6 +88,19 @@ def test_a_corpus_younger_than_two_days_stays_whatever_is_kept(lake: Lake) -> No
     assert lake.folders("corpora")
     prune(lake, days=0, now=dt.datetime.now(dt.UTC) + dt.timedelta(days=3))
     assert lake.list("corpora") == []
+
+
+def test_a_corpus_whose_slices_are_young_stays(lake: Lake) -> None:
+    """Given a corpus that was begun long ago, When its slices are being made, Then it stays."""
+    age_files(lake, "corpora")
+    now = time.time()
+    for path in lake.list("corpora"):
+        if path.endswith("/corpus.json"):
+            lake.delete(path)
+        elif "/rows/" in path:
+            os.utime(Path(lake.url) / path, (now, now))
+    prune(lake, now=dt.datetime.now(dt.UTC))
+    assert lake.folders("corpora")
 
 
 def test_a_corpus_stays_while_results_cannot_be_read(lake: Lake) -> None:
