@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 
 import pytest
+from cachetools import LRUCache
 
 from nightgrid.workers.bounded_cache import BoundedCache
 
@@ -48,28 +47,32 @@ def test_a_value_is_dropped_once_or_twice(kept: BoundedCache[str, int]) -> None:
     assert (len(kept), kept.get("a")) == (2, None)
 
 
-@pytest.fixture
-def restless_threads() -> Iterator[None]:
-    """Threads that take turns as often as the interpreter lets them."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
+class Watched(LRUCache[str, int]):
+    """A cache that notes whether a lock is held while it is changed."""
+
+    def __init__(self, lock: Lock) -> None:
+        super().__init__(3)
+        self.lock, self.held = lock, list[bool]()
+
+    def __getitem__(self, key: str) -> int:
+        self.held.append(self.lock.locked())
+        return super().__getitem__(key)
+
+    def __setitem__(self, key: str, value: int) -> None:
+        self.held.append(self.lock.locked())
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        self.held.append(self.lock.locked())
+        super().__delitem__(key)
 
 
-@pytest.mark.usefixtures("restless_threads")
-def test_threads_may_use_it_at_the_same_time() -> None:
-    cache: BoundedCache[int, int] = BoundedCache(8)
-
-    def use(thread: int) -> None:
-        for step in range(5_000):
-            key = (step * (thread + 1)) % 24
-            cache.put(key, key)
-            assert cache.get(key) in (key, None)
-            cache.drop((key + thread) % 24)
-
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(use, range(4)))
-    kept = [key for key in range(24) if key in cache]
-    assert len(kept) == len(cache) <= 8
-    assert [cache.get(key) for key in kept] == kept
+def test_one_thread_at_a_time_changes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache: BoundedCache[str, int] = BoundedCache(3)
+    watched = Watched(cache._lock)
+    monkeypatch.setattr(cache, "_values", watched)
+    cache.put("a", 1)
+    assert cache.get("a") == 1
+    cache.drop("a")
+    assert len(watched.held) >= 3
+    assert all(watched.held)

@@ -36,9 +36,9 @@ LATE = 3.0
 LATE_S = 2.0
 """... if that is more than this, below which a driver does not see when chunks begin."""
 OLDEST_TOLD_S = 2.0
+"""A chunk in flight is shown only when it is older."""
 DAY_S = 24 * 3600
 YEAR_S = 365.25 * DAY_S
-"""A chunk in flight is shown only when it is older."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

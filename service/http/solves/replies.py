@@ -31,6 +31,7 @@ class Replies:
 
         One that is larger than all room is not kept.
         """
+        self._replies.pop(digest, None)
         with suppress(ValueError):
             self._replies[digest] = reply
 

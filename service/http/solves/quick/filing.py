@@ -13,6 +13,7 @@ from typing import Protocol
 
 from nightgrid.archive.results.asked import AskedPuzzle
 from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import Answer
 
@@ -46,6 +47,8 @@ class Filing:
         self._files = files
         self._wanted = threading.Condition()
         self._answers: dict[str, tuple[Answer, AskedPuzzle | None]] = {}
+        self._passed_over: BoundedCache[str, bool] = BoundedCache(GATHERED_MAX)
+        """Jobs whose answers came when GATHERED_MAX others waited: the lake has none of them."""
         self._is_ending = False
         self._thread = threading.Thread(target=self._run, name="filing", daemon=True)
 
@@ -66,12 +69,19 @@ class Filing:
         with self._wanted:
             if len(self._answers) < GATHERED_MAX:
                 self._answers[answer.job_id] = answer, puzzle
+                self._passed_over.drop(answer.job_id)
                 self._wanted.notify_all()
+            else:
+                self._passed_over.put(answer.job_id, True)
 
     def wait_for(self, job_id: str, timeout_s: float) -> bool:
-        """Wait until an answer lies in the lake, at most so long; tell whether none is waiting."""
+        """Wait until an answer lies in the lake, at most so long.
+
+        Tells whether it lies there, if it is one of those that came here.
+        """
         with self._wanted:
-            return self._wanted.wait_for(lambda: job_id not in self._answers, timeout_s)
+            is_done = self._wanted.wait_for(lambda: job_id not in self._answers, timeout_s)
+        return is_done and job_id not in self._passed_over
 
     def _run(self) -> None:
         try:

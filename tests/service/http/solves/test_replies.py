@@ -28,6 +28,8 @@ def test_those_used_longest_ago_go_first() -> None:
     replies.put("large", Response(b"x" * 20_000))
     assert replies.get("large") is None, "one that is larger than all room is not kept"
     assert [name for name in "acd" if replies.get(name)] == ["a", "c", "d"]
+    replies.put("a", Response(b"x" * 20_000))
+    assert replies.get("a") is None, "nor is the one before it"
 
 
 def test_a_body_that_was_answered_reaches_no_route(

@@ -230,7 +230,10 @@ def test_answers_wait_for_a_lake_that_is_away(
     filing = Filing(FailsOnce())
     filing.begin()
     filing.add(Answer(**found), None)
-    filing.wait_for(record.job_id, PATIENCE_S)
+    assert filing.wait_for(record.job_id, PATIENCE_S)
+    monkeypatch.setattr(module, "GATHERED_MAX", 0)
+    filing.add(Answer(**found), None)
+    assert not filing.wait_for(record.job_id, PATIENCE_S), "where too many wait it is passed over"
     filing.end()
     assert tries == [1, 1, 2]
     assert find_row(lake, record.job_id) is not None
