@@ -220,7 +220,7 @@ class _Solve:
             say_solutions(self.game, self.puzzle, self.ask, outcome, sample)
         else:
             say_unsolved(self.found.game, self.puzzle)
-            say_failure(outcome, self._hint(outcome))
+            say_failure(outcome, self._hint(outcome) or self._advice(outcome))
         return outcome.status, (*outcome.solutions, *sample)
 
     def search(self, search: str) -> tuple[Status, tuple[Any, ...]]:
@@ -252,6 +252,12 @@ class _Solve:
 
         hint = missing_words_hint(self.game, self.official)
         return hint and f"{hint}; {archive_plug(self.game.name).other_words}"
+
+    def _advice(self, outcome: Outcome[Any]) -> str:
+        """Say which rules keep a board without an official solution from having one."""
+        if outcome.status is not Status.UNSOLVABLE or self.official is not None:
+            return ""
+        return service_plug(self.found.game).unsolvable_advice
 
     def _hint_json(self, outcome: Outcome[Any]) -> dict[str, str]:
         hint = self._hint(outcome)
@@ -298,5 +304,5 @@ class _Solve:
         else:
             if not count:
                 say_unsolved(self.found.game, self.puzzle)
-            say_list_end(count, outcome, self._hint(outcome))
+            say_list_end(count, outcome, self._hint(outcome) or self._advice(outcome))
         return outcome.status, kept

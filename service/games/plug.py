@@ -113,6 +113,8 @@ class ServicePlug:
     """What they are drawn from unless told otherwise."""
     payloads_help: str = ""
     """What help says of them, in whole sentences."""
+    unsolvable_advice: str = ""
+    """Which rules may keep a board of a person's own from having a solution, as a clause."""
     dated: bool = True
     """Whether generated payloads are named by dates."""
 

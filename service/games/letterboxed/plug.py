@@ -44,6 +44,10 @@ class LetterBoxedServicePlug(ServicePlug):
         "many boards is taken."
     )
     sample_seed = 5
+    unsolvable_advice = (
+        "no chain that these rules allow has all letters; --words fewest takes as many words as "
+        "are needed, --min-length 3 shorter ones, and --lexicon FILE those of another list"
+    )
     rule_options = (
         GameOption(
             "words",

@@ -48,6 +48,11 @@ class StrandsServicePlug(ServicePlug):
     sample_days = 5
     payloads_help = "Boards of Strands are laid anew for every payload from a few themes, in turn."
     sample_seed = 56
+    unsolvable_advice = (
+        "every cover needs a spangram, a word or several in a row between two opposite sides "
+        "(--spangram off does without), as many theme words as the board says (--words any takes "
+        "any number), and words of the list (--lexicon FILE names another one)"
+    )
     rule_options = (
         GameOption(
             "words",

@@ -77,7 +77,7 @@ def list_words(cover: Cover) -> Drawing:
     lines: list[Line] = []
     if cover.spangram is not None:
         lines.append((("Spangram: ", ""), (spell(cover.spangram), entries.pop(0)[1])))
-    head = f"{len(entries)} theme words: " if lines else "Words: "
+    head = f"{plural(len(entries), 'theme word')}: " if lines else "Words: "
     items = [[(spell(entry), style), (",", "")] for entry, style in entries]
     for runs in items[-1:]:
         runs.pop()

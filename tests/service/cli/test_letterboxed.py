@@ -89,6 +89,10 @@ def test_fewest_letters_and_longer_words_are_rules_as_well(invoke: Invoke, board
     code, out, _ = invoke("solve", board, "--min-length", "5")
     assert code == 2
     assert "No solution exists: proven in " in out
+    assert out.splitlines()[-1].startswith("No chain that these rules allow has all letters; --wo")
+    code, out, _ = invoke("solve", str(SAMPLE), "--words", "1")
+    assert code == 2
+    assert "No chain that these rules allow" not in out, "published boards have chains"
 
 
 def test_greedy_and_disjoint_chains(invoke: Invoke, board: str) -> None:

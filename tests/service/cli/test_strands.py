@@ -440,3 +440,19 @@ def test_given_options_are_named_as_they_were_written() -> None:
         match=r"^--crossing, --no-repeats, --part-zipf are for Strands; this is Pips$",
     ):
         rules.rules("pips")
+
+
+def test_a_board_of_one_s_own_without_a_cover_says_which_rules_it_has_to_keep(
+    invoke: Invoke, write: Write
+) -> None:
+    board = write({"board": ["CATSAB", "DOGSAB"], "theme_words": 1}, "own.json")
+    words = write("cats\ndogs\n", "two.txt")
+    for more in ((), ("--all",)):
+        code, out, _ = invoke("solve", board, "--lexicon", words, *more)
+        assert code == 2
+        told = out.splitlines()[-2:]
+        assert told[0].startswith("No solution exists: proven in ")
+        assert told[1].startswith("Every cover needs a spangram, ")
+        assert "(--spangram off does without)" in told[1]
+    code, out, _ = invoke("solve", board, "--lexicon", words, "--json")
+    assert (code, "hint" in json.loads(out)) == (2, False)

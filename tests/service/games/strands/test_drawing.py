@@ -95,6 +95,8 @@ def test_words_are_listed_with_the_spangram_first_by_its_parts() -> None:
     assert text_of(list_words(SMALL_COVER)) == "Spangram: HG FE\n3 theme words: ABCD, IJ, LK"
     loose = Cover(spangram=None, theme_words=SMALL_COVER.theme_words, score=0)
     assert text_of(list_words(loose)) == "Words: ABCD, IJ, LK"
+    one = Cover(spangram=SMALL_COVER.spangram, theme_words=SMALL_COVER.theme_words[:1], score=0)
+    assert text_of(list_words(one)) == "Spangram: HG FE\n1 theme word: ABCD"
     many = Cover(
         spangram=None, theme_words=tuple(entry("W" * 20, (0, i)) for i in range(7)), score=0
     )
