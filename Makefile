@@ -29,6 +29,7 @@ help: ## print this list
 # it, once, and compiles the kernels of its games alone.
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
+VERSIONED := $(VENV)/.versioned
 TO_RUN := .[flows,query,serve]
 TO_TEST := .[flows,query,serve,trace,bench,docs,dev]
 INDEX := $(if $(PIP_INDEX_URL),--default-index $(PIP_INDEX_URL))
@@ -50,6 +51,13 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  --constraint constraints.txt uv
 	$(call install,$(TO_RUN))
+	@touch $@ $(VERSIONED)
+
+# What is installed says its version, which has the commit: after `git pull` it is written anew.
+$(VERSIONED): $(wildcard .git/logs/HEAD) | $(READY)
+	@test $@ -nt .git/logs/HEAD || $(BIN)/uv pip install --quiet --python $(BIN)/python --system-certs $(INDEX) \
+	  --no-deps --reinstall --editable . \
+	  || echo "nightgrid --version names an earlier commit: what writes it cannot be fetched" >&2
 	@touch $@
 
 $(DEV): $(READY)
@@ -58,7 +66,7 @@ $(DEV): $(READY)
 	@$(BIN)/nightgrid warmup --all
 	@touch $@
 
-demo: $(READY) ## install, run the nightly job over the bundled archive, show a solved board and all counts
+demo: $(READY) $(VERSIONED) ## install, run the nightly job over the bundled archive, show a solved board and all counts
 	$(BIN)/nightgrid demo
 
 check: lint ## lint, and the quick tests of solvers and archive, in less than a minute

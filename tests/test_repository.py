@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import fcntl
 import json
+import os
 import re
 import runpy
 import shutil
@@ -386,6 +387,24 @@ def test_every_changelog_fragment_is_one_or_a_few_plain_sentences():
         assert text == text.strip() + "\n", path.name
         assert text.strip()[-1] in ".`)", f"{path.name} ends without a full stop"
         assert not text.startswith(("- ", "#")), f"{path.name}: towncrier makes it a list"
+
+
+@pytest.mark.parametrize(("pulled", "written"), [(False, False), (True, True)])
+def test_a_demo_after_a_pull_writes_the_version_anew(tmp_path: Path, pulled: bool, written: bool):
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    stamps = [tmp_path / ".venv" / name for name in (".ready", ".versioned")]
+    head = tmp_path / ".git" / "logs" / "HEAD"
+    for path in (*stamps, head):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    for path in (*stamps, head) if pulled else (head, *stamps):
+        at = 2_000_000_000 + (path == head) * (1 if pulled else -1)
+        os.utime(path, (at, at))
+    words = ["make", "--dry-run", "demo"]
+    told = subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert ("--no-deps --reinstall --editable ." in told) == written
+    assert "nightgrid demo" in told
 
 
 def test_make_explains_every_target():
