@@ -64,7 +64,7 @@ class Limits:
         expected_s = min(max(expected.seconds, 0.0), BIG_S)
         if expected_s > self.expected_s:
             detail = (
-                f"the board is expected to take {expected_s:,.0f} s; expected at most "
+                f"the board would take about {expected_s:,.0f} s of one core; expected at most "
                 f"{self.expected_s:,.0f} s"
             )
             raise _too_large(pointer, detail, slug="too-long", title="The solve would take long")

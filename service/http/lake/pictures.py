@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
@@ -78,7 +80,9 @@ def picture_of_board(body: PictureBody, service: Here) -> Response:
     This is how a board is checked while it is typed: what is wrong with it is a problem whose
     pointers name the fields, down to the cell.
     """
-    posted = posted_board(service.lake, body.model_dump(), service.settings.limits)
+    # A picture takes no solve, whatever a count of the board would take.
+    limits = replace(service.settings.limits, expected_s=math.inf)
+    posted = posted_board(service.lake, body.model_dump(), limits)
     return SvgResponse(drawn(posted.game, posted.puzzle, body.title or posted.published.clue))
 
 

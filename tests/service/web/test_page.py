@@ -361,6 +361,43 @@ def test_a_large_solve_is_watched_and_cancelled(opened: Opened) -> None:
     expect(page.get_by_role("button", name="Solve", exact=True)).to_be_enabled()
 
 
+def loose() -> str:
+    """Write a payload whose count would take days, and whose first solution takes seconds."""
+    payloads, _ = service_plug("pips").payloads(
+        {"level": ["loose"], "dominoes": 28}, dt.date(2026, 1, 1), 1, seed=5
+    )
+    return next(payloads).text
+
+
+@BESIDE
+def test_what_takes_too_long_is_asked_for_less_and_a_refusal_is_a_sentence(
+    opened: Opened,
+) -> None:
+    """Given a board that is too large to be counted, Then it is drawn, and other asks are open."""
+    page = opened("/?paste=")
+    page.locator("#payload").fill(loose())
+    expect(page.get_by_text("The board is well formed.")).to_be_visible()
+    solve(page)
+    refused = page.locator(".problem p")
+    expect(refused).to_have_text(
+        re.compile(
+            r"^The board would take about [\d,]+ s of one core; expected at most 14,400 s\.$"
+        )
+    )
+
+    def busy(route: Route) -> None:
+        detail = "a new job is expected to wait 2,605 s; expected at most 300 s"
+        body = {"title": "Too many jobs wait", "status": 429, "detail": detail}
+        route.fulfill(status=429, json=body, headers={"Retry-After": "2305"})
+
+    page.route("**/v1/solves", busy)
+    page.get_by_text("First", exact=True).click()
+    solve(page)
+    expect(refused).to_have_text(
+        "A new job is expected to wait 2,605 s; expected at most 300 s. Try again in 38 min 25 s."
+    )
+
+
 @BESIDE
 def test_a_solve_that_another_client_wants_is_left_and_not_said_to_be_cancelled(
     opened: Opened,

@@ -19,16 +19,20 @@ function Digits({number}) {
 /** Longer numbers are set smaller: 1 to 5, by how many digits there are. */
 const sizeOf = (number) => Math.min(5, Math.max(1, Math.ceil((String(number).length - 3) / 4)));
 
+/** A clause of the service as a sentence of its own. */
+const ended = (clause) => clause.charAt(0).toUpperCase() + clause.slice(1) + (/[.?!]$/.test(clause) ? "" : ".");
+
 function Problems({problem, retried}) {
   if (!problem) return null;
   const said = problem.message === problem.title ? "" : problem.message;
   // A single fault stands in the sentence already.
   const errors = problem.errors.length === 1 && said.endsWith(problem.errors[0].detail) ? [] : problem.errors;
-  const later = problem.retryAfter ? ` Try again in ${problem.retryAfter} s.` : "";
+  const later = problem.retryAfter ? `Try again in ${duration(problem.retryAfter)}.` : "";
+  const told = [said, later, retried ? "The page asks again until it does." : ""].filter(Boolean);
   return html`
     <div class="problem" role="alert">
       <h2>${problem.title}</h2>
-      <p>${said}${later}${retried ? "The page asks again until it does." : ""}</p>
+      <p>${told.map((one) => ended(one)).join(" ")}</p>
       ${errors.length > 0 && html`
         <ul>${errors.map(({pointer, detail}, i) => html`<li key=${i}><code>${pointer}</code> ${detail}</li>`)}</ul>`}
     </div>`;
