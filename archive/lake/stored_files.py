@@ -104,6 +104,13 @@ class StoredFiles:
         files = (i for i in self._infos(folder, deep=deep) if i.type == pafs.FileType.File)
         return {info.path: (info.size, info.mtime_ns) for info in files}
 
+    def stamp(self, path: str) -> tuple[int, int] | None:
+        """Tell a file's bytes and when it was written, as `stamps`; None where there is none."""
+        check_path(path)
+        with storage_errors(path):
+            info = self._fs.get_file_info(path)
+        return (info.size, info.mtime_ns) if info.type == pafs.FileType.File else None
+
     def folders(self, prefix: str, *, deep: bool = False) -> builtins.list[str]:
         """List the folders that lie in a folder, or with `deep` at any depth, sorted."""
         found = self._infos(prefix, deep=deep)

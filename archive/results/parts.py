@@ -39,7 +39,10 @@ def division_path(run_id: str) -> str:
 
 
 def put_parts(lake: Lake, run_id: str, parts: Mapping[str, Sequence[Part]]) -> None:
-    """Keep the parts of jobs, by job; without any there is no file."""
+    """Keep the parts of jobs, by job; without any no file is written.
+
+    They take the place of those of an earlier time that the run answered the jobs.
+    """
     rows = [
         {
             "job_id": job_id,
@@ -56,7 +59,8 @@ def put_parts(lake: Lake, run_id: str, parts: Mapping[str, Sequence[Part]]) -> N
         for part in each
     ]
     if rows:
-        lake.create_table(division_path(run_id), pa.Table.from_pylist(rows, DIVISIONS))
+        # Written anew: the name stays where a job is asked again whose row was dropped.
+        lake.write_table(division_path(run_id), pa.Table.from_pylist(rows, DIVISIONS))
 
 
 def parts_of(lake: Lake, row: Mapping[str, Any]) -> list[Part]:
@@ -66,6 +70,9 @@ def parts_of(lake: Lake, row: Mapping[str, Any]) -> list[Part]:
     except (DamagedFileError, MissingFileError):
         return []
     rows = table.filter(pc.equal(table.column("job_id"), row["job_id"])).to_pylist()
+    if row["parts"] == 1 and len(rows) > 1:
+        # Of an earlier answer whose row was dropped; this one was worked whole.
+        return []
     return [
         Part(
             path=part["part_path"],

@@ -72,6 +72,9 @@ def drop_leftovers(
     for path, size in divided.items():
         if path not in needed.divisions and not _is_wanted(lake, path):
             check()
+            stamp = lake.stamp(path)
+            if stamp is None or stamp[1] >= limit_ns:
+                continue  # Its job was answered again meanwhile.
             lake.delete(path, durable=False)
             dropped, freed = dropped + 1, freed + size
     return Leftovers(puzzles=len(gone), divisions=dropped, freed_bytes=freed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,12 +68,12 @@ def want(lake: Lake, number: int) -> None:
     assert create_record(lake, record)
 
 
-def answer(lake: Lake, *numbers: int) -> None:
+def answer(lake: Lake, *numbers: int, parts: Sequence[Part] = HALVES) -> None:
     """File answers about boards, those of one call in one file; each job was divided."""
     budget, found = budget_of(lake), []
     for number in numbers:
         outcome = GAME.solve(board(number), QUESTION.ask, None, budget.part)
-        found.append(answer_of(GAME, board(number), QUESTION, budget, outcome, HALVES))
+        found.append(answer_of(GAME, board(number), QUESTION, budget, outcome, parts))
     put_answers(lake, found)
 
 

@@ -6,6 +6,7 @@ import datetime as dt
 import itertools
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -17,10 +18,13 @@ from benchmarks.nights.month_night import Killed, dying_at, raise_killed
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle, find_asked, keep_asked
 from nightgrid.archive.results.files import merge_answers
+from nightgrid.archive.results.parts import parts_of
+from nightgrid.archive.results.results import read_results
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.maintenance.prune import prune_lake
-from nightgrid.flows.maintenance.retention import leftovers
+from nightgrid.flows.maintenance.retention import leftovers, results
+from nightgrid.flows.maintenance.retention.leftovers import Leftovers
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned, WithResults
 from nightgrid.service.http.solves.views import Views
 from nightgrid.workers.ondemand.jobs import submitting
@@ -30,6 +34,7 @@ from nightgrid.workers.settings import Settings
 from tests.flows.maintenance.retention.lakes import age_files, dying_at_delete, night, pruned
 from tests.flows.maintenance.retention.questions import (
     GAME,
+    HALVES,
     QUESTION,
     answer,
     ask,
@@ -125,6 +130,31 @@ def test_a_puzzle_stays_while_a_run_about_it_goes_on(lake: Lake) -> None:
     plan_job(lake, GAME, board(3), QUESTION.ask, budget_of(lake))
     prune(lake)
     assert asked(lake) == {3, *STAY}
+
+
+def test_a_question_answered_again_is_shown_with_its_new_parts(lake: Lake) -> None:
+    """Given parts whose row is gone, When the job is answered again, Then they are replaced."""
+    with mock.patch.object(results, "drop_leftovers", return_value=Leftovers()):
+        prune(lake)
+    assert divided(lake) >= {0, 1}
+    answer(lake, 0, parts=[*HALVES, replace(HALVES[0], path="2")])
+    answer(lake, 1, parts=())
+    shown = {row["job_id"]: len(parts_of(lake, row)) for row in read_results(lake).to_pylist()}
+    assert (shown[job_id(0)], shown[job_id(1)]) == (3, 0)
+
+
+def test_divisions_that_are_written_while_leftovers_are_read_stay(lake: Lake) -> None:
+    """Given divisions that go, When their job is answered again meanwhile, Then they stay."""
+    read = leftovers._read_needed
+
+    def reading(*given: Any) -> Any:
+        found = read(*given)
+        answer(lake, 0)
+        return found
+
+    with mock.patch.object(leftovers, "_read_needed", reading):
+        prune(lake)
+    assert divided(lake) == {0, *ANSWERED}
 
 
 def test_a_puzzle_that_is_asked_while_rows_are_dropped_stays(lake: Lake) -> None:
