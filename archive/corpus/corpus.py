@@ -110,6 +110,10 @@ class Corpus:
             return pa.chunked_array([self.ids])
         return read_puzzle_ids(self.lake, self.game, self.paths)
 
+    def is_whole(self) -> bool:
+        """Tell whether all of its files are there still."""
+        return all(self.lake.exists(path) for path in self.paths)
+
     @property
     def rows_path(self) -> str:
         """Where the table lies that joins results back to sources; the puzzles of a `lake`."""
@@ -160,7 +164,10 @@ def open_corpus(
         raise PermanentError(f"corpus {spec!r:.200} has no rows; expected at least one puzzle")
     if not done["puzzles"]:
         where = f"{lake.location(folder(inputs.corpus_id))}/quarantine"
-        broken = f"what broke a rule ({done['quarantined']:,}) is in {where}"
+        broken = (
+            f"what broke a rule ({done['quarantined']:,}) is in {where}, and nightgrid list "
+            "quarantine shows it"
+        )
         if lake is into:
             broken = f"{done['quarantined']:,} broke a rule, which the count itself writes down"
         raise PermanentError(

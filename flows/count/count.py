@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
-from nightgrid.archive.lake.faults import NotInLakeError
+from nightgrid.archive.lake.faults import MissingFileError, NotInLakeError
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.flows.cluster import work_run
 from nightgrid.flows.count.attention import attention_of, contradictions_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
 
 TRIES = 2
-"""How often a count is planned whose answers retention drops before they are reported."""
+"""How often a count is planned whose corpus or answers retention drops before they are reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ def work_ahead(
         if corpus.is_new or finished_count(settings, corpus) is None:
             on_work()
         planned = ahead.work("plan", plan_count)(settings, corpus, planner)
-    except TransientError:
+    except (MissingFileError, TransientError):
         on_work()
         return True
     return not planned.finished
@@ -122,14 +122,19 @@ def count_steps(
         # Retention drops a corpus with the last of its results.
         corpus = do("corpus", bring_corpus)(settings, _loading(planner, watch))
         watch.on_corpus(corpus)
-        planned = do("plan", plan_count)(settings, corpus, planner)
-        report = do("solve", solve_count)(settings, corpus, planned, planner, watch)
-        whole = do("report", report_count)(settings, corpus, planned, report, ahead.begun_s)
+        try:
+            planned = do("plan", plan_count)(settings, corpus, planner)
+            report = do("solve", solve_count)(settings, corpus, planned, planner, watch)
+            whole = do("report", report_count)(settings, corpus, planned, report, ahead.begun_s)
+        except MissingFileError:
+            if corpus.is_whole():
+                raise
+            continue
         if whole is not None:
             watch.on_report(whole)
             return whole
     raise TransientError(
-        "answers of this corpus are dropped while it is counted; expected a retention of more "
+        "this corpus or its answers are dropped while it is counted; expected a retention of more "
         "days. The same command works them"
     )
 

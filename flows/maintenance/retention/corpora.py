@@ -39,7 +39,7 @@ def corpora_to_drop(lake: Lake, game: str, before: dt.datetime) -> list[str]:
         ):
             old.append(folder)
     # Results are read last: a run that ends meanwhile has written them.
-    if not old or _goes_on(lake, game):
+    if not old or is_worked(lake, game):
         return []
     try:
         ids = _answered_puzzles(lake, game)
@@ -65,7 +65,8 @@ def _has_one_of(lake: Lake, folder: str, ids: pa.Array) -> bool:
     )
 
 
-def _goes_on(lake: Lake, game: str) -> bool:
+def is_worked(lake: Lake, game: str) -> bool:
+    """Tell whether a run of a game goes on, or is cancelled and may be resumed."""
     there, ends = ends_of_runs(lake)
     for run_id in there.difference(ends):
         about = read_about(lake, plan_path(run_id)) or read_about(lake, asked_path(run_id))

@@ -29,7 +29,11 @@ from nightgrid.archive.results.contradictions import (
 from nightgrid.archive.results.files import SOLUTIONS_FOLDER
 from nightgrid.archive.results.results import once_a_job
 from nightgrid.flows.maintenance.retention.ages import KEY, UNSETTLED, AgedRows, aged_rows
-from nightgrid.flows.maintenance.retention.corpora import corpora_to_drop, drop_corpus
+from nightgrid.flows.maintenance.retention.corpora import (
+    corpora_to_drop,
+    drop_corpus,
+    is_worked,
+)
 from nightgrid.flows.maintenance.retention.going import Going
 from nightgrid.flows.maintenance.retention.leftovers import drop_leftovers
 from nightgrid.flows.maintenance.retention.listings import JOB, with_solutions
@@ -69,10 +73,12 @@ def prune_results(
         going.end(lake)
         return Pruned(what=what, game=game, count=len(chosen), freed_bytes=freed)
     settled = min(before, now - UNSETTLED)
-    corpora = corpora_to_drop(lake, game, settled)
-    for path in corpora:
+    corpora = 0
+    for path in corpora_to_drop(lake, game, settled):
         check()
-        freed += drop_corpus(lake, path)
+        if is_worked(lake, game):
+            break  # A count that has begun meanwhile may read it.
+        corpora, freed = corpora + 1, freed + drop_corpus(lake, path)
     left = drop_leftovers(lake, game, settled, check)
     going.end(lake)
     return Pruned(
@@ -80,7 +86,7 @@ def prune_results(
         game=game,
         count=len(chosen),
         freed_bytes=freed + left.freed_bytes,
-        with_them=WithResults(corpora=len(corpora), puzzles=left.puzzles, divisions=left.divisions),
+        with_them=WithResults(corpora=corpora, puzzles=left.puzzles, divisions=left.divisions),
     )
 
 

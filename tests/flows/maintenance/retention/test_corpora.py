@@ -13,13 +13,17 @@ from unittest import mock
 import pytest
 
 from nightgrid.archive.corpus.corpus import open_corpus
+from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import IdReference
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.skipped_files import forget, skipped_files
+from nightgrid.flows.count import planner
 from nightgrid.flows.maintenance.retention import results
+from nightgrid.flows.maintenance.retention.corpora import drop_corpus
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
+from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.runs.run_files import done_path
 from nightgrid.workers.runs.status import cancel_run
 from tests.flows.maintenance.retention.lakes import CORPUS, age_files, count, pruned
@@ -130,3 +134,57 @@ def test_a_count_that_ends_while_rows_are_dropped_keeps_its_corpus(
     assert len(ids) == 4
     for name in ids:
         assert find_boards(lake, IdReference(prefix=name))
+
+
+def test_a_count_that_begins_after_corpora_are_chosen_keeps_its_corpus(
+    lake: Lake, tmp_path: Path
+) -> None:
+    """Given a corpus that goes, When a run of it is begun meanwhile, Then it stays."""
+    choose = results.corpora_to_drop
+
+    def choosing(*given: Any) -> Any:
+        found = choose(*given)
+        run_id = count(tmp_path).run_id
+        assert run_id is not None
+        lake.delete(done_path(run_id))
+        return found
+
+    with mock.patch.object(results, "corpora_to_drop", choosing):
+        prune(lake)
+    assert lake.folders("corpora")
+
+
+def dropping(lake: Lake, times: int) -> Any:
+    """Drop the corpus before planning reads it, so often."""
+    extend, left = planner.extend_run, [None] * times
+
+    def extending(*given: Any, **named: Any) -> Any:
+        if left:
+            left.pop()
+            for folder in lake.folders("corpora"):
+                drop_corpus(lake, folder)
+        return extend(*given, **named)
+
+    return mock.patch.object(planner, "extend_run", extending)
+
+
+def test_a_count_whose_corpus_is_dropped_brings_it_again(lake: Lake, tmp_path: Path) -> None:
+    """Given a corpus that goes when it is planned, Then the same call makes it again."""
+    with dropping(lake, 1):
+        assert count(tmp_path).figures.statuses == {"solved": 4}
+    assert lake.folders("corpora")
+
+
+def test_a_count_whose_corpus_is_dropped_each_time_may_succeed_later(
+    lake: Lake, tmp_path: Path
+) -> None:
+    with dropping(lake, 2), pytest.raises(TransientError, match="dropped"):
+        count(tmp_path)
+    assert count(tmp_path).figures.statuses == {"solved": 4}
+
+
+def test_a_file_that_is_missed_and_none_of_the_corpus_is_told(lake: Lake, tmp_path: Path) -> None:
+    missing = mock.patch.object(planner, "extend_run", side_effect=MissingFileError("other"))
+    with missing, pytest.raises(MissingFileError, match="other"):
+        count(tmp_path)
+    assert lake.folders("corpora")
