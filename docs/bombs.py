@@ -230,7 +230,8 @@ ROWS = (
         words=("count", "texts.parquet", *_COUNT),
         told=True,
         says="corpus 'texts.parquet' holds no sound puzzle of pips; what broke a rule (2,000) is "
-        "in FOLDER/new/corpora/dfad2635e424747bea046f0adf4f2dec/quarantine",
+        "in FOLDER/new/corpora/dfad2635e424747bea046f0adf4f2dec/quarantine, and nightgrid list "
+        "quarantine shows it",
     ),
     Bomb(
         what="Parquet: texts stored by what differs from the one before",

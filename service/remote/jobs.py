@@ -23,6 +23,7 @@ POLL_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0)
 SOLUTION_ROWS = 1_000
 """Solutions of one table."""
 NDJSON = "application/x-ndjson"
+_BY_ID = "a job that is open, or about a board from a file, has its job id"
 _STATES: Mapping[str, JobState] = {
     "queued": "queued",
     "done": "done",
@@ -62,14 +63,18 @@ class RemoteJobs:
         found: dict[str, str] = {}
         if isinstance(reference, DateReference):
             path = f"/v1/puzzles/{reference.game}/{reference.date}"
-            day = self._client.get(path, level=reference.level)
+            try:
+                day = self._client.get(path, level=reference.level)
+            except NotThereError as error:
+                raise PermanentError(f"{error}; {_BY_ID}") from None
             for board in day["boards"]:
                 found |= {answer["id"]: board["reference"] for answer in board["results"]}
         elif len(reference.prefix) == len(text) == 32:
             rows = self._client.get("/v1/results", puzzle_id=reference.prefix)["results"]
             found = {row["job_id"]: row["puzzle"] for row in rows}
         if not found:
-            raise PermanentError(f"the service at {self._client.url} has no job about {text}")
+            told = f"the service at {self._client.url} has no answer about {text}; {_BY_ID}"
+            raise PermanentError(told)
         return found
 
     def _is_there(self, job_id: str) -> bool:

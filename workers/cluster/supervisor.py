@@ -279,7 +279,8 @@ class Supervisor:
                 record_exit(client, self._settings, child.worker, LEFT if by_itself else DEAD)
         except redis.RedisError as error:
             # Its key will expire.
-            _say(f"{child.role}: not reported gone: {error}")
+            why = str(error).rstrip(".")
+            _say(f"{child.role} has ended, which the server could not be told ({why})")
 
     def _write_state(self) -> None:
         try:

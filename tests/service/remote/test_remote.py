@@ -90,7 +90,11 @@ def test_references_are_of_the_lake_of_the_service(worked: Served, invoke: Invok
     assert code == 3
     assert "is not in the lake" in err
     code, _, err = invoke("result", "0" * 32, *where)
-    assert (code, "has no job about" in err) == (3, True)
+    assert (code, "has no answer about" in err) == (3, True)
+    by_id = "a job that is open, or about a board from a file, has its job id"
+    assert by_id in err
+    code, _, err = invoke("cancel", "pips/2031-01-01/hard", *where)
+    assert (code, "is not in the lake" in err, by_id in err) == (3, True, True)
 
 
 def test_submit_waits_for_the_answer(worked: Served, invoke: Invoke, tmp_path: Path):
