@@ -38,7 +38,7 @@ from nightgrid.flows.maintenance.dry_run import lake_to_try
 from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.flows.maintenance.retention.rankings import prune_rankings
-from nightgrid.flows.maintenance.retention.results import prune_results
+from nightgrid.flows.maintenance.retention.results import prune_divisions, prune_results
 from nightgrid.flows.maintenance.retention.solutions import prune_solutions
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
@@ -104,6 +104,11 @@ def _prune(
             done = prune_results(lake, what, game, before[what], now, check)
             if games or done.count or done.freed_bytes:
                 yield done
+    if Kept.RESULTS in before and not games:
+        # Once the rows of all games are gone: a division without a row is of no game.
+        done = prune_divisions(lake, before[Kept.RESULTS], now, check)
+        if done.freed_bytes:
+            yield done
     for game in sorted(games or GAMES) if Kept.SOLUTIONS in before else ():
         done = prune_solutions(lake, game, before[Kept.SOLUTIONS], now.date(), check)
         if games or done.count or done.stays:

@@ -43,32 +43,36 @@ class Leftovers:
     freed_bytes: int = 0
 
 
-def drop_leftovers(
+def drop_puzzles(
     lake: Lake, game: str, before: dt.datetime, check: Callable[[], None]
 ) -> Leftovers:
-    """Drop puzzles that came with questions of a game, and divisions, that nothing refers to.
+    """Drop puzzles that came with questions of a game that nothing refers to.
 
     A puzzle stays while a result, a solution, a job that is wanted or a run that has not ended
-    refers to it, a division while a result of its run is there. Both stay while their files are
-    younger than `before`. Nothing is dropped while one of the files that may refer to it cannot be
-    read; that file is named. A division without a result is of no game.
+    refers to it, and while its file is younger than `before`. Nothing is dropped while one of the
+    files that may refer to it cannot be read; that file is named.
     """
-    limit_ns = int(before.timestamp()) * 10**9
-    asked = _old(lake, ASKED_FILES.path, limit_ns)
+    asked = _old(lake, ASKED_FILES.path, _limit_ns(before))
     puzzles = _puzzles_in(lake, game, asked)
-    divided = _old(lake, DIVISIONS_FOLDER, limit_ns)
-    try:
-        needed = _read_needed(lake, puzzles, divided) if len(puzzles) or divided else None
-    except UnreadableError as error:
-        skip_file(error.path, error)
-        return Leftovers()
+    needed = _needed_of(lake, puzzles, ()) if len(puzzles) else None
     if needed is None:
         return Leftovers()
     gone = puzzles.filter(pc.invert(pc.is_in(puzzles, value_set=needed.puzzles)))
-    freed = drop_rows(
-        lake, ASKED_FILES, (ASKED_FILES.key,), gone, paths=asked, check=check
-    ).freed_bytes
-    dropped = 0
+    dropped = drop_rows(lake, ASKED_FILES, (ASKED_FILES.key,), gone, paths=asked, check=check)
+    return Leftovers(puzzles=len(gone), freed_bytes=dropped.freed_bytes)
+
+
+def drop_divisions(lake: Lake, before: dt.datetime, check: Callable[[], None]) -> Leftovers:
+    """Drop divisions of runs of which no result is left; such a one is of no game.
+
+    They stay as `drop_puzzles` lets puzzles stay.
+    """
+    limit_ns = _limit_ns(before)
+    divided = _old(lake, DIVISIONS_FOLDER, limit_ns)
+    needed = _needed_of(lake, pa.array([], pa.string()), divided) if divided else None
+    if needed is None:
+        return Leftovers()
+    count = freed = 0
     for path, size in divided.items():
         if path not in needed.divisions and not _is_wanted(lake, path):
             check()
@@ -76,8 +80,21 @@ def drop_leftovers(
             if stamp is None or stamp[1] >= limit_ns:
                 continue  # Its job was answered again meanwhile.
             lake.delete(path, durable=False)
-            dropped, freed = dropped + 1, freed + size
-    return Leftovers(puzzles=len(gone), divisions=dropped, freed_bytes=freed)
+            count, freed = count + 1, freed + size
+    return Leftovers(divisions=count, freed_bytes=freed)
+
+
+def _limit_ns(before: dt.datetime) -> int:
+    return int(before.timestamp()) * 10**9
+
+
+def _needed_of(lake: Lake, puzzles: pa.Array, divisions: Iterable[str]) -> _Needed | None:
+    """Read what is needed; None while a file cannot be read, which is named."""
+    try:
+        return _read_needed(lake, puzzles, divisions)
+    except UnreadableError as error:
+        skip_file(error.path, error)
+        return None
 
 
 def _old(lake: Lake, folder: str, limit_ns: int) -> dict[str, int]:

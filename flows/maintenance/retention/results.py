@@ -35,7 +35,7 @@ from nightgrid.flows.maintenance.retention.corpora import (
     is_worked,
 )
 from nightgrid.flows.maintenance.retention.going import Going
-from nightgrid.flows.maintenance.retention.leftovers import drop_leftovers
+from nightgrid.flows.maintenance.retention.leftovers import drop_divisions, drop_puzzles
 from nightgrid.flows.maintenance.retention.listings import JOB, with_solutions
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned, WithResults
 from nightgrid.solvers.algebra import Status
@@ -56,7 +56,7 @@ def prune_results(
     """Drop the rows of a game that are older than `before`; return how many.
 
     Of results, corpora of which none is left go after the rows, then puzzles that came with
-    questions, and divisions. Gold is made anew at the end.
+    questions. Gold is made anew at the end.
     """
     aged = aged_rows(lake, game, before)
     choose = _contradicted if what is Kept.CONTRADICTED else _chosen
@@ -79,14 +79,28 @@ def prune_results(
         if is_worked(lake, game):
             break  # A count that has begun meanwhile may read it.
         corpora, freed = corpora + 1, freed + drop_corpus(lake, path)
-    left = drop_leftovers(lake, game, settled, check)
+    left = drop_puzzles(lake, game, settled, check)
     going.end(lake)
     return Pruned(
         what=what,
         game=game,
         count=len(chosen),
         freed_bytes=freed + left.freed_bytes,
-        with_them=WithResults(corpora=corpora, puzzles=left.puzzles, divisions=left.divisions),
+        with_them=WithResults(corpora=corpora, puzzles=left.puzzles),
+    )
+
+
+def prune_divisions(
+    lake: Lake, before: dt.datetime, now: dt.datetime, check: Callable[[], None]
+) -> Pruned:
+    """Drop what jobs were divided into of which no result is left, whatever their game was."""
+    left = drop_divisions(lake, min(before, now - UNSETTLED), check)
+    return Pruned(
+        what=Kept.RESULTS,
+        game=None,
+        count=0,
+        freed_bytes=left.freed_bytes,
+        with_them=WithResults(divisions=left.divisions),
     )
 
 

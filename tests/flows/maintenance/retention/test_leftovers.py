@@ -6,7 +6,7 @@ import datetime as dt
 import itertools
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -23,8 +23,7 @@ from nightgrid.archive.results.results import read_results
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.maintenance.prune import prune_lake
-from nightgrid.flows.maintenance.retention import leftovers, results
-from nightgrid.flows.maintenance.retention.leftovers import Leftovers
+from nightgrid.flows.maintenance.retention import leftovers
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned, WithResults
 from nightgrid.service.http.solves.views import Views
 from nightgrid.workers.ondemand.jobs import submitting
@@ -79,7 +78,33 @@ def lake(worked: Path, tmp_path: Path) -> Lake:
 
 
 def prune(lake: Lake, **more: Any) -> Pruned:
-    return pruned(lake, Kept.RESULTS, **{"now": dt.datetime.now(dt.UTC), **more})
+    """Drop what is old of all games; divisions have a row of their own."""
+    days, now = more.pop("days", 30.0), more.pop("now", dt.datetime.now(dt.UTC))
+    rows = list(prune_lake(lake, {Kept.RESULTS: days}, now=now, **more))
+    assert {row.game for row in rows} <= {"pips", None}
+    assert all(row.with_them for row in rows)
+    with_them = [asdict(row.with_them) for row in rows if row.with_them]
+    return Pruned(
+        what=Kept.RESULTS,
+        game=None,
+        count=sum(row.count for row in rows),
+        freed_bytes=sum(row.freed_bytes for row in rows),
+        with_them=WithResults(
+            **{
+                name: sum(told[name] for told in with_them)
+                for name in ("corpora", "puzzles", "divisions")
+            }
+        ),
+    )
+
+
+def test_divisions_are_of_no_game(lake: Lake) -> None:
+    """Given one game, Then divisions stay, also those of jobs whose rows go."""
+    done = pruned(lake, Kept.RESULTS, now=dt.datetime.now(dt.UTC))
+    assert (done.count, done.with_them) == (3, WithResults(puzzles=4))
+    assert divided(lake) == {0, 1, 2, 6, 7}
+    assert prune(lake).with_them == WithResults(divisions=3)
+    assert divided(lake) == ANSWERED
 
 
 def test_what_nothing_refers_to_goes_and_what_a_row_needs_stays(lake: Lake) -> None:
@@ -134,8 +159,7 @@ def test_a_puzzle_stays_while_a_run_about_it_goes_on(lake: Lake) -> None:
 
 def test_a_question_answered_again_is_shown_with_its_new_parts(lake: Lake) -> None:
     """Given parts whose row is gone, When the job is answered again, Then they are replaced."""
-    with mock.patch.object(results, "drop_leftovers", return_value=Leftovers()):
-        prune(lake)
+    pruned(lake, Kept.RESULTS, now=dt.datetime.now(dt.UTC))
     assert divided(lake) >= {0, 1}
     answer(lake, 0, parts=[*HALVES, replace(HALVES[0], path="2")])
     answer(lake, 1, parts=())
@@ -199,7 +223,7 @@ def test_what_is_younger_than_two_days_stays_whatever_is_kept(lake: Lake) -> Non
 def test_a_game_keeps_the_puzzles_that_another_one_drops(lake: Lake) -> None:
     keep_asked(lake, [AskedPuzzle("9" * 32, "strands", {"rows": []})])
     age_files(lake, "asked")
-    prune(lake)
+    pruned(lake, Kept.RESULTS, now=dt.datetime.now(dt.UTC))
     assert find_asked(lake, "9" * 32) is not None
     (done,) = prune_lake(lake, {Kept.RESULTS: 30.0}, ["strands"])
     assert done.with_them == WithResults(puzzles=1)
