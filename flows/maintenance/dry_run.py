@@ -63,9 +63,11 @@ class _Layered:
     def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
         """List what lies above, and of what lies below that which is neither covered nor gone."""
         found = self._above.listing(folder, deep=deep)
-        hidden = self._gone.union(info.path for info in found)
+        above = {info.path for info in found}
         below = self._below.listing(folder, deep=deep)
-        return [*found, *(info for info in below if info.path not in hidden)]
+        # Asked one by one: a copy of what is gone would be made for each folder.
+        shown = (i for i in below if i.path not in above and i.path not in self._gone)
+        return [*found, *shown]
 
     def info(self, path: str) -> pafs.FileInfo:
         """Tell what is at a path."""
