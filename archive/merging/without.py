@@ -26,7 +26,6 @@ _SEPARATOR = "/"
 class Dropped:
     """What was dropped of a folder."""
 
-    rows: int = 0
     freed_bytes: int = 0
 
 
@@ -49,7 +48,7 @@ def drop_rows(
     With `paths`, from these files alone. `check` is called before each change. A damaged file is
     passed over and named.
     """
-    rows = freed = 0
+    freed = 0
     for path, size in sorted(sizes_of(lake, folder).items()) if len(keys) else ():
         if paths is not None and path not in paths:
             continue
@@ -67,8 +66,8 @@ def drop_rows(
         except DamagedFileError as error:
             skip_file(path, error)
             continue
-        rows, freed = rows + found.dropped, freed + size - written
-    return Dropped(rows=rows, freed_bytes=freed)
+        freed += size - written
+    return Dropped(freed_bytes=freed)
 
 
 @dataclass(slots=True, kw_only=True)
