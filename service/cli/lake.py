@@ -12,6 +12,7 @@ import typer
 
 from nightgrid.service.options.shared_options import Json, LakeOption, read_settings
 from nightgrid.service.terminal.console import Exit, emit, say, say_table
+from nightgrid.service.terminal.interrupts import sigterm_as_interrupt
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
 
@@ -110,7 +111,9 @@ def maintain_lake(
             return _upgrade(opened, on_file, dry_run=dry_run, json=json)
         if action is Action.REBUILD:
             return _rebuild(opened, game or [], into, on_file, json=json)
-        return _prune(opened, kept, game or [], dry_run=dry_run, json=json)
+        # A dry run has files in the folder for temporary files.
+        with sigterm_as_interrupt():
+            return _prune(opened, kept, game or [], dry_run=dry_run, json=json)
 
 
 _OPTIONS = {

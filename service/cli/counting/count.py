@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -34,6 +30,7 @@ from nightgrid.service.terminal.console import (
     note,
 )
 from nightgrid.service.terminal.formats import Format, chosen_format
+from nightgrid.service.terminal.interrupts import sigterm_as_interrupt
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
@@ -160,7 +157,7 @@ def count(
         retry=retry,
         **run_options(lake, workers, inline=inline, split=split, writes=not dry_run),
     )
-    with _signals_as_interrupt():
+    with sigterm_as_interrupt():
         try:
             if dry_run:
                 from nightgrid.service.cli.counting.dry_run import tell_estimate
@@ -196,17 +193,3 @@ def _no_corpus() -> PermanentError:
         "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such as "
         f"{EXAMPLE}"
     )
-
-
-@contextmanager
-def _signals_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end what is under way as Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():
-        # The main thread has the signals.
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

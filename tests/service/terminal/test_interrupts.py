@@ -1,0 +1,35 @@
+"""SIGTERM ends what a command does as Ctrl-C would, and is as before afterwards."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from nightgrid.service.terminal.interrupts import sigterm_as_interrupt
+
+
+def test_what_is_half_done_is_tidied_up() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        sigterm_as_interrupt(),
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        signal.raise_signal(signal.SIGTERM)
+    assert not Path(folder).exists()
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_thread_leaves_signals_to_the_first_one() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    def seen() -> object:
+        with sigterm_as_interrupt():
+            return signal.getsignal(signal.SIGTERM)
+
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(seen).result() == before
