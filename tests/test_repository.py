@@ -401,7 +401,7 @@ def test_a_demo_after_a_pull_writes_the_version_anew(tmp_path: Path, pulled: boo
     for path in (*stamps, head) if pulled else (head, *stamps):
         at = 2_000_000_000 + (path == head) * (1 if pulled else -1)
         os.utime(path, (at, at))
-    words = ["make", "--dry-run", "demo"]
+    words = ["make", "--dry-run", "VENV=.venv", "demo"]
     told = subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     assert ("--no-deps --reinstall --editable ." in told) == written
     assert "nightgrid demo" in told

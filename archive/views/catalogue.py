@@ -260,7 +260,7 @@ _LINES = {
     "yesterday": "what the payload says of the day before, as JSON",
     "job_id": "hash of the board and all that is asked of it",
     "ask": "first, count, all, all(LIMIT) or best(K)",
-    "rules": "all rules played by, in one line; empty for Pips, which has none to choose",
+    "rules": "all rules played by, in one line; empty for a game that has none to choose",
     "lexicon_id": "hash of the words played with; empty in games without words",
     "solver_version": "version of the game's solver",
     "reason_code": "why a job did not end as asked, for programs; null where it did",
