@@ -1,9 +1,10 @@
-"""Let the faults of object storage fall on each S3 server that can hold a lake.
+"""Let the faults of storage fall on a shared folder and on each S3 server that can hold a lake.
 
 `python -m benchmarks.chaos.servers [--only NAME ...] [--servers NAME ...] [--seed N] [--write]`
 runs the faults of `benchmarks.chaos` that a server has a part in: a worker and the driver killed,
-a second driver with other splits, and answers that are slow, throttled, cut off or late. It prints
-a table with a column a server and exits with 1 as `benchmarks.chaos` does.
+a second driver with other splits, and answers that are slow, throttled, cut off or late, which a
+folder does not give. It prints a table with a column a place and exits with 1 as
+`benchmarks.chaos` does.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import argparse
 import secrets
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from benchmarks.chaos import faults, runs
 from benchmarks.chaos.processes.cluster import QUICK, cluster
 from benchmarks.chaos.results import undisturbed
 from benchmarks.chaos.runs import Aftermath, Scene
-from benchmarks.chaos.trials import BOARDS_SEED, apart_on_s3
+from benchmarks.chaos.trials import BOARDS_SEED, driven_apart
 from benchmarks.instruments.boards import published_mix
 from benchmarks.instruments.report import Section, add_write, command_line, finish
 from benchmarks.instruments.s3_faults import BOARDS, KINDS, PAUSE, WHAT, trial_of
@@ -30,26 +32,42 @@ from benchmarks.instruments.s3_servers import MOTO, SERVERS, installed, serve, v
 from nightgrid.solvers.registry import game
 from nightgrid.workers.settings import Settings
 
+FOLDER = "folder"
+"""A folder that all hosts share, in the place of a server."""
 HEEDING = (MOTO, "seaweedfs", "localbucket")
 """Servers that create a file once; the others are refused
 (`python -m benchmarks.runs.store_servers`)."""
 TRIALS_MAX = 4
 """A blow that hits no chunk proves nothing, and runs are short: it falls again on another run."""
+NOT_THERE = "-"
+"""Stands in the place of a fault that a folder has not."""
 Trial = Callable[[Path, pa.Table, int, str], Aftermath]
 
 
+@contextmanager
+def _lake_on(place: str, folder: Path) -> Iterator[str]:
+    """Name a new lake in a folder, or on a server of its own that runs meanwhile."""
+    if place == FOLDER:
+        yield str(folder / "lake")
+        return
+    with serve(place) as endpoint:
+        yield f"s3://bucket/lake?endpoint_override={endpoint}"
+
+
 def _killed(
-    fault: Callable[[Scene], None], folder: Path, boards: pa.Table, seed: int, server: str
+    fault: Callable[[Scene], None], folder: Path, boards: pa.Table, seed: int, place: str
 ) -> Aftermath:
     expected = undisturbed(Settings(**{"lake": str(folder / "alone"), **QUICK}), boards)
-    with serve(server) as endpoint:
-        lake = f"s3://bucket/lake?endpoint_override={endpoint}"
-        with cluster(folder, environment=PAUSE, lake=lake) as made:
-            return runs.run(made, boards, fault, seed=seed, expected=expected)
+    with (
+        _lake_on(place, folder) as lake,
+        cluster(folder, environment=PAUSE, lake=lake) as made,
+    ):
+        return runs.run(made, boards, fault, seed=seed, expected=expected)
 
 
-def _apart(folder: Path, _boards: pa.Table, seed: int, server: str) -> Aftermath:
-    return apart_on_s3(folder, seed, server)
+def _apart(folder: Path, _boards: pa.Table, seed: int, place: str) -> Aftermath:
+    with _lake_on(place, folder) as lake:
+        return driven_apart(folder, seed, lake)
 
 
 def _bad(kind: str, folder: Path, boards: pa.Table, seed: int, server: str) -> Aftermath:
@@ -75,18 +93,30 @@ def _cell(found: Aftermath | str) -> str:
     return f"{rows}; {found.in_hand} of {found.chunks}; {found.seconds:.0f} s"
 
 
-def _strike(name: str, boards: pa.Table, seed: int, server: str) -> Aftermath | str:
+def _strike(name: str, boards: pa.Table, seed: int, place: str) -> Aftermath | str:
+    if place == FOLDER and name in KINDS:
+        return NOT_THERE
     found: Aftermath | str = ""
     for number in range(TRIALS_MAX):
         with tempfile.TemporaryDirectory(prefix="nightgrid-chaos-") as folder:
             try:
-                found = FAULTS[name][1](Path(folder), boards, seed + number, server)
+                found = FAULTS[name][1](Path(folder), boards, seed + number, place)
             except (SystemExit, TimeoutError) as error:
                 return f"FAILED: {error}"
         # What is wrong is shown, whether a chunk was in hand or not.
-        if found.in_hand or found.lost or found.doubled or found.differing:
+        if found.in_hand or _is_harmed(found):
             break
     return found
+
+
+def _is_harmed(found: Aftermath) -> bool:
+    return bool(found.lost or found.doubled or found.differing)
+
+
+def _head(place: str) -> str:
+    if place == FOLDER:
+        return "a shared folder"
+    return f"{'moto' if place == MOTO else SERVERS[place].title} {version_of(place)}"
 
 
 def _with_seed(arguments: Sequence[str], seed: int) -> Sequence[str]:
@@ -98,12 +128,12 @@ def main() -> int:
     """Let each fault fall on each server, and print what became of the results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.chaos.servers")
     parser.add_argument("--only", nargs="+", choices=FAULTS, default=list(FAULTS))
-    parser.add_argument("--servers", nargs="+", choices=HEEDING)
+    parser.add_argument("--servers", nargs="+", choices=(FOLDER, *HEEDING))
     parser.add_argument("--seed", type=int, default=None, help="of everything drawn at random")
     add_write(parser)
     options = parser.parse_args()
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
-    servers = options.servers or [name for name in HEEDING if name in installed()]
+    servers = options.servers or [FOLDER, *(name for name in HEEDING if name in installed())]
     print(f"seed: {seed}", flush=True)
     game("pips").warm()
     boards = published_mix(BOARDS, BOARDS_SEED)
@@ -112,10 +142,10 @@ def main() -> int:
         for server in servers:
             found[name, server] = _strike(name, boards, seed, server)
             print(f"{name}, {server}: {_cell(found[name, server])}", flush=True)
-    heads = [f"{'moto' if s == MOTO else SERVERS[s].title} {version_of(s)}" for s in servers]
+    heads = [_head(place) for place in servers]
     section = Section(
         name="-".join(["chaos-servers", *(options.servers or ())]),
-        title=f"Faults of object storage on each S3 server, in runs of {BOARDS:,} boards",
+        title=f"Faults of storage, on a folder and on S3 servers, in runs of {BOARDS:,} boards",
         command=command_line("chaos.servers", _with_seed(sys.argv[1:], seed)),
     )
     section.table(
@@ -128,7 +158,7 @@ def main() -> int:
     section.say(
         "Each cell: rows lost, doubled and differing from the undisturbed run, compared as bytes; "
         "chunks in hand at the blows, of the run's chunks; seconds of the run. Two hosts of one "
-        "worker process each. The second driver works the boards of `apart-s3` in "
+        "worker process each. The second driver works the boards of `apart` in "
         "`python -m benchmarks.chaos`. Bad answers come from a proxy before the server "
         "(`benchmarks/instruments/s3_faults.py`)."
     )
@@ -136,7 +166,7 @@ def main() -> int:
     bad = [
         f"{name}, {server}"
         for (name, server), told in found.items()
-        if isinstance(told, str) or told.lost or told.doubled or told.differing or not told.in_hand
+        if told != NOT_THERE and (isinstance(told, str) or _is_harmed(told) or not told.in_hand)
     ]
     for text in bad:
         print(f"FAILED: {text}")

@@ -176,7 +176,7 @@ def _staged(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> 
         return storm(made, boards, expected, seed)
 
 
-def _driven_apart(folder: Path, seed: int, lake: str) -> Aftermath:
+def driven_apart(folder: Path, seed: int, lake: str) -> Aftermath:
     """Let two drivers with different splits work counts by stages in one lake."""
     loose = [generate(LOOSE, number)[0] for number in LOOSE_SEEDS]
     boards = puzzles_table(game("pips"), loose)
@@ -190,17 +190,12 @@ def _driven_apart(folder: Path, seed: int, lake: str) -> Aftermath:
 def _apart_on_a_folder(
     folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int
 ) -> Aftermath:
-    return _driven_apart(folder, seed, str(folder / "lake"))
-
-
-def apart_on_s3(folder: Path, seed: int, server: str = MOTO) -> Aftermath:
-    """Let two drivers with different splits work in a lake on one of `s3_servers`."""
-    with serve(server) as endpoint:
-        return _driven_apart(folder, seed, f"s3://bucket/lake?endpoint_override={endpoint}")
+    return driven_apart(folder, seed, str(folder / "lake"))
 
 
 def _apart_on_s3(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
-    return apart_on_s3(folder, seed)
+    with serve(MOTO) as endpoint:
+        return driven_apart(folder, seed, f"s3://bucket/lake?endpoint_override={endpoint}")
 
 
 APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]]] = {
