@@ -192,7 +192,7 @@ def _section(options: argparse.Namespace, month: Month, told: str) -> Section:
         "and `nightgrid lake check` finds nothing."
     )
     if told:
-        section.say(f"`nightgrid report` of the month: `{told}`.")
+        section.say("`nightgrid report` wrote the report of the month.")
     return section
 
 
