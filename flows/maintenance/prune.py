@@ -36,6 +36,7 @@ from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.payloads.published import Published
 from nightgrid.flows.maintenance.dry_run import lake_to_try
 from nightgrid.flows.maintenance.repair import LEASE
+from nightgrid.flows.maintenance.retention.ages import unix_ns
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.flows.maintenance.retention.rankings import prune_rankings
 from nightgrid.flows.maintenance.retention.results import prune_divisions, prune_results
@@ -216,7 +217,7 @@ def _only(games: Collection[str]) -> str | None:
 
 def _prune_damaged(lake: Lake, before: dt.datetime) -> Pruned:
     count = freed = 0
-    limit_ns = int(before.timestamp()) * 10**9
+    limit_ns = unix_ns(before)
     for path, (size, changed_ns) in lake.stamps("damaged", deep=True).items():
         if changed_ns < limit_ns:
             count, freed = count + 1, freed + size

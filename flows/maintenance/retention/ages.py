@@ -37,6 +37,11 @@ _COLUMNS = (
 )  # fmt: skip
 
 
+def unix_ns(time: dt.datetime) -> int:
+    """Give a time of whole seconds in nanoseconds of Unix time, as the stamps of files have it."""
+    return int(time.timestamp()) * 10**9
+
+
 def ends_path(game: str) -> str:
     """Name the note of when the runs ended that a call of retention deletes, until it ends."""
     return f"checked/{game}-pruned.json"
@@ -75,7 +80,7 @@ def aged_rows(lake: Lake, game: str, before: dt.datetime) -> AgedRows:
         pc.index_in(rows.column("puzzle_id"), value_set=stands.column("puzzle_id"))
     )
     is_old_run = pc.is_in(rows.column("run_id"), value_set=_texts(old))
-    written_ns = int(before.timestamp()) * 10**9
+    written_ns = unix_ns(before)
     is_old = pc.if_else(
         pc.is_valid(date),
         pc.less(date, pa.scalar(before.date(), pa.date32())),

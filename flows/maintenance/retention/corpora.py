@@ -13,6 +13,7 @@ from nightgrid.archive.lake.tables import CORPUS_ROWS
 from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.results.files import RESULT_FILES
 from nightgrid.archive.skipped_files import skip_file
+from nightgrid.flows.maintenance.retention.ages import unix_ns
 from nightgrid.flows.maintenance.retention.reading import UnreadableError, scan_all
 from nightgrid.workers.runs.manifest import read_about
 from nightgrid.workers.runs.run_files import asked_path, plan_path
@@ -27,7 +28,7 @@ def corpora_to_drop(lake: Lake, game: str, before: dt.datetime) -> list[str]:
     A corpus that was never made to its end or never counted, or that was dropped in part, is one
     of them: the same count makes it again.
     """
-    limit_ns = int(before.timestamp()) * 10**9
+    limit_ns = unix_ns(before)
     old = []
     for folder in lake.folders(CORPORA):
         about = read_hint(lake, f"{folder}/plan.json", dict)

@@ -26,6 +26,7 @@ from nightgrid.archive.results.files import (
 )
 from nightgrid.archive.results.parts import DIVISIONS_FOLDER
 from nightgrid.archive.skipped_files import skip_file
+from nightgrid.flows.maintenance.retention.ages import unix_ns
 from nightgrid.flows.maintenance.retention.reading import UnreadableError, readable, scan_all
 from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.workers.ondemand.record import puzzle_id_of
@@ -52,7 +53,7 @@ def drop_puzzles(
     refers to it, and while its file is younger than `before`. Nothing is dropped while one of the
     files that may refer to it cannot be read; that file is named.
     """
-    asked = _old(lake, ASKED_FILES.path, _limit_ns(before))
+    asked = _old(lake, ASKED_FILES.path, unix_ns(before))
     puzzles = _puzzles_in(lake, game, asked)
     needed = _needed_of(lake, puzzles, ()) if len(puzzles) else None
     if needed is None:
@@ -67,7 +68,7 @@ def drop_divisions(lake: Lake, before: dt.datetime, check: Callable[[], None]) -
 
     They stay as `drop_puzzles` lets puzzles stay.
     """
-    limit_ns = _limit_ns(before)
+    limit_ns = unix_ns(before)
     divided = _old(lake, DIVISIONS_FOLDER, limit_ns)
     needed = _needed_of(lake, pa.array([], pa.string()), divided) if divided else None
     if needed is None:
@@ -82,10 +83,6 @@ def drop_divisions(lake: Lake, before: dt.datetime, check: Callable[[], None]) -
             lake.delete(path, durable=False)
             count, freed = count + 1, freed + size
     return Leftovers(divisions=count, freed_bytes=freed)
-
-
-def _limit_ns(before: dt.datetime) -> int:
-    return int(before.timestamp()) * 10**9
 
 
 def _needed_of(lake: Lake, puzzles: pa.Array, divisions: Iterable[str]) -> _Needed | None:

@@ -17,6 +17,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, RANKINGS
 from nightgrid.archive.results.rankings import FOLDER, SUFFIX
 from nightgrid.archive.skipped_files import skip_file
+from nightgrid.flows.maintenance.retention.ages import unix_ns
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 
 _WEIGHTS = re.compile(r"([a-z]+)-(\d+)(?![^+-])")
@@ -28,7 +29,7 @@ def prune_rankings(lake: Lake, game: str, before: dt.datetime, check: Callable[[
     freed = count = 0
     present = _weights_number(ranking_plug().ranker_here())
     dates = _dates(lake, game)
-    limit_ns = int(before.timestamp()) * 10**9
+    limit_ns = unix_ns(before)
     stamps = lake.stamps(FOLDER) if game == ranking_game() else {}
     for path, (size, written_ns) in sorted(stamps.items()):
         if not path.endswith(SUFFIX):

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.chaos.lakes.nights import night_of
-from benchmarks.nights.month_night import raise_killed
+from benchmarks.nights.month_night import dying_at, raise_killed
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
@@ -184,3 +184,18 @@ def dying_at_delete(number: int) -> Any:
         return delete(self, *args, **more)
 
     return mock.patch.object(Lake, "delete", deleting)
+
+
+def times_killed(killed_in: Callable[[str, Any], bool]) -> tuple[int, int]:
+    """Kill calls at their first write, at the second and so on, and so at deletes.
+
+    Returns at how many of each a call was killed. `killed_in` names a trial, makes it, and tells
+    whether its call came so far that it was killed.
+    """
+    writes = itertools.takewhile(
+        lambda at: killed_in(f"write-{at}", dying_at(at, raise_killed)), itertools.count(1)
+    )
+    deletes = itertools.takewhile(
+        lambda at: killed_in(f"delete-{at}", dying_at_delete(at)), itertools.count(1)
+    )
+    return len(list(writes)), len(list(deletes))

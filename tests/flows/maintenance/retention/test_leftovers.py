@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import itertools
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -30,7 +29,13 @@ from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.jobs.submitting import plan_job, submit
 from nightgrid.workers.ondemand.record_files import delete_record
 from nightgrid.workers.settings import Settings
-from tests.flows.maintenance.retention.lakes import age_files, dying_at_delete, night, pruned
+from tests.flows.maintenance.retention.lakes import (
+    age_files,
+    dying_at_delete,
+    night,
+    pruned,
+    times_killed,
+)
 from tests.flows.maintenance.retention.questions import (
     GAME,
     HALVES,
@@ -167,30 +172,28 @@ def test_a_question_answered_again_is_shown_with_its_new_parts(lake: Lake) -> No
     assert (shown[job_id(0)], shown[job_id(1)]) == (3, 0)
 
 
-def test_divisions_that_are_written_while_leftovers_are_read_stay(lake: Lake) -> None:
-    """Given divisions that go, When their job is answered again meanwhile, Then they stay."""
+def while_needed_is_read(act: Callable[[], Any]) -> Any:
+    """Have something done between the reading of what is needed and the first deletion."""
     read = leftovers._read_needed
 
     def reading(*given: Any) -> Any:
         found = read(*given)
-        answer(lake, 0)
+        act()
         return found
 
-    with mock.patch.object(leftovers, "_read_needed", reading):
+    return mock.patch.object(leftovers, "_read_needed", reading)
+
+
+def test_divisions_that_are_written_while_leftovers_are_read_stay(lake: Lake) -> None:
+    """Given divisions that go, When their job is answered again meanwhile, Then they stay."""
+    with while_needed_is_read(lambda: answer(lake, 0)):
         prune(lake)
     assert divided(lake) == {0, *ANSWERED}
 
 
 def test_a_puzzle_that_is_asked_while_rows_are_dropped_stays(lake: Lake) -> None:
     """Given a board that goes, When it is asked again meanwhile, Then its new file stays."""
-    read = leftovers._read_needed
-
-    def reading(*given: Any) -> Any:
-        found = read(*given)
-        ask(lake, 0)
-        return found
-
-    with mock.patch.object(leftovers, "_read_needed", reading):
+    with while_needed_is_read(lambda: ask(lake, 0)):
         prune(lake)
     assert asked(lake) == {0, *STAY}
 
@@ -281,11 +284,6 @@ def test_one_that_is_killed_is_ended_by_the_next(killed_in: Callable[[str, Any],
 def test_one_that_is_killed_anywhere_is_ended_by_the_next(
     killed_in: Callable[[str, Any], bool],
 ) -> None:
-    writes = itertools.takewhile(
-        lambda at: killed_in(f"write-{at}", dying_at(at, raise_killed)), itertools.count(1)
-    )
-    assert len(list(writes)) > 3
-    deletes = itertools.takewhile(
-        lambda at: killed_in(f"delete-{at}", dying_at_delete(at)), itertools.count(1)
-    )
-    assert len(list(deletes)) > 5
+    writes, deletes = times_killed(killed_in)
+    assert writes > 3
+    assert deletes > 5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +26,7 @@ from tests.flows.maintenance.retention.lakes import (
     listed_jobs,
     listing_night,
     pruned,
+    times_killed,
 )
 
 
@@ -82,14 +82,9 @@ def test_one_that_is_killed_is_ended_by_the_next(
 def test_one_that_is_killed_anywhere_is_ended_by_the_next(
     killed_in: Callable[[str, Any], bool],
 ) -> None:
-    writes = itertools.takewhile(
-        lambda at: killed_in(f"write-{at}", dying_at(at, raise_killed)), itertools.count(1)
-    )
-    assert len(list(writes)) > 3
-    deletes = itertools.takewhile(
-        lambda at: killed_in(f"delete-{at}", dying_at_delete(at)), itertools.count(1)
-    )
-    assert len(list(deletes)) > 5
+    writes, deletes = times_killed(killed_in)
+    assert writes > 3
+    assert deletes > 5
 
 
 def test_one_that_is_killed_before_results_are_dropped_stays_noted(lake: Lake) -> None:
