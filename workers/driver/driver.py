@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any
 
 from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.storage import Lake
@@ -19,6 +20,7 @@ from nightgrid.workers.driver.collector import Collector
 from nightgrid.workers.driver.driver_loop import DriverLoop, work_to_the_end
 from nightgrid.workers.driver.executors import Executor
 from nightgrid.workers.driver.growing_run import GrowingRun
+from nightgrid.workers.driver.patience import Patience
 from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.logs import bound, get_logger
 from nightgrid.workers.processes import locked
@@ -26,8 +28,6 @@ from nightgrid.workers.runs.finishing.ended import ensure_results
 from nightgrid.workers.runs.status import is_cancelled
 from nightgrid.workers.settings import Settings, load_settings
 from nightgrid.workers.tracing import span
-
-Found = TypeVar("Found")
 
 log = get_logger("nightgrid.driver")
 
@@ -77,7 +77,6 @@ def drive(
     """
     settings = settings or load_settings()
     begun = time.monotonic()
-    ended = ensure_results(lake, run_id)
     refusal = f"another driver is working run {run_id}"
     with (
         bound(run=run_id),
@@ -86,14 +85,18 @@ def drive(
         _stop_signals(stopping or threading.Event()) as stop,
         Collector(lake, run_id, settings.side_dir) as collector,
     ):
-        make_lake_id(lake.url)
+        patience = Patience(run_id, settings.broker_patience_seconds, stop)
+        ended = patience.insist(partial(ensure_results, lake, run_id), "look for an end")
+        patience.insist(partial(make_lake_id, lake.url), "read the lake's id")
         # A count over generated boards fetches nothing, and nothing else would sweep its lake.
-        lake.sweep_staging()
+        patience.insist(lake.sweep_staging, "sweep")
         watch = _Watch(lake, run_id, stop, settings.reconcile_seconds, on_progress)
 
         def begin() -> DriverLoop:
-            growing = GrowingRun(lake, run_id, settings.stage_sizes, check_planner)
-            return DriverLoop(lake, growing, executor, collector, watch.pass_on, settings)
+            growing = patience.insist(
+                partial(GrowingRun, lake, run_id, settings.stage_sizes, check_planner), "open"
+            )
+            return DriverLoop(lake, growing, executor, collector, watch.pass_on, settings, patience)
 
         watch.poll()
         loop = begin()

@@ -7,26 +7,20 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from nightgrid.archive import outages
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.driver.chunk_records import State
 from nightgrid.workers.driver.collector import Collector
 from nightgrid.workers.driver.executors import Executor
 from nightgrid.workers.driver.growing_run import POLL_SECONDS, GrowingRun
+from nightgrid.workers.driver.patience import Patience
 from nightgrid.workers.driver.progress import Progress, progress_of
-from nightgrid.workers.driver.reconciler import TRANSIENT_PAUSE_SECONDS, Reconciler
-from nightgrid.workers.logs import get_logger
+from nightgrid.workers.driver.reconciler import Reconciler
 from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.manifest import Run, SegmentTakenError, read_segments
 from nightgrid.workers.runs.run_files import done_chunks
 from nightgrid.workers.settings import Settings
-
-Found = TypeVar("Found")
-
-log = get_logger("nightgrid.driver")
 
 
 @dataclass
@@ -39,12 +33,12 @@ class DriverLoop:
     collector: Collector
     on_progress: Callable[[Progress], None]
     settings: Settings
+    patience: Patience
 
     def __post_init__(self) -> None:
         self.chunks_resumed = self.growing.table.number_in(State.DONE)
         self._reconciler = Reconciler(self.lake, self.growing, self.executor, self.settings)
         self._begun = time.monotonic()
-        self._trouble_since: dict[str, float] = {}
 
     @property
     def game(self) -> str:
@@ -54,8 +48,8 @@ class DriverLoop:
     def work(self, stop: threading.Event) -> None:
         """Work until nothing is left, or until asked to stop."""
         reconciler = self._reconciler
-        reconciler.adopt()
-        self._guarded(reconciler.reconcile)
+        self.patience.insist(reconciler.adopt, "adopt")
+        self.patience.attempt(reconciler.reconcile)
         try:
             self._work(stop)
         finally:
@@ -67,12 +61,12 @@ class DriverLoop:
         while not stop.is_set():
             if not growing.run.planned:
                 growing.check_planner()
-                self._guarded(growing.take_in_plan)
-            self._guarded(reconciler.settle_failures)
-            self._guarded(self._read_results)
-            self._guarded(growing.add_stages)
-            self._guarded(reconciler.submit)
-            self._guarded(growing.drop_obsolete)
+                self.patience.attempt(growing.take_in_plan)
+            self.patience.attempt(reconciler.settle_failures)
+            self.patience.attempt(self._read_results)
+            self.patience.attempt(growing.add_stages)
+            self.patience.attempt(reconciler.submit)
+            self.patience.attempt(growing.drop_obsolete)
             self.collector.step(table)
             self._report()
             if growing.run.planned and table.is_settled:
@@ -81,31 +75,10 @@ class DriverLoop:
                 read_again_at = len(growing.run.segments)
                 self._read_again()
                 continue
-            self._guarded(self._listen)
+            self.patience.attempt(self._listen)
             if time.monotonic() - reconciled_at >= self.settings.reconcile_seconds:
-                self._guarded(reconciler.reconcile)
+                self.patience.attempt(reconciler.reconcile)
                 reconciled_at = time.monotonic()
-
-    def _guarded(self, step: Callable[[], None]) -> None:
-        """Run a step; bear for a while with a broker or a lake that fails it."""
-        name = step.__name__
-        try:
-            step()
-        except (SegmentTakenError, RefusalError):
-            raise
-        except TransientError as error:
-            now = time.monotonic()
-            since = self._trouble_since.setdefault(name, now)
-            if now - since > self.settings.broker_patience_seconds:
-                raise
-            left_s = self.settings.broker_patience_seconds - (now - since)
-            outages.report_outage(f"what run {self.growing.run.run_id} needs", error, left_s)
-            if since == now:
-                log.warning("driver waits", step=name, error=str(error))
-            time.sleep(TRANSIENT_PAUSE_SECONDS)
-        else:
-            if self._trouble_since.pop(name, None) is not None and not self._trouble_since:
-                outages.end_outage(f"what run {self.growing.run.run_id} needs")
 
     def _read_results(self) -> None:
         self.growing.read_results(self.collector)
@@ -150,7 +123,7 @@ def work_to_the_end(
         elif not stop.is_set():
             finish = partial(loop.collector.finish, loop.growing.table)
             try:
-                return loop, _patiently(finish, loop.settings)
+                return loop, loop.patience.insist(finish, "finish")
             except DamagedResultError as error:
                 loop.collector.set_aside(error)
                 loop = begin()
@@ -164,7 +137,7 @@ def _worked(loop: DriverLoop, stop: threading.Event) -> bool:
     except SegmentTakenError:
         return False
     is_done = partial(_is_done, loop.lake, loop.growing.run)
-    return stop.is_set() or _patiently(is_done, loop.settings)
+    return stop.is_set() or loop.patience.insist(is_done, "look whether it is done")
 
 
 def _is_done(lake: Lake, run: Run) -> bool:
@@ -174,17 +147,3 @@ def _is_done(lake: Lake, run: Run) -> bool:
     # A worker that stood still may have taken back a chunk whose states it had missed long ago.
     done = done_chunks(lake, run.run_id)
     return all(ref.key in done for ref in run.chunks())
-
-
-def _patiently(step: Callable[[], Found], settings: Settings) -> Found:
-    """Take a step; bear with a lake that fails it for `broker_patience_seconds`."""
-    deadline = time.monotonic() + settings.broker_patience_seconds
-    while True:
-        try:
-            return step()
-        except RefusalError:
-            raise
-        except TransientError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(TRANSIENT_PAUSE_SECONDS)

@@ -22,6 +22,7 @@ from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.executors import Executor, MessageStatus
 from nightgrid.workers.driver.follow_up_chunks import write_unworked_result
 from nightgrid.workers.driver.growing_run import GrowingRun
+from nightgrid.workers.driver.patience import PAUSE_SECONDS
 from nightgrid.workers.figures import CHUNKS, note, note_rows
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.attempts import Attempts, read_start, write_attempts
@@ -31,8 +32,6 @@ from nightgrid.workers.settings import Settings
 log = get_logger("nightgrid.driver")
 
 UNRECOVERABLE = Reason(code=ReasonCode.UNRECOVERABLE_JOB)
-TRANSIENT_PAUSE_SECONDS = 0.2
-"""Pause after a worker met a broker or a lake that failed, before the next is sent."""
 
 
 class AllRefuseError(TransientError):
@@ -149,7 +148,7 @@ class Reconciler:
             if source.has_result and not self._has_result(source.key):
                 log.warning("states lost", chunk=self._table.ref(source.key).name)
                 self._table.move("reopen", source.key)
-        time.sleep(TRANSIENT_PAUSE_SECONDS)
+        time.sleep(PAUSE_SECONDS)
 
     def _send_again(self, chunk: Chunk, why: str) -> None:
         """Let a chunk be sent once more, and say in the log why it will be worked twice."""

@@ -22,7 +22,9 @@ UPLOAD_BYTES = 8 * 2**20
 """Beyond this size an upload may take ..."""
 LARGE_TIMEOUT_S = 3600.0
 """... so long as a whole. Reading what is large, too."""
-MAX_RETRIES = 4
+MAX_RETRIES = 10
+"""A store that throttles answers 503 to a share of all requests, and not to one of them for long:
+at every third, one request in 180,000 fails so often. That takes some seconds."""
 RETRY_TIMEOUT_S = 20.0
 """No request is tried again when so long has passed."""
 _COMMON = frozenset({"anonymous", "endpoint_override", "scheme"})

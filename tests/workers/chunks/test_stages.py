@@ -24,7 +24,7 @@ from nightgrid.workers.chunks import solve as chunks
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.stage_part import carry
 from nightgrid.workers.cluster.supervisor_state import supervisor_state
-from nightgrid.workers.driver import driver_loop, growing_run
+from nightgrid.workers.driver import growing_run, patience
 from nightgrid.workers.driver.chunk_records import DividedJob
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
@@ -386,7 +386,7 @@ def test_a_disk_that_is_full_as_a_stage_is_planned_is_waited_for(
             raise TransientError("no space left on device")
         return add(lake, run_id, number, kind, *args)
 
-    monkeypatch.setattr(driver_loop, "TRANSIENT_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(patience, "PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(growing_run, "add_segment", fail)
     lake, run_id = count_in(tmp_path, layered(2))
     assert len(failures) == 4

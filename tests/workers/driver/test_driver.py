@@ -138,9 +138,7 @@ def test_a_lake_that_fails_every_worker_ends_the_run_though_some_looks_are_quiet
     lake, tmp_path, monkeypatch
 ):
     """Given transient failures alone, with quiet looks between, Then patience runs out."""
-    monkeypatch.setattr(
-        importlib.import_module(Reconciler.__module__), "TRANSIENT_PAUSE_SECONDS", 0
-    )
+    monkeypatch.setattr(importlib.import_module(Reconciler.__module__), "PAUSE_SECONDS", 0)
     settings = quick_settings(tmp_path, broker_patience_seconds=0.05)
     run_id = plan(lake, toy.boards(60))
     executor = SometimesTransientExecutor(lake, settings)

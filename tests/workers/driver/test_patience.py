@@ -1,0 +1,121 @@
+"""A driver waits for a broker or a lake that fails it: at its start, on its way and at its end."""
+
+import threading
+
+import pytest
+import toy_game as toy
+
+from nightgrid.archive import outages
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import RefusalError, TransientError
+from nightgrid.workers.driver import patience
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.patience import Patience
+from nightgrid.workers.runs.manifest import SegmentTakenError
+from tests.workers.conftest import plan, quick_settings, result_rows, undisturbed_rows
+from tests.workers.driver.test_driver import DyingExecutor, Killed
+
+pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
+
+AWAY = "Reduce your request rate (SlowDown, HTTP 503)"
+
+
+class Failing:
+    """A step that fails some times, then returns its number of tries."""
+
+    def __init__(self, times, error=TransientError):
+        self.times, self.error, self.tries = times, error, 0
+
+    def __call__(self):
+        self.tries += 1
+        if self.tries <= self.times:
+            raise self.error(AWAY)
+        return self.tries
+
+
+class Told:
+    """Keeps what outages were reported."""
+
+    def __init__(self):
+        self.events = []
+
+    def begin(self, outage):
+        self.events.append(outage.why)
+
+    def end(self, what, *, answers):
+        self.events.append((what, answers))
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch):
+    monkeypatch.setattr(patience, "PAUSE_SECONDS", 0.0)
+
+
+def test_a_step_that_must_succeed_is_tried_until_it_does_and_the_outage_is_told():
+    told = Told()
+    with outages.notifying(told):
+        assert Patience("r1", 60, threading.Event()).insist(Failing(3), "open") == 4
+    assert told.events == [AWAY] * 3 + [("what run r1 needs", True)]
+
+
+def test_the_outage_ends_when_the_last_step_that_failed_succeeds():
+    bearing, told = Patience("r1", 60, threading.Event()), Told()
+    one, other = Failing(1), Failing(2)
+    with outages.notifying(told):
+        for step, name in ((one, "one"), (other, "other"), (one, "one"), (other, "other")):
+            bearing.attempt(step, name)
+        assert told.events == [AWAY] * 3
+        bearing.attempt(other, "other")
+    assert told.events[3:] == [("what run r1 needs", True)]
+
+
+@pytest.mark.parametrize("way", ["attempt", "insist"])
+@pytest.mark.parametrize("error", [SegmentTakenError, RefusalError])
+def test_what_is_no_outage_is_raised_at_once(way, error):
+    step = Failing(1, error)
+    with pytest.raises(error):
+        getattr(Patience("r1", 60, threading.Event()), way)(step, "step")
+    assert step.tries == 1
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
+def test_patience_ends_with_the_reason(seconds):
+    step = Failing(10**9)
+    with pytest.raises(TransientError, match="SlowDown"):
+        Patience("r1", seconds, threading.Event()).insist(step, "step")
+    assert step.tries >= 2
+
+
+def test_a_driver_that_is_asked_to_stop_waits_no_more():
+    stop, step = threading.Event(), Failing(10**9)
+    stop.set()
+    with pytest.raises(TransientError, match="SlowDown"):
+        Patience("r1", 60, stop).insist(step, "step")
+    assert step.tries == 1
+
+
+@pytest.mark.parametrize("call", ["list", "read_bytes", "exists", "read_table", "sweep_staging"])
+def test_a_lake_that_fails_as_a_driver_begins_delays_it(tmp_path, monkeypatch, call):
+    """Given a run that was begun, When a lake fails the driver's first reads, Then it ends."""
+    settings = quick_settings(tmp_path, poll_seconds=0.01)
+    boards = toy.boards(40, {3: toy.RAISE, 5: toy.LARGE})
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, boards)
+    with pytest.raises(Killed):
+        drive(lake, run_id, DyingExecutor(lake, settings, 3), settings=settings)
+    do, asked = getattr(Lake, call), []
+
+    def fail(*args, **kwargs):
+        asked.append(args)
+        if len(asked) <= 3:
+            raise TransientError(f"the lake failed: {AWAY}")
+        return do(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Lake, call, fail)
+        executor = InlineExecutor(Lake.open(settings.lake), settings)
+        summary = drive(lake, run_id, executor, settings=settings)
+    assert len(asked) > 3
+    assert summary.finished
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
