@@ -182,7 +182,8 @@ class Settings(BaseSettings):
     ondemand_table_bytes: int = Field(default=512 * 1024**2, ge=1)
     """Bytes of tables that an on-demand solve may take in one task; over them, it becomes a run."""
     ondemand_wait_seconds: float = Field(default=300.0, gt=0)
-    """The HTTP service takes no new job that is expected to wait longer than this for a worker."""
+    """The HTTP service takes no new job that would wait longer than this for the jobs before it;
+    `nightgrid submit` on a lake takes it with a warning."""
     ondemand_total_seconds: float = Field(default=TOTAL_SECONDS, gt=0)
     """Kernel time of an on-demand job over all of its parts; what takes longer is over budget."""
     ondemand_total_bytes: int = Field(default=TOTAL_BYTES, ge=1)

@@ -13,7 +13,6 @@ from fastapi import Depends, Request
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import Access
 from nightgrid.service.http.guard.open_jobs import OpenJobs
-from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.service.http.monitoring.queue_snapshot import (
     SNAPSHOT_S,
     QueueSnapshot,
@@ -29,6 +28,7 @@ from nightgrid.service.http.solves.replies import Replies
 from nightgrid.service.http.solves.solve_request import SolveRequest
 from nightgrid.service.http.solves.views import Views, is_over
 from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.cached import Cached
 from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress, read_task_progress
 
 

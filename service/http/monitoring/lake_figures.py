@@ -23,7 +23,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS as RESULTS_SCHEMA
 from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.results.files import RESULTS_FOLDER
-from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.service.http.monitoring.families import Samples, families
 from nightgrid.service.http.monitoring.metric_list import (
     BYTES,
@@ -44,6 +43,7 @@ from nightgrid.service.http.monitoring.metric_list import (
 from nightgrid.service.http.monitoring.route_names import OTHER
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import GAMES
+from nightgrid.workers.cached import Cached
 
 LAKE_S = 300.0
 """The files of the lake are counted so often, beside the requests for figures."""

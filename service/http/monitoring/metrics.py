@@ -21,7 +21,6 @@ from prometheus_client.registry import Collector
 from starlette.types import Scope
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.service.http.monitoring.families import Samples, families
 from nightgrid.service.http.monitoring.lake_figures import LakeFigures
 from nightgrid.service.http.monitoring.metric_list import (
@@ -48,6 +47,7 @@ from nightgrid.service.http.state import Here
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import GAMES
+from nightgrid.workers.cached import Cached
 from nightgrid.workers.figures import ROWS
 
 router = APIRouter(tags=["service"])

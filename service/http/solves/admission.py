@@ -1,85 +1,26 @@
-"""Whether another job is taken: not while those before it would keep it waiting too long.
-
-A small job waits for those that stand before it in the queue. A large one becomes a run of its own,
-which leaves the queue at once and shares the batch workers with the runs of other large jobs: each
-of these delays it for as long as the shorter of the two takes.
-"""
+"""Whether another job is taken: not while those before it would keep it waiting too long."""
 
 from __future__ import annotations
 
-import heapq
 import math
-import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from dataclasses import dataclass
 
 import redis
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.service.http.problems import Problem
 from nightgrid.solvers.algebra import Budget, Expected
-from nightgrid.solvers.errors import NightgridError
-from nightgrid.workers.bounded_cache import BoundedCache
-from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
-from nightgrid.workers.ondemand.budgets import is_for_run, small_budget
-from nightgrid.workers.ondemand.record import BadRecordError
-from nightgrid.workers.ondemand.record_files import list_jobs, read_record, record_path
+from nightgrid.workers.ondemand.jobs.expected_wait import SMALL, ExpectedWait
+from nightgrid.workers.ondemand.record_files import record_path
 from nightgrid.workers.settings import Settings
-
-LOOK_S = 0.25
-"""How long a look at the queue and at the open jobs counts."""
-JOB_S = 0.02
-"""What a job costs beside its solve: its record, its message, its files."""
-SHARE = "/share"
-"""What the message ends with that calls a process to a job of another."""
-SMALL = Expected(seconds=0.0)
-NOTED_MAX = 10_000
-"""Jobs of which it is kept what they are expected to take."""
-READ_AT_ONCE = 100
-"""Records that one look reads; the next look reads further ones."""
-NOT_BEGUN_S = 5.0
-"""How long it is kept that no worker has begun a job."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Noted:
-    """What is known of a job."""
-
-    expected: Expected
-    budget: Budget
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Look:
-    """What there is to do before another job."""
-
-    queue_s: float
-    """What the jobs that wait are expected to take in their first task."""
-    large_s: tuple[float, ...]
-    """What each open job is expected to take that is too large for one task."""
 
 
 class Admission:
     """Refuses jobs that would wait too long. One for a service; any thread may use it."""
 
-    def __init__(
-        self,
-        client: redis.Redis,
-        lake: Lake,
-        settings: Settings,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._client = client
+    def __init__(self, client: redis.Redis, lake: Lake, settings: Settings) -> None:
         self._lake = lake
-        self._settings = settings
-        self._looked = Cached(self._look, LOOK_S)
-        self._clock = clock
-        self._noted: BoundedCache[str, _Noted] = BoundedCache(NOTED_MAX)
-        self._read_at: dict[str, float] = {}
-        """When the record was read last of each open job of which nothing is known."""
+        self._most_s = settings.ondemand_wait_seconds
+        self.expected_wait = ExpectedWait(client, lake, settings)
 
     def check(
         self,
@@ -92,101 +33,19 @@ class Admission:
         A job with an id that another client has asked for is no further one. Without a budget it
         has that of the settings.
         """
-        wait_s = self.expected_wait_s(expected, budget)
-        most_s = self._settings.ondemand_wait_seconds
-        if wait_s <= most_s or (job_id and self._lake.exists(record_path(job_id))):
+        wait_s = self.expected_wait.wait_s(expected, budget)
+        if wait_s <= self._most_s or (job_id and self._lake.exists(record_path(job_id))):
             return
-        again_s = max(1, math.ceil(wait_s - most_s))
+        again_s = max(1, math.ceil(wait_s - self._most_s))
         raise Problem(
             429,
             "queue-full",
             "Too many jobs wait",
-            f"a new job is expected to wait {wait_s:,.0f} s; expected at most {most_s:,.0f} s",
+            f"a new job is expected to wait {wait_s:,.0f} s; expected at most "
+            f"{self._most_s:,.0f} s",
             headers={"Retry-After": str(again_s)},
         )
 
     def note(self, job_id: str, expected: Expected, budget: Budget | None = None) -> None:
         """Keep what a job that is about to wait is expected to take, and its budget."""
-        budget = budget or self._settings.budget
-        known = self._noted.get(job_id)
-        if known is not None:
-            # A job that is under way has the larger budget of two clients.
-            budget = max(known.budget, budget, key=lambda each: each.seconds)
-        self._noted.put(job_id, _Noted(expected=expected, budget=budget))
-
-    def expected_wait_s(self, expected: Expected, budget: Budget | None = None) -> float:
-        """Estimate how long others delay a new job."""
-        look = self._looked.get()
-        wait_s = look.queue_s / self._settings.interactive_processes
-        if self._is_large(_Noted(expected=expected, budget=budget or self._settings.budget)):
-            # No job takes longer than its budget.
-            own_s = min(expected.seconds, self._settings.ondemand_total_seconds)
-            delays = sum(min(other_s, own_s) for other_s in look.large_s)
-            wait_s += delays / self._settings.batch_processes
-        return wait_s
-
-    def _is_large(self, noted: _Noted) -> bool:
-        return is_for_run(noted.expected, noted.budget, self._settings)
-
-    def _look(self) -> _Look:
-        """Look at the queue in Redis and at the records in the lake."""
-        jobs = self._open_jobs()
-        large = {
-            job: each.expected.seconds
-            for job, each in jobs.items()
-            if each and self._is_large(each)
-        }
-        try:
-            waiting = waiting_in_order(self._client, self._settings, INTERACTIVE)
-            number = int(self._client.llen(f"{key_prefix(self._settings)}{INTERACTIVE}"))
-        except redis.RedisError:
-            # What is accepted lies in the lake, and is sent when the server is back.
-            waiting = [job for job in jobs if job not in large]
-            number = len(waiting)
-        return _Look(queue_s=self._queue_s(waiting, number), large_s=tuple(large.values()))
-
-    def _queue_s(self, waiting: Iterable[str], number: int) -> float:
-        tasks = [self._task_s(job) for job in waiting]
-        # Of a long queue the first are looked at, and the others are taken to be like them.
-        return sum(tasks) * max(1.0, number / max(1, len(tasks)))
-
-    def _open_jobs(self) -> dict[str, _Noted | None]:
-        """Tell what is known of each job that has a record."""
-        found: dict[str, _Noted | None] = {}
-        # A lake that does not answer refuses the job by itself.
-        with suppress(NightgridError):
-            found = {job: self._noted.get(job) for job in list_jobs(self._lake)}
-            for job in self._to_read([job for job, noted in found.items() if noted is None]):
-                found[job] = self._read(job)
-        return found
-
-    def _to_read(self, unknown: list[str]) -> list[str]:
-        """Choose those whose records a look reads: the ones that were not read for longest."""
-        self._read_at = {job: self._read_at.get(job, -math.inf) for job in unknown}
-        until = self._clock() - NOT_BEGUN_S
-        due = [job for job in unknown if self._read_at[job] <= until]
-        return heapq.nsmallest(READ_AT_ONCE, due, key=self._read_at.__getitem__)
-
-    def _read(self, job: str) -> _Noted | None:
-        """Read what the worker of a job expects that came another way; None before it begins."""
-        self._read_at[job] = self._clock()
-        with suppress(BadRecordError):
-            record = read_record(self._lake, job)
-            if record is not None and record.worker is not None:
-                self.note(job, record.expected or SMALL, record.budget.part)
-        return self._noted.get(job)
-
-    def _task_s(self, job_id: str) -> float:
-        if job_id.endswith(SHARE):
-            # A call to a process that is idle.
-            return 0.0
-        noted = self._noted.get(job_id)
-        if noted is None:
-            # Of a job that came another way nothing is known. It takes `ondemand_seconds` in one
-            # task at most, and half of that is said of it.
-            return self._settings.ondemand_seconds / 2
-        if self._is_large(noted):
-            # Of what is too large for it, a task makes a run.
-            return JOB_S
-        most_s = small_budget(noted.budget, self._settings).seconds
-        return min(noted.expected.seconds + JOB_S, most_s)
+        self.expected_wait.note(job_id, expected, budget)

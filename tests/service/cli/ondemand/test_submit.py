@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.instruments.boards import loose_board
 from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.archive.lake.location import make_folder
 from nightgrid.archive.lake.storage import Lake
@@ -26,7 +27,7 @@ from nightgrid.solvers.pips.generate.mix import HARD
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.cluster import server
-from nightgrid.workers.ondemand.jobs import submitting
+from nightgrid.workers.ondemand.jobs import expected_wait, submitting
 from nightgrid.workers.ondemand.record_files import end_record, open_records, record_path, set_aside
 from nightgrid.workers.ondemand.task import solving
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
@@ -230,6 +231,41 @@ def test_a_lake_of_submitted_jobs_alone_is_begun_aloud_and_lists_its_results(
     assert code == 0
     assert json.loads(listed)["job_id"] == out.split()[0]
     assert invoke("list", "puzzles", "--lake", "new")[0] == 3
+
+
+@pytest.mark.parametrize("json_too", [(), ("--json",)])
+def test_a_job_that_a_service_would_refuse_is_queued_with_a_warning(
+    invoke: Invoke,
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    json_too: tuple[str, ...],
+) -> None:
+    """Given jobs that take long, When others come, Then one line says how long they wait."""
+    lake = made_lake()
+    make_lake_id(read_settings())
+    monkeypatch.setenv("NIGHTGRID_ONDEMAND_SECONDS", "600")
+    monkeypatch.setenv("NIGHTGRID_ONDEMAND_WAIT_SECONDS", "120")
+    monkeypatch.setenv("NIGHTGRID_INTERACTIVE_PROCESSES", "1")
+    monkeypatch.setattr(submitting, "publish", lambda *_: None)
+    monkeypatch.setattr(server, "is_up", lambda _: True)
+    monkeypatch.setattr(expected_wait, "LOOK_S", 0.0)
+    first, *others = (
+        write(payload(hard=PIPS.puzzle_to_json(loose_board(20, seed))), f"{seed}.json")
+        for seed in range(3)
+    )
+    assert invoke("submit", first, *json_too)[2] == "", "it waits for none"
+    # Nothing is known of a job that another process submitted: half of what a task may take.
+    code, out, err = invoke("submit", others[0], *json_too)
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert err == (
+        "nightgrid: pips/2026-01-05/hard is expected to wait 300 s; expected at most 120 s; it is "
+        "queued all the same\n"
+    )
+    assert len(open_records(lake)) == 2
+    assert invoke("submit", others[0], *json_too)[2] == "", "it is there already"
+    _, out, err = invoke("submit", *others, first, others[1], *json_too)
+    assert len(out.splitlines()) == 4
+    assert err.count("\n") == 1, err
 
 
 def test_cancel_takes_ids_and_names_and_says_what_it_did(

@@ -14,10 +14,8 @@ from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.monitoring import lake_figures
-from nightgrid.service.http.monitoring.cached import Cached
 from nightgrid.service.http.monitoring.metric_list import METRICS
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot, take_snapshot
-from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.malformed import count_malformed
 from nightgrid.workers.broker.sent_figures import send_samples
@@ -139,28 +137,6 @@ def test_workers_that_are_being_started_are_told(
     url = redis_url if answers else NO_SERVER
     queue = open_client(Path(settings.lake), redis_url=url).get("/v1/queue").json()
     assert (queue["state"], queue["answers"], queue["workers"]) == (told, answers, [])
-
-
-def test_a_look_is_kept_for_a_while_and_a_failure_is_not():
-    now = [0.0]
-    looks: list[float] = []
-
-    def look() -> float:
-        looks.append(now[0])
-        if now[0] == 2:
-            raise TransientError("away")
-        return now[0]
-
-    cached = Cached(look, 1.0, lambda: now[0])
-    assert [cached.get(), cached.get()] == [0, 0]
-    now[0] = 1
-    assert cached.get() == 1
-    now[0] = 2
-    with pytest.raises(TransientError):
-        cached.get()
-    now[0] = 3
-    assert cached.get() == 3
-    assert looks == [0, 1, 2, 3]
 
 
 def test_a_lake_that_is_not_there_has_an_empty_queue(tmp_path: Path):
