@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from nightgrid.service.terminal.console import complain
+from nightgrid.solvers.sentences import plural
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.ondemand.jobs.expected_wait import ExpectedWait
+from nightgrid.workers.ondemand.jobs.expected_wait import ExpectedWait, too_long
 from nightgrid.workers.ondemand.record_files import record_path
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class LongWaits:
         self._client = connect(settings)
         self._waits = ExpectedWait(self._client, lake, settings)
         self._not_noted: list[Asked] = []
-        self._long_s: dict[str, float] = {}
+        self._long: list[tuple[str, float]] = []
 
     def add(self, asked: Asked, name: str) -> None:
         """Look how long a job would wait that is about to be submitted."""
@@ -44,7 +45,7 @@ class LongWaits:
         self._not_noted.clear()
         wait_s = self._waits.wait_s(expected)
         if wait_s > self._most_s:
-            self._long_s[name] = wait_s
+            self._long.append((name, wait_s))
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -53,20 +54,15 @@ class LongWaits:
     def __exit__(self, *_: object) -> None:
         """Warn of what would wait too long, also where another job failed meanwhile."""
         self._client.close()
-        if self._long_s:
-            complain(_warning(self._long_s, self._most_s))
+        if self._long:
+            complain(_warning(self._long, self._most_s))
 
 
-def _warning(long_s: dict[str, float], most_s: float) -> str:
+def _warning(long: list[tuple[str, float]], most_s: float) -> str:
     """Say how long jobs would wait, and that they are queued."""
-    name, *others = long_s
-    wait_s = max(long_s.values())
+    (name, _), *others = long
+    wait_s = max(wait_s for _, wait_s in long)
     if others:
-        return (
-            f"{len(long_s):,} jobs are expected to wait {wait_s:,.0f} s; expected at most "
-            f"{most_s:,.0f} s; they are queued all the same"
-        )
-    return (
-        f"{name} is expected to wait {wait_s:,.0f} s; expected at most {most_s:,.0f} s; "
-        "it is queued all the same"
-    )
+        told = too_long(f"{name} and {plural(len(others), 'other job')}", wait_s, most_s)
+        return f"{told}; they are queued all the same"
+    return f"{too_long(name, wait_s, most_s)}; it is queued all the same"

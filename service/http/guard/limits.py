@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nightgrid.service.http.problems import FieldError, Problem
 from nightgrid.solvers.algebra import Ask, Expected
 from nightgrid.solvers.game_contract import Game
+from nightgrid.workers.driver.progress import clock_time
 
 if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings
@@ -64,8 +65,8 @@ class Limits:
         expected_s = min(max(expected.seconds, 0.0), BIG_S)
         if expected_s > self.expected_s:
             detail = (
-                f"the board would take about {expected_s:,.0f} s of one core; expected at most "
-                f"{self.expected_s:,.0f} s"
+                f"the board would take about {clock_time(expected_s)} of one core; expected at "
+                f"most {clock_time(self.expected_s)}"
             )
             raise _too_large(pointer, detail, slug="too-long", title="The solve would take long")
         return replace(expected, seconds=expected_s)

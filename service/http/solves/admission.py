@@ -9,7 +9,7 @@ import redis
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.problems import Problem
 from nightgrid.solvers.algebra import Budget, Expected
-from nightgrid.workers.ondemand.jobs.expected_wait import SMALL, ExpectedWait
+from nightgrid.workers.ondemand.jobs.expected_wait import SMALL, ExpectedWait, too_long
 from nightgrid.workers.ondemand.record_files import record_path
 from nightgrid.workers.settings import Settings
 
@@ -41,8 +41,7 @@ class Admission:
             429,
             "queue-full",
             "Too many jobs wait",
-            f"a new job is expected to wait {wait_s:,.0f} s; expected at most "
-            f"{self._most_s:,.0f} s",
+            too_long("a new job", wait_s, self._most_s),
             headers={"Retry-After": str(again_s)},
         )
 

@@ -381,12 +381,12 @@ def test_what_takes_too_long_is_asked_for_less_and_a_refusal_is_a_sentence(
     refused = page.locator(".problem p")
     expect(refused).to_have_text(
         re.compile(
-            r"^The board would take about [\d,]+ s of one core; expected at most 14,400 s\.$"
+            r"^The board would take about [\d,]+ days of one core; expected at most 4:00 h\.$"
         )
     )
 
     def busy(route: Route) -> None:
-        detail = "a new job is expected to wait 2,605 s; expected at most 300 s"
+        detail = "a new job would wait about 43:25 min; expected at most 5:00 min"
         body = {"title": "Too many jobs wait", "status": 429, "detail": detail}
         route.fulfill(status=429, json=body, headers={"Retry-After": "2305"})
 
@@ -394,7 +394,7 @@ def test_what_takes_too_long_is_asked_for_less_and_a_refusal_is_a_sentence(
     page.get_by_text("First", exact=True).click()
     solve(page)
     expect(refused).to_have_text(
-        "A new job is expected to wait 2,605 s; expected at most 300 s. Try again in 38 min 25 s."
+        "A new job would wait about 43:25 min; expected at most 5:00 min. Try again in 38 min 25 s."
     )
 
 

@@ -23,6 +23,7 @@ from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
 from nightgrid.workers.cached import Cached
+from nightgrid.workers.driver.progress import clock_time
 from nightgrid.workers.ondemand.budgets import is_for_run, small_budget
 from nightgrid.workers.ondemand.record import BadRecordError
 from nightgrid.workers.ondemand.record_files import list_jobs, read_record
@@ -59,6 +60,14 @@ class _Look:
     """What the jobs that wait are expected to take in their first task."""
     large_s: tuple[float, ...]
     """What each open job is expected to take that is too large for one task."""
+
+
+def too_long(what: str, wait_s: float, most_s: float) -> str:
+    """Say, as a clause, that a job or several would wait longer than is wanted."""
+    return (
+        f"{what} would wait about {clock_time(wait_s)} for the jobs that come first; expected at "
+        f"most {clock_time(most_s)}"
+    )
 
 
 class ExpectedWait:

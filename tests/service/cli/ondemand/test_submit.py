@@ -251,20 +251,22 @@ def test_a_job_that_a_service_would_refuse_is_queued_with_a_warning(
     monkeypatch.setattr(expected_wait, "LOOK_S", 0.0)
     first, *others = (
         write(payload(hard=PIPS.puzzle_to_json(loose_board(20, seed))), f"{seed}.json")
-        for seed in range(3)
+        for seed in range(4)
     )
     assert invoke("submit", first, *json_too)[2] == "", "it waits for none"
     # Nothing is known of a job that another process submitted: half of what a task may take.
     code, out, err = invoke("submit", others[0], *json_too)
     assert (code, len(out.splitlines())) == (0, 1)
     assert err == (
-        "nightgrid: pips/2026-01-05/hard is expected to wait 300 s; expected at most 120 s; it is "
-        "queued all the same\n"
+        "nightgrid: pips/2026-01-05/hard would wait about 5:00 min for the jobs that come first; "
+        "expected at most 2:00 min; it is queued all the same\n"
     )
     assert len(open_records(lake)) == 2
     assert invoke("submit", others[0], *json_too)[2] == "", "it is there already"
     _, out, err = invoke("submit", *others, first, others[1], *json_too)
-    assert len(out.splitlines()) == 4
+    assert len(out.splitlines()) == 5
+    assert "hard and 1 other job would wait about" in err
+    assert err.endswith("; they are queued all the same\n")
     assert err.count("\n") == 1, err
 
 
