@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Arrays
-from nightgrid.solvers.columns import list_column, list_of
+from nightgrid.solvers.columns import list_of
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import REGION_TYPES, TARGETED, Region
@@ -60,18 +61,20 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
         sorted((*cell, i) for i, r in enumerate(puzzle.regions) for cell in r.cells)
         for puzzle in puzzles
     ]
-    lists: dict[str, list[list[int]]] = {
-        "cell_row": [[row for row, _, _ in board] for board in cells],
-        "cell_col": [[column for _, column, _ in board] for board in cells],
-        "cell_region": [[region for _, _, region in board] for board in cells],
-        "region_type": [[_CODES[r.type] for r in p.regions] for p in puzzles],
-        "region_target": [[r.target or 0 for r in p.regions] for p in puzzles],
-        "domino_a": [[a for a, _ in p.dominoes] for p in puzzles],
-        "domino_b": [[b for _, b in p.dominoes] for p in puzzles],
-    }
+    regions = [[(_CODES[r.type], r.target or 0) for r in p.regions] for p in puzzles]
     arrays = {"size": np.array([len(puzzle.dominoes) for puzzle in puzzles], np.int32)}
-    for name, rows in lists.items():
-        arrays |= list_column(name, rows, DTYPES[name])
+    groups: tuple[tuple[tuple[str, ...], Sequence[Sequence[tuple[int, ...]]]], ...] = (
+        (CELL_LISTS, cells),
+        (REGION_LISTS, regions),
+        (DOMINO_LISTS, [puzzle.dominoes for puzzle in puzzles]),
+    )
+    for names, boards in groups:
+        # One array for all: a single board is laid out for every solve, and arrays cost time.
+        offsets = np.array([0, *accumulate(map(len, boards))], np.int32)
+        columns = [*zip(*chain.from_iterable(boards), strict=True)] or [()] * len(names)
+        for name, values in zip(names, columns, strict=True):
+            arrays[f"{name}.values"] = np.array(values, DTYPES[name])
+            arrays[f"{name}.offsets"] = offsets
     return arrays
 
 
@@ -127,7 +130,8 @@ def kernel_columns(arrays: Arrays) -> Columns:
     """
     groups = []
     for names in (CELL_LISTS, REGION_LISTS, DOMINO_LISTS):
-        offsets = _writable(arrays[f"{names[0]}.offsets"], np.int32)
+        given = arrays[f"{names[0]}.offsets"]
+        offsets = _writable(given, np.int32)
         values = [_writable(arrays[f"{name}.values"], DTYPES[name]) for name in names]
         if (
             len(offsets) == 0
@@ -141,6 +145,8 @@ def kernel_columns(arrays: Arrays) -> Columns:
             )
         for name in names[1:]:
             others = arrays[f"{name}.offsets"]
+            if others is given:
+                continue
             if len(others) != len(offsets) or (others != offsets).any():
                 raise PermanentError(
                     f"column {name}: expected the same offsets as {names[0]}, got others"

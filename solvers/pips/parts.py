@@ -42,13 +42,15 @@ def part_arrays(puzzle: Puzzle, part: Part | None) -> PartArrays:
 
     Raises PermanentError for what is no part of this puzzle.
     """
+    if part is None:
+        return NO_PART
     cells = {cell: i for i, cell in enumerate(puzzle.cells)}
     tiles: list[tuple[int, int]] = []
     halves: list[tuple[int, int]] = []
     used: set[int] = set()
-    if part is not None and not isinstance(part, list):
+    if not isinstance(part, list):
         raise PermanentError(f"a part of a Pips job is a list of tiles, got {type(part).__name__}")
-    for i, tile in enumerate(part or []):
+    for i, tile in enumerate(part):
         try:
             (row_a, col_a), (row_b, col_b), *pips = tile
             a, b = cells[row_a, col_a], cells[row_b, col_b]
