@@ -22,6 +22,7 @@ FILES = {
     "pips.json": '{"dominoes": [[0, 0]], "regions": [{"indices": [[0, 0], [0, 1]], "type": "no"}]}',
     "odd.json": '{"dominoes": [[0, 0]], "regions": [{"indices": [[0, 0]], "type": "empty"}]}',
     "strands.json": '{"board": ["AB", "C"]}',
+    "digit.json": '{"board": ["AB", "C5"]}',
     "tiles.json": '{"tiles": [["a"], "b"]}',
     "negative.txt": "word -5\n",
     "nothing.txt": "# nothing\n",

@@ -119,6 +119,7 @@ REQUESTS: tuple[Request, ...] = (
     _body("an unknown game", _pips() | {"game": "chess"}),
     _body("a game that is a number", _pips() | {"game": 1}),
     _body("a board of another game", _pips() | {"game": "strands"}),
+    _body("a digit for a letter", {"puzzle": {"board": ["AB", "C5"]}}),
     _body("a date that the lake lacks", {"id": "pips/2031-01-01/hard"}),
     _body("a date that is none", {"id": "pips/2026-02-30/hard"}),
     _body("a level that is none", {"id": "pips/2026-01-01/wild"}),

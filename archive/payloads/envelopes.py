@@ -138,7 +138,9 @@ def read_one(
         return [fault_of(error, named)]
 
 
-def read_list(data: bytes, what: str, key: str, puzzles: type[Any]) -> Found:
+def read_list(
+    data: bytes, what: str, key: str, puzzle_of: Callable[[Mapping[str, Any]], Any]
+) -> Found:
     """Read a board that is a list by itself, as the value of `key`; `what` are texts in it."""
     try:
         items = json.loads(data.decode("utf-8"))
@@ -147,7 +149,7 @@ def read_list(data: bytes, what: str, key: str, puzzles: type[Any]) -> Found:
         expected = f"expected a JSON object, or a list of {what} as texts"
         return [input_fault("not-json", f"{expected}: {reason}")]
     try:
-        return [Published(date=None, level=None, puzzle=puzzles.from_json({key: items}))]
+        return [Published(date=None, level=None, puzzle=puzzle_of({key: items}))]
     except InvalidPuzzleError as error:
         return [fault_of(error)]
 

@@ -49,7 +49,7 @@ def normal_form(text: str) -> str:
 def not_on_boards(word: str) -> str:
     """Return the first character of a normal form that no board has, or "".
 
-    Boards have letters and digits.
+    Digits stay, since lists of words have them; a board that is read from a file has letters alone.
     """
     return next((c for c in word if not c.isalnum()), "")
 

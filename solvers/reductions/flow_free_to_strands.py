@@ -1,11 +1,11 @@
 """Flow Free to Strands (article 000, section 4): a colour is a word of every length.
 
-Empty cells have the letters 0 and 1 like the squares of a chessboard; a step along an edge changes
-the square's colour, and a diagonal step does not. The words of a colour are all that begin with
-its first terminal, go on with 0 and 1 in turn, the other square's colour first, and end with its
-second terminal. Where both terminals stand on squares of one colour they share a letter. Where they
-do not, one letter would let the word be read from the wrong end, and begin and end with a diagonal
-step; so each has its own.
+Empty cells have the letters O and I like the squares of a chessboard, where the article has 0 and 1,
+which no board in a file may have. A step along an edge changes the square's colour, and a diagonal
+step does not. The words of a colour are all that begin with its first terminal, go on with O and I
+in turn, the other square's colour first, and end with its second terminal. Where both terminals
+stand on squares of one colour they share a letter. Where they do not, one letter would let the word
+be read from the wrong end, and begin and end with a diagonal step; so each has its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nightgrid.solvers.reductions.reduced import Reduced
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover
 
-SQUARES = "01"
+SQUARES = "OI"
 
 
 def _square(cell: Cell) -> int:
@@ -26,7 +26,7 @@ def _square(cell: Cell) -> int:
 
 
 def _terminal_letters(instance: FlowFree) -> tuple[tuple[str, str], ...]:
-    letters = iter(distinct_letters(2 * len(instance.terminals)))
+    letters = iter(distinct_letters(2 * len(instance.terminals), SQUARES))
     found = []
     for one, other in instance.terminals:
         first = next(letters)

@@ -29,7 +29,7 @@ class Puzzle:
     """A validated board. Rows are strings of equal length, one upper-case letter a cell.
 
     The general instance of article 000, Definition 18: any number of rows and columns, any
-    alphabet. Raises InvalidPuzzleError naming the rule and the place that breaks it.
+    alphabet, also one with digits; payloads have letters alone. Raises InvalidPuzzleError naming the rule and the place that breaks it.
     """
 
     board: tuple[str, ...]
@@ -92,6 +92,11 @@ class Puzzle:
         return cls(board=board, theme_words=words)
 
 
+def no_letter(found: str, column: int, row: str) -> InvalidPuzzleError:
+    """Say that a cell of a row, which is named by its place, has no letter."""
+    return InvalidPuzzleError("letter", row, f"{found!r} at column {column}; expected a letter")
+
+
 def _check_board(board: tuple[str, ...], place: str) -> None:
     if not board or not board[0]:
         raise InvalidPuzzleError("board-empty", place, "expected at least one row of one letter")
@@ -107,8 +112,7 @@ def _check_board(board: tuple[str, ...], place: str) -> None:
             faults.add(InvalidPuzzleError("row-length", f"{place}[{r}]", message))
         for c, letter in enumerate(row):
             if letter.isspace() or not letter.isprintable():
-                message = f"{letter!r} at column {c}; expected a letter"
-                faults.add(InvalidPuzzleError("letter", f"{place}[{r}]", message))
+                faults.add(no_letter(letter, c, f"{place}[{r}]"))
     faults.check()
 
 

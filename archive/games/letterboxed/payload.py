@@ -70,7 +70,7 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     its sides.
     """
     if data.lstrip()[:1] == b"[":
-        return in_input(read_list(data, "sides", "sides", Puzzle), name)
+        return in_input(read_list(data, "sides", "sides", Puzzle.from_json), name)
     return in_input(_read(data, None), name, without(_OFFICIAL))
 
 

@@ -25,7 +25,7 @@ from nightgrid.archive.payloads.envelopes import (
 )
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import Member, shown
-from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.errors import Faults, InvalidPuzzleError
 from nightgrid.solvers.lexicon.spelling import upper
 from nightgrid.solvers.strands.placing import (
     Path,
@@ -34,7 +34,7 @@ from nightgrid.solvers.strands.placing import (
     place_words,
     touches_opposite_sides,
 )
-from nightgrid.solvers.strands.puzzle import BOARD_KEYS, Puzzle
+from nightgrid.solvers.strands.puzzle import BOARD_KEYS, Puzzle, no_letter
 from nightgrid.solvers.strands.solution import Cover, Entry
 
 GAME = "strands"
@@ -66,7 +66,7 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     date and any size will do, and a payload may say nothing but its board.
     """
     if data.lstrip()[:1] == b"[":
-        return in_input(read_list(data, "rows", "board", Puzzle), name)
+        return in_input(read_list(data, "rows", "board", _lettered), name)
     return in_input(_read(data, None), name, without(*_OFFICIAL))
 
 
@@ -81,7 +81,7 @@ def _read_puzzle(keyed: Mapping[str, Member], date: dt.date | None, level: str |
     obj = values_of(keyed, GAME)
     if all(obj.get(key) is None for key in BOARD_KEYS):
         raise InvalidPuzzleError("null-puzzle", _BOARD, "expected a list of rows; there is none")
-    board = Puzzle.from_json(obj)
+    board = _lettered(obj)
     if level is not None and (board.row_count, board.column_count) != (ROWS, COLUMNS):
         raise InvalidPuzzleError(
             "board-size",
@@ -102,6 +102,19 @@ def _read_puzzle(keyed: Mapping[str, Member], date: dt.date | None, level: str |
         constructors=text(obj.get("constructors"), "constructors"),
         clue=text(obj.get("clue"), "clue"),
     )
+
+
+def _lettered(obj: Mapping[str, Any]) -> Puzzle:
+    """Read a board of letters. Searches take any character; what is sent has none but letters."""
+    board = Puzzle.from_json(obj)
+    key = next(key for key in BOARD_KEYS if obj.get(key) is not None)
+    faults = Faults()
+    for r, row in enumerate(board.board):
+        for c, letter in enumerate(row):
+            if not letter.isalpha():
+                faults.add(no_letter(letter, c, f"{key}[{r}]"))
+    faults.check()
+    return board
 
 
 class _Official:

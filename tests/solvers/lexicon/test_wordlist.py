@@ -40,7 +40,7 @@ def test_accents_stay_and_every_letter_is_one_character():
     assert words("a\u0308on\n\u00e4on\nstra\u00dfe\n") == ["ÄON", "ÄON", "STRAßE"]
 
 
-def test_digits_are_letters_of_a_board():
+def test_words_with_digits_are_words():
     assert words("r2d2\n2024\n") == ["R2D2", "2024"]
 
 

@@ -118,6 +118,12 @@ def _rename(value: dict[str, Any]) -> None:
     value["themeCoords"]["CLOUT"] = value["themeCoords"].pop("CLOUD")
 
 
+def with_digit(row: int) -> list[str]:
+    board = list(PUZZLE.board)
+    board[row] = board[row][:2] + "5" + board[row][3:]
+    return board
+
+
 FAULTS: list[tuple[str, str, dict[str, Any] | Callable[[dict[str, Any]], None]]] = [
     ("print-date-mismatch", "printDate", {"printDate": "2026-01-02"}),
     ("bad-date", "printDate", {"printDate": "tomorrow"}),
@@ -125,6 +131,7 @@ FAULTS: list[tuple[str, str, dict[str, Any] | Callable[[dict[str, Any]], None]]]
     ("board-type", "startingBoard", {"startingBoard": "WTELZZ"}),
     ("board-size", "startingBoard", {"startingBoard": list(PUZZLE.board[:7])}),
     ("row-length", "startingBoard[3]", {"startingBoard": [*PUZZLE.board[:3], "ABC"]}),
+    ("letter", "startingBoard[3]", {"startingBoard": with_digit(3)}),
     ("wrong-game", "game", {"game": "pips"}),
     ("not-a-list", "themeWords", {"themeWords": "CLOUD"}),
     ("not-a-list", "themeWords", {"themeWords": []}),
@@ -159,6 +166,17 @@ FAULTS: list[tuple[str, str, dict[str, Any] | Callable[[dict[str, Any]], None]]]
     ("not-text", "clue", {"clue": 7}),
     ("text-too-long", "editor", {"editor": "x" * 300}),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ["5", "\u0663", "\u00bd", "."])
+def test_what_is_no_letter_is_refused_with_its_cell(odd: str) -> None:
+    rows = ["ABC", f"D{odd}F"]
+    for data in (rows, {"board": rows}, {"startingBoard": rows}):
+        (fault,) = read_puzzles(json.dumps(data).encode(), "own.json")
+        assert isinstance(fault, Fault)
+        assert fault.rule == "letter"
+        assert fault.message == f"{odd!r} at column 1; expected a letter (in own.json)"
+        assert fault.place.endswith("oard[1]")
 
 
 @pytest.mark.parametrize(("rule", "place", "change"), FAULTS)
