@@ -96,6 +96,9 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "archive/corpus/row_sizes.py",
         "if row in faults or (held + sizes[row] > PIECE_VALUES and row >= start):",
     ): "no rows are cut out between a row and itself",
+    ("archive/sources/folder.py", "self._max_body_bytes + 2"): (
+        "one byte beyond the bound is enough to see that a body is longer"
+    ),
     ("workers/settings_sources.py", "near[ -1]"): "of close matches one alone is asked for",
     ("archive/corpus/row_sizes.py", "fill_null(lengths.cast(pa.int64()), "): (
         "the bound of a piece is about; a null counts one value more or less"

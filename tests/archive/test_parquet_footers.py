@@ -139,3 +139,19 @@ def test_fields_are_read_and_others_passed_over(data: bytes, found: dict[int, An
 def test_what_arrow_could_read_otherwise_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"a |structs"):
         read_struct(data, WANTED)
+
+
+@pytest.mark.parametrize(
+    ("field", "around", "empty"),
+    [(b"\x4c", b"\x1c", b""), (b"\x49", b"\x19", b"\x09"), (b"\x4b", b"\x01\x1b", b"\x00")],
+    ids=["structs", "lists", "maps"],
+)
+def test_what_lies_too_deep_is_refused(field: bytes, around: bytes, empty: bytes) -> None:
+    def within(depth: int) -> bytes:
+        ends = (depth + 1) * b"\0" if field == b"\x4c" else b""
+        return field + depth * around + empty + ends + b"\0"
+
+    deepest = within(parquet_footers._DEPTH_MAX)
+    assert read_struct(deepest, WANTED) == ({}, len(deepest))
+    with pytest.raises(ValueError, match="too deep"):
+        read_struct(within(parquet_footers._DEPTH_MAX + 1), WANTED)
