@@ -143,7 +143,7 @@ def test_what_arrow_could_read_otherwise_is_refused(data: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("field", "around", "empty"),
-    [(b"\x4c", b"\x1c", b""), (b"\x49", b"\x19", b"\x09"), (b"\x4b", b"\x01\x1b", b"\x00")],
+    [(b"\x4c", b"\x1c", b""), (b"\x49", b"\x19", b"\x09"), (b"\x4b", b"\x01\x1b\x01", b"\x00")],
     ids=["structs", "lists", "maps"],
 )
 def test_what_lies_too_deep_is_refused(field: bytes, around: bytes, empty: bytes) -> None:
