@@ -92,6 +92,36 @@ def test_values_of_lists_are_those_of_the_footer(monkeypatch: pytest.MonkeyPatch
     )
 
 
+def test_values_of_lists_and_structs_are_counted_under_the_name_of_their_column(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parquet_sizes, "ANY_VALUES", 1)
+    monkeypatch.setattr(parquet_sizes, "VALUES_PER_BYTE", 0)
+    nested = pa.table({"a": [[0] * 1000], "b": [{"a": 1, "c": [2] * 500}]})
+    for columns, values in (("a", "1,000"), ("b", "501"), ("ab", "1,501")):
+        refusal = _refusal(lambda named=columns: _check(_file(nested), named))
+        assert refusal.startswith(f"{values} values")
+    _check(_file(nested), "c")
+
+
+def test_a_dictionary_counts_no_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_sizes, "GROUP_VALUES_MAX", 1000)
+    text = pa.table({"a": ["x"] * 1000})
+    for used in (True, False):
+        _check(_file(text, use_dictionary=used))
+        one_more = pa.table({"a": ["x"] * 1001})
+        refusal = _refusal(lambda on=used, more=one_more: _check(_file(more, use_dictionary=on)))
+        assert refusal.startswith("row group 0 has 1,001 values")
+
+
+def test_a_page_of_another_type_counts_no_values() -> None:
+    stream = _file(NOISE, use_dictionary=False)
+    at = pq.ParquetFile(stream).metadata.row_group(0).column(0).data_page_offset
+    assert stream.getvalue()[at : at + 2] == b"\x15\x00", "a header begins with its type"
+    stream.getbuffer()[at + 1] = 2  # INDEX_PAGE, which nothing writes
+    _check(stream)
+
+
 def test_a_row_group_a_page_and_prefixed_texts_are_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
