@@ -197,6 +197,8 @@ REQUESTS: tuple[Request, ...] = (
     _get("a limit of nothing", "/v1/puzzles/pips?limit=0"),
     _get("a limit that is a text", "/v1/runs?limit=many"),
     _get("an unknown parameter", "/v1/puzzles/pips?sort=date"),
+    _get("a misspelt parameter", "/v1/results?formt=csv"),
+    _get("a parameter where there are none", "/v1/queue?limit=1"),
     _get("a range that ends first", "/v1/results?from=2026-01-02&to=2026-01-01"),
     _get("a status that is none", "/v1/results?status=odd"),
     _get("a cursor of another page", "/v1/results?cursor=AAAA"),

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.types import ASGIApp
 
 from nightgrid.archive.lake.storage import Lake
@@ -18,6 +18,7 @@ from nightgrid.service.http.lake import games, pictures, puzzles, report, result
 from nightgrid.service.http.monitoring import metrics, queue, ready
 from nightgrid.service.http.monitoring.requests import Noted
 from nightgrid.service.http.monitoring.traced import telemetry
+from nightgrid.service.http.query_names import refuse_unknown
 from nightgrid.service.http.rankings import routes as rankings
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events, found, routes
@@ -100,6 +101,6 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     for router in API_ROUTERS:
-        app.include_router(router, prefix=API)
+        app.include_router(router, prefix=API, dependencies=[Depends(refuse_unknown)])
     app.router.routes.extend(page_routes())
     return app

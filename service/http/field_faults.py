@@ -41,6 +41,8 @@ _BOUNDED: dict[str, Callable[[Found], str]] = {
     "value_error": lambda told: str(told["error"]),
 }
 _UNKNOWN = "is unknown here"
+UNKNOWN_FIELD = "extra_forbidden"
+"""What pydantic calls a field, or a parameter, that there is not."""
 KNOWN = "known"
 """In the context of an unknown field, where it is there: the names of fields that there are."""
 HEX_ID = "^[0-9a-f]{32}$"
@@ -52,7 +54,7 @@ def fault_of(error: Found) -> str:
     kind, told = error["type"], error.get("ctx", {})
     if kind == "string_pattern_mismatch" and told["pattern"] == HEX_ID:
         return "expected 32 hexadecimal digits"
-    if kind == "extra_forbidden":
+    if kind == UNKNOWN_FIELD:
         meant = get_close_matches(str(error["loc"][-1]), told.get(KNOWN, ()), 1)
         return _UNKNOWN + (f"; did you mean {meant[0]}?" if meant else "")
     if kind in _BOUNDED:

@@ -29,13 +29,13 @@ IsoDate = Annotated[dt.date, BeforeValidator(_strict_date)]
 """A date as YYYY-MM-DD; pydantic alone takes other forms, too."""
 
 
-class Strict(BaseModel):
-    """Parameters of a request: one that is none of them is refused."""
+class Parameters(BaseModel):
+    """Parameters of a request, by the names that a query has for them or by those of fields."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
 
-class Page(Strict):
+class Page(Parameters):
     """A page of a list."""
 
     offset: int = Field(default=0, ge=0, le=OFFSET_MAX, description="Items before the page.")

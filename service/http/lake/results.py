@@ -26,7 +26,7 @@ from nightgrid.service.http.lake.parameters import (
     PAGE_ROWS,
     PAGE_ROWS_MAX,
     IsoDate,
-    Strict,
+    Parameters,
     check_range,
 )
 from nightgrid.service.http.problems import FieldError, Problem
@@ -89,7 +89,7 @@ class Results(BaseModel):
     next: str | None = Field(description="Path of the page after this one.")
 
 
-class Asked(Strict):
+class Asked(Parameters):
     """Which results are wanted, and how."""
 
     game: str | None = Field(

@@ -157,6 +157,8 @@ def recalling(service: Service) -> Recall:
     def recall(scope: Scope, headers: Headers, data: bytes) -> Response | None:
         if scope["method"] != "POST" or scope["path"] != API or HEADER in headers:
             return None
+        if scope["query_string"]:
+            return None
         reply = service.replies.get(digest_of(data))
         if reply is not None:
             # Requests are counted by route.

@@ -27,6 +27,8 @@ OPERATIONS = {
 }
 
 
+NONE = "0" * 32
+"""The id of no job."""
 NEED_A_WORKER = ("readyz", "get_events")
 """Tests of their own have one."""
 
@@ -45,6 +47,30 @@ def test_the_document_is_that_of_the_service(sample: TestClient):
 
 def test_examples_are_of_operations():
     assert set(examples()) <= set(OPERATIONS)
+
+
+@pytest.mark.parametrize("name", [n for n, (_, at, _) in OPERATIONS.items() if at[:4] == "/v1/"])
+def test_a_parameter_that_an_operation_lacks_is_refused(name: str, sample: TestClient) -> None:
+    """Given a misspelt name, Then the problem names the one that is meant, if there is one."""
+    method, path, operation = OPERATIONS[name]
+    path = path.format(game="pips", date="2026-01-01", level="hard", job_id=NONE, ranking_id=NONE)
+    body = {"id": NONE} if method == "post" else None
+    names = [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]
+    for real in names or [""]:
+        answer = sample.request(method, path, params={f"{real}x": "1"}, json=body)
+        meant = f"; did you mean {real}?" if real else ""
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["type"] == "/problems/bad-value"
+        assert answer.json()["detail"] == f"?{real}x: is unknown here{meant}"
+        assert answer.json()["errors"][0]["pointer"] == f"?{real}x"
+    for real in names:
+        answer = sample.request(method, path, params={real: "1"}, json=body)
+        assert "is unknown here" not in answer.text
+
+
+def test_head_has_the_parameters_of_get(sample: TestClient) -> None:
+    assert sample.head("/v1/results?limit=1").status_code == 200
+    assert sample.head("/v1/results?limt=1").status_code == 422
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
