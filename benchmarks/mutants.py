@@ -75,10 +75,16 @@ MODULES: dict[str, tuple[str, ...]] = {
     "archive/lake/location.py": ("archive/lake/test_location.py",),
     "archive/lookup/reference.py": ("archive/lookup",),
     "archive/ingest/fetch.py": ("archive/ingest/test_fetch.py", "archive/ingest/test_drafts.py"),
-    "workers/settings_sources.py": ("workers/test_settings.py",),
+    "workers/settings_sources.py": (
+        "workers/test_settings.py",
+        "service/options/test_setting_origins.py",
+    ),
     "workers/driver/chunk_table.py": ("workers/driver/test_chunk_table.py",),
     "workers/driver/progress.py": ("workers/driver/test_progress.py",),
-    "workers/runs/attempts.py": ("workers/runs/test_status.py",),
+    "workers/runs/attempts.py": (
+        "workers/runs/test_status.py",
+        "workers/runs/finishing/test_divisions.py",
+    ),
     "workers/runs/status.py": ("workers/runs/test_status.py",),
     "workers/runs/finishing/gathering.py": (
         "workers/runs/finishing/test_gathering.py",
@@ -99,6 +105,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("archive/sources/folder.py", "self._max_body_bytes + 2"): (
         "one byte beyond the bound is enough to see that a body is longer"
     ),
+    ("workers/driver/progress.py", '("M", 999999.0)'): "three digits do not show it",
     ("workers/settings_sources.py", "near[ -1]"): "of close matches one alone is asked for",
     ("archive/corpus/row_sizes.py", "fill_null(lengths.cast(pa.int64()), "): (
         "the bound of a piece is about; a null counts one value more or less"

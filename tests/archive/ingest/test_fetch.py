@@ -296,7 +296,7 @@ def test_failures_are_counted_in_a_row(
     lake: Lake, endpoint: Endpoint, now: Now, kind: AnswerKind
 ) -> None:
     between = GIVE_UP_AFTER_FAILURES
-    for number in range(1, 2 * between):
+    for number in range(1, 2 * between + 2):
         endpoint.fails(day(number))
     # Any answer ends the row; a final refusal is one, for it concerns its date alone.
     if kind is AnswerKind.BODY:
@@ -305,9 +305,9 @@ def test_failures_are_counted_in_a_row(
         del endpoint.answers[day(between)]
     else:
         endpoint.fails(day(between), transient=False)
-    report = fetch(lake, endpoint, first=day(1), last=day(2 * between - 1), now=now)
-    assert len(endpoint.asked) == 2 * between - 1
-    assert all(failure.rule != NOT_ASKED for failure in report.failed)
+    report = fetch(lake, endpoint, first=day(1), last=day(2 * between + 1), now=now)
+    assert len(endpoint.asked) == 2 * between, "the row begins anew behind that answer"
+    assert [f.date for f in report.failed if f.rule == NOT_ASKED] == [day(2 * between + 1)]
 
 
 def test_a_source_that_asks_for_a_long_pause_gets_it(
