@@ -1,4 +1,4 @@
-"""Which parameters the query of a request may have: those that the description of its route names."""
+"""Which parameters a request may have: those that the description of its route names."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Flow Free to Strands (article 000, section 4): a colour is a word of every length.
 
-Empty cells have the letters O and I like the squares of a chessboard, where the article has 0 and 1,
-which no board in a file may have. A step along an edge changes the square's colour, and a diagonal
+Empty cells have the letters O and I like the squares of a chessboard, the article's 0 and 1, which
+no board in a file may have. A step along an edge changes the square's colour, and a diagonal
 step does not. The words of a colour are all that begin with its first terminal, go on with O and I
 in turn, the other square's colour first, and end with its second terminal. Where both terminals
 stand on squares of one colour they share a letter. Where they do not, one letter would let the word

@@ -29,7 +29,8 @@ class Puzzle:
     """A validated board. Rows are strings of equal length, one upper-case letter a cell.
 
     The general instance of article 000, Definition 18: any number of rows and columns, any
-    alphabet, also one with digits; payloads have letters alone. Raises InvalidPuzzleError naming the rule and the place that breaks it.
+    alphabet, also one with digits; payloads have letters alone. Raises InvalidPuzzleError naming
+    the rule and the place that breaks it.
     """
 
     board: tuple[str, ...]
