@@ -26,7 +26,7 @@ from nightgrid.service.terminal.console import (
     prepare_streams,
     remember_command,
 )
-from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
+from nightgrid.solvers.errors import NightgridError, PermanentError, RefusalError, TransientError
 
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
 """Set to 1, an unexpected error shows where in the program it arose."""
@@ -209,7 +209,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         complain(usage_sentence(error, *names))
         return Exit.BAD_INPUT
     except NightgridError as error:
-        again = " (trying again may help)" if isinstance(error, TransientError) else ""
+        # A refusal stays until what it names is changed: a port, a server that is not there.
+        is_passing = isinstance(error, TransientError) and not isinstance(error, RefusalError)
+        again = " (trying again may help)" if is_passing else ""
         complain(f"{error}{again}{_mend(error)}")
         return Exit.BAD_INPUT if isinstance(error, PermanentError) else Exit.FAILED
     except BrokenPipeError:

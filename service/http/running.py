@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from nightgrid.service.http.guard.connections import connections
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.state import Service
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import RefusalError
 
 GRACE_S = 5
 """How long open requests may take to end when the service is told to."""
@@ -66,8 +66,8 @@ class Server(uvicorn.Server):
 def listen(settings: ServiceSettings) -> socket.socket:
     """Bind the address of the settings.
 
-    Raises PermanentError for an address that is none of this machine, TransientError for a port
-    that another process has.
+    Raises PermanentError for an address that is none of this machine, RefusalError for a port that
+    another process has or that this one may not have.
     """
     family, address = settings.address
     try:
@@ -76,7 +76,7 @@ def listen(settings: ServiceSettings) -> socket.socket:
         why = os.strerror(error.errno).lower() if error.errno else str(error)
         if error.errno == errno.EADDRINUSE:
             why += "; choose another --port, or 0 for any that is free"
-        raise TransientError(f"cannot listen on {settings.host}:{settings.port}: {why}") from error
+        raise RefusalError(f"cannot listen on {settings.host}:{settings.port}: {why}") from error
 
 
 def url_of(bound: socket.socket) -> str:

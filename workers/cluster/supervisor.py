@@ -24,7 +24,7 @@ from types import FrameType
 import redis
 
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
-from nightgrid.solvers.errors import NightgridError, TransientError
+from nightgrid.solvers.errors import NightgridError, RefusalError, TransientError
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.queues import BATCH
@@ -102,7 +102,7 @@ class Supervisor:
 
         `parent_pipe` is the file descriptor of a pipe that closes when the parent ends. While
         another supervisor has the folder, one on `standby` waits to take its place; without
-        `standby`, raises TransientError. `preparing` is entered once the folder is ours, and gives
+        `standby`, raises RefusalError. `preparing` is entered once the folder is ours, and gives
         a function that tells whether workers may be started; the server is started before that.
         Returns the signal that came before workers might be started, else None. Raises
         PermanentError for a lake without an id that cannot be written.
@@ -150,9 +150,9 @@ class Supervisor:
             try:
                 held.enter_context(locked(self._settings.side_dir, LOCK, refusal))
                 break
-            except TransientError:
+            except TransientError as error:
                 if not standby and time.monotonic() > deadline:
-                    raise
+                    raise RefusalError(refusal) from error
             waited = True
             self._pause(parent_pipe)
         # The server of one that was killed is killed too, and may answer for a moment yet.

@@ -6,7 +6,7 @@ import time
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.terminal.console import note
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.workers.broker.lake_keys import current_id
 from nightgrid.workers.cluster import server
 from nightgrid.workers.settings import Settings
@@ -21,7 +21,7 @@ NOTED_AFTER_S = 2.0
 def wait_for_server(lake: Lake, settings: Settings, most_s: float | None = None) -> None:
     """Wait until the server answers, and say where a new lake begins.
 
-    Raises TransientError after SERVER_PATIENCE_S, or after `most_s` where that is less,
+    Raises RefusalError after SERVER_PATIENCE_S, or after `most_s` where that is less,
     PermanentError for one that refuses us.
     """
     patience_s = SERVER_PATIENCE_S if most_s is None else min(most_s, SERVER_PATIENCE_S)
@@ -32,7 +32,7 @@ def wait_for_server(lake: Lake, settings: Settings, most_s: float | None = None)
             raise PermanentError(refused)
         waited = time.monotonic() - began
         if waited >= patience_s:
-            raise TransientError(
+            raise RefusalError(
                 f"no server answers at {server.address(settings)}: start `nightgrid worker` on "
                 "this lake, or set NIGHTGRID_REDIS_URL"
             )

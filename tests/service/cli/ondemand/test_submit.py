@@ -126,6 +126,7 @@ def test_submit_without_a_server_is_one_line(
     code, out, err = invoke("submit", write(PAIR))
     assert (code, out) == (1, "")
     assert "start `nightgrid worker`" in err
+    assert "trying again" not in err, "it stays until a worker is started"
     assert err.count("\n") == 1
     make_folder("lake")
     code, out, _ = invoke("status")

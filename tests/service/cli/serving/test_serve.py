@@ -47,7 +47,7 @@ def test_ctrl_c_ends_the_service(tmp_path: Path) -> None:
         (
             ["--port", "{taken}"],
             1,
-            "cannot listen on 127.0.0.1:{taken}: address already in use; choose another --port",
+            "address already in use; choose another --port, or 0 for any that is free\n",
         ),
         (["--lake", ""], 3, "--lake is empty"),
     ],
