@@ -54,10 +54,11 @@ def read_sources(
     game is told by what the file holds. With `levels`, only puzzles of these are given, in whatever
     case they are named, and a file that lacks one of them is a fault. What cannot be read or found
     is a fault. `typed` has a board as a person types it, by the name of a BOARD_OPTIONS, and stands
-    instead of files. Raises PermanentError for a game that is none, and for a typed board beside
-    files.
+    instead of files; None where a command takes no such board. Raises PermanentError for a game
+    that is none, and for a typed board beside files.
     """
     check_game(game)
+    options = [] if typed is None else [option(name) for name in BOARD_OPTIONS]
     if typed:
         yield _typed(typed, files, levels, game)
         return
@@ -72,7 +73,7 @@ def read_sources(
             yield _lost(file, game or "", "unreadable", error)
             continue
         for path in inside:
-            yield from _of_file(path, levels, game)
+            yield from _of_file(path, levels, game, options)
 
 
 def is_reference(text: str) -> bool:
@@ -106,9 +107,11 @@ def payloads_of(file: str) -> list[str]:
     return [str(path) for path in sorted(own) or sorted(parts)]
 
 
-def _of_file(file: str, levels: Sequence[str], game: str | None) -> Iterator[Found]:
+def _of_file(
+    file: str, levels: Sequence[str], game: str | None, options: Sequence[str]
+) -> Iterator[Found]:
     try:
-        data, name = read_input(file, BOARDS)
+        data, name = read_input(file, BOARDS, options)
     except PermanentError as error:
         yield _lost(file, game or "", "unreadable", error)
         return
@@ -183,10 +186,11 @@ def _typed(
     return Found(source=text, game=of, item=service_plug(of).typed(text))
 
 
-def read_input(file: str, what: str) -> tuple[bytes, str]:
+def read_input(file: str, what: str, options: Sequence[str] = ()) -> tuple[bytes, str]:
     """Read a file, or standard input for "-", and what messages call it; `what` it is to hold.
 
-    Raises PermanentError for one that cannot be read or is larger than MAX_INPUT_BYTES.
+    `options` are those by which a board may be typed instead. Raises PermanentError for one that
+    cannot be read or is larger than MAX_INPUT_BYTES.
     """
     try:
         if file == STDIN:
@@ -200,21 +204,21 @@ def read_input(file: str, what: str) -> tuple[bytes, str]:
                 data = stream.read(MAX_INPUT_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        meant = _meant(file, error) if what == BOARDS else ""
+        meant = _meant(file, error, options) if what == BOARDS else ""
         raise PermanentError(f"cannot read {file!r}: {reason}{meant}") from error
     if len(data) > MAX_INPUT_BYTES:
         raise PermanentError(f"{name} is larger than {MAX_INPUT_BYTES:,} bytes")
     return data, name
 
 
-def _meant(file: str, error: Exception) -> str:
+def _meant(file: str, error: Exception, options: Sequence[str]) -> str:
     """Say what else an argument may have been meant to be that is no file."""
     if not isinstance(error, FileNotFoundError) or Path(file).suffix or "/" in file:
         return ""
     if file.lower() in GAMES:
         return f"; a puzzle of a lake is {file.lower()}/DATE or {file.lower()}/DATE/LEVEL"
-    options = [option(name) for name in BOARD_OPTIONS]
-    return f"; a board is typed with {one_of(options)}, a puzzle of a lake is GAME/DATE"
+    typed = f"a board is typed with {one_of(options)}, " if options else ""
+    return f"; {typed}a puzzle of a lake is GAME/DATE"
 
 
 def _chosen(

@@ -127,7 +127,7 @@ def submit_rankings(
                 say(f"{ranking_id}  {named[ranking_id]}")
             return Exit.OK
 
-        sources = read_sources(files, (), None, {}, lake)
+        sources = read_sources(files, lake=lake)
         code = each_puzzle(sources, submit_one, ask=None, json=json, spaced=False)
         if wait is None:
             return code

@@ -268,3 +268,15 @@ def test_an_argument_that_is_no_file_says_what_else_it_may_be(
         "",
         f"nightgrid: cannot read {word!r}: No such file or directory{meant}\n",
     )
+
+
+@pytest.mark.parametrize("command", [("play",), ("submit", "--rank")])
+def test_a_command_without_typed_boards_names_no_option_for_them(
+    invoke: Invoke, command: tuple[str, ...]
+) -> None:
+    assert invoke(*command, "missing") == (
+        3,
+        "",
+        "nightgrid: cannot read 'missing': No such file or directory; a puzzle of a lake is "
+        "GAME/DATE\n",
+    )
