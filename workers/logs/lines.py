@@ -7,10 +7,12 @@ people.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from math import isfinite
 from typing import Any, cast
 
@@ -37,13 +39,21 @@ _SECRETS = (
         rf"\1={_HIDDEN}",
     ),
 )
+_MARKS = ("://", "ng_", " ", "=")
+"""What each of these patterns needs: a text without any of them holds no secret."""
+NAMES_KEPT = 256
 _FIRST = ("timestamp", "level", "logger", "event")
 
 
 def write(level: str, name: str, event: str, fields: Mapping[str, Any]) -> None:
     """Write one event. A field that cannot be written never stops the work."""
     # A field may be called `event` by mistake of ours alone: mypy refuses it at the call.
-    getattr(_LOGGER.bind(logger=name), level)(event, **fields)
+    getattr(_logger(name), level)(event, **fields)
+
+
+@cache
+def _logger(name: str) -> Any:
+    return _LOGGER.bind(logger=name)
 
 
 def take_over_logging(level: int, quiet: Sequence[str] = ()) -> None:
@@ -96,11 +106,17 @@ def _clean(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     kept = {name: event[name] for name in _FIRST if name in event}
     for name, value in event.items():
         if name not in kept and name != "exception":
-            kept[name] = _HIDDEN if _SECRET_NAME.search(name) else _plain(value, FIELD_DEPTH)
+            kept[name] = _HIDDEN if _is_secret(name) else _plain(value, FIELD_DEPTH)
     kept["event"] = _plain(event["event"], 1)
     if "exception" in event:
         kept["exception"] = _masked(str(event["exception"]), 10 * FIELD_CHARS)
     return kept
+
+
+@lru_cache(NAMES_KEPT)
+def _is_secret(name: str) -> bool:
+    """Tell whether a field is one whose value no line may have, by its name."""
+    return _SECRET_NAME.search(name) is not None
 
 
 def _plain(value: Any, depth: int) -> Any:
@@ -126,8 +142,10 @@ def _plain(value: Any, depth: int) -> Any:
 def _masked(text: str, chars: int = FIELD_CHARS) -> str:
     # Cut first, with some room: a pattern must not walk through megabytes.
     text = text[: 2 * chars]
-    for pattern, instead in _SECRETS:
-        text = pattern.sub(instead, text)
+    # An id, a route or a number written as a text has none of these.
+    if any(mark in text for mark in _MARKS):
+        for pattern, instead in _SECRETS:
+            text = pattern.sub(instead, text)
     return text if len(text) <= chars else f"{text[:chars]}…"
 
 
@@ -146,7 +164,9 @@ def _for_people(value: Any) -> Any:
     return value if isinstance(value, int | float | None) else _escaped(repr(value))
 
 
-_JSON = structlog.processors.JSONRenderer()
+# Kept: `json.dumps` makes a new encoder for every line.
+_ENCODER = json.JSONEncoder(default=repr)
+_JSON = structlog.processors.JSONRenderer(lambda event, **_: _ENCODER.encode(event))
 _CONSOLE = {
     coloured: structlog.dev.ConsoleRenderer(
         colors=coloured, exception_formatter=structlog.dev.plain_traceback
