@@ -21,7 +21,7 @@ from nightgrid.service.http.monitoring.traced import telemetry
 from nightgrid.service.http.query_names import refuse_unknown
 from nightgrid.service.http.rankings import routes as rankings
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves import events, found, routes
+from nightgrid.service.http.solves import events, found, open_solves, routes
 from nightgrid.service.http.state import Service
 from nightgrid.service.web.files import routes as page_routes
 from nightgrid.solvers.registry import GAMES, titles
@@ -37,6 +37,7 @@ API_ROUTERS = (
     results.router,
     runs.router,
     routes.router,
+    open_solves.router,
     events.router,
     found.router,
     rankings.router,
@@ -103,4 +104,5 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     for router in API_ROUTERS:
         app.include_router(router, prefix=API, dependencies=[Depends(refuse_unknown)])
     app.router.routes.extend(page_routes())
+    app.router.routes.insert(0, routes.DirectRoute())
     return app

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Send
@@ -178,8 +179,10 @@ async def _drain(receive: Receive) -> None:
                 left -= len(message.get("body", b""))
 
 
-def check_json(data: bytes, depth: int) -> None:
-    """Raise Problem for a body that is no JSON object in the strict sense, or nested too deep.
+def read_json(data: bytes, depth: int) -> dict[str, Any]:
+    """Read a body as a JSON object.
+
+    Raises Problem for one that is none in the strict sense, or is nested too deep.
 
     Refused are keys that stand twice, NaN and infinities, integers of more than 20 digits, a byte
     order mark and what is not UTF-8.
@@ -203,6 +206,7 @@ def check_json(data: bytes, depth: int) -> None:
     if errors:
         title = "The body is no strict JSON"
         raise Problem(400, "bad-json", title, errors[0]["detail"], errors=errors)
+    return {key: member.value for key, member in keyed.items()}
 
 
 def _depth_of(data: bytes, most: int) -> int:

@@ -13,11 +13,11 @@ from nightgrid.service.http.guard.bodies import (
     ClientLeftError,
     Room,
     Take,
-    check_json,
     check_media_type,
     draining,
     needs_body,
     read_body,
+    read_json,
     replaying,
 )
 from nightgrid.service.http.guard.headers import with_headers
@@ -36,8 +36,9 @@ class Guard:
 
     It puts headers on every answer, and refuses, in this order: other hosts, pages of other sites,
     clients without a key or over their rate, bodies of other types, too large, too deep or not
-    strict JSON. What it lets through has `request.state.client`. A body that `recall` knows was
-    looked at before, and is replied to without the application.
+    strict JSON. What it lets through has `request.state.client`, and `request.state.body` as the
+    object that the body was read as, once for all. A body that `recall` knows was looked at before,
+    and is replied to without the application.
     """
 
     def __init__(
@@ -102,5 +103,5 @@ class Guard:
         known = self._recall(scope, headers, data)
         if known is not None:
             return known, receive
-        check_json(data, self._limits.depth)
+        scope["state"]["body"] = read_json(data, self._limits.depth)
         return self._app, replaying(data, receive)

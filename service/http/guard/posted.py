@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from nightgrid.archive.games import claimed_game, reader
+from nightgrid.archive.games import archive_plug, claimed_game, has_plug, reader
 from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
@@ -105,6 +105,9 @@ def _read(value: Any, game: str | None, level: str | None) -> tuple[str, Publish
         raise wrong("/puzzle", f"{expected}; what names a board of the lake goes into id")
     if not isinstance(value, (dict, list)):
         raise wrong("/puzzle", "expected an object: a payload, or a board in its own form")
+    own = _own_board(value, game)
+    if own is not None:
+        return own
     data = json.dumps(value).encode("ascii")
     claimed = claimed_game(data)
     of = game or claimed
@@ -113,6 +116,15 @@ def _read(value: Any, game: str | None, level: str | None) -> tuple[str, Publish
         raise wrong("/puzzle/game", f"{named!r} is no game; expected one of {', '.join(GAMES)}")
     found = reader(of or DEFAULT_GAME).read_puzzles(data, _NAME)
     return of or DEFAULT_GAME, _chosen(found, level)
+
+
+def _own_board(value: Any, game: str | None) -> tuple[str, Published] | None:
+    """Read a sound board in the own form of the game that is named; None for all else."""
+    named = value.get("game", game) if isinstance(value, dict) else None
+    if not isinstance(named, str) or not has_plug(named) or game not in (None, named):
+        return None
+    published = archive_plug(named).own_board(value)
+    return None if published is None else (named, published)
 
 
 def _chosen(found: Sequence[Published | Fault], level: str | None) -> Published:

@@ -41,15 +41,15 @@ def test_sound_json_is_told_as_deep_as_it_is(depth: int) -> None:
     data = json.dumps({"a": value} if depth > 2 else value).encode()
     told = bodies._depth_of(data, 32)
     assert told == depth_by_tokens(data, 32)
-    bodies.check_json(json.dumps({"a": "x"}).encode(), 32)
+    bodies.read_json(json.dumps({"a": "x"}).encode(), 32)
 
 
 def test_what_is_too_deep_is_refused() -> None:
     data = b'{"a":' + b"[" * 32 + b"]" * 32 + b"}"
     with pytest.raises(Problem) as caught:
-        bodies.check_json(data, 32)
+        bodies.read_json(data, 32)
     assert caught.value.slug == "too-deep"
-    bodies.check_json(b'{"a":' + b"[" * 31 + b"]" * 31 + b"}", 32)
+    bodies.read_json(b'{"a":' + b"[" * 31 + b"]" * 31 + b"}", 32)
 
 
 def test_large_bodies_leave_room_for_small_ones() -> None:

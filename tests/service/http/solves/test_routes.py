@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -215,3 +216,19 @@ def test_a_text_as_puzzle_is_told_where_an_id_goes(client: TestClient) -> None:
 def test_a_lake_without_puzzles_is_said_to_have_none(client: TestClient) -> None:
     told = client.post("/v1/solves", json={"id": "pips/2026-01-05/hard"})
     assert (told.status_code, told.json()["detail"]) == (404, "/id: the lake has no puzzles yet")
+
+
+def test_other_methods_are_told_of_the_one_that_there_is(client: TestClient) -> None:
+    for method in ("GET", "PUT", "DELETE"):
+        answer = client.request(method, "/v1/solves", json={})
+        assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+def test_half_a_character_is_no_text(client: TestClient, board: dict[str, Any]) -> None:
+    text = json.dumps({"puzzle": {**board["puzzle"], "id": "x"}})
+    answer = client.post(
+        "/v1/solves",
+        content=text.replace('"x"', '"\\ud800"'),
+        headers={"Content-Type": "application/json"},
+    )
+    assert (answer.status_code, answer.json()["type"]) == (400, "/problems/bad-json")
