@@ -7,37 +7,29 @@ its small budget, or while all of them are busy, goes into the queue as any othe
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import os
-import signal
-import sys
 import time
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from nightgrid.workers.cluster.child_processes import child_environment
+from nightgrid.service.http.solves.quick.process import Question, QuickProcess
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.quick_solver import TRY_SECONDS
 from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.http")
 
-MODULE = "nightgrid.workers.ondemand.quick_solver"
-ANSWER_S = 2.0
-"""A process that has not answered after this time is ended: its kernels look at the clock."""
 WAITING_MAX = 200
 """Questions that wait for a process at most; more go into the queue."""
-LINE_BYTES = 16 * 1024**2
-"""Longest answer: a listing has `listing_row_bytes` at most."""
 RESTART_S = (0.0, 0.5, 2.0, 10.0)
 YOUNG_S = 10.0
 QUICK_S = 10 * TRY_SECONDS
 """What is expected to take longer is not tried. Of generated hard boards of Pips one in 300 is
 expected to take longer than a try, and takes a tenth of that: in the queue it would wait for as
 long as the largest one before it."""
-
-_Question = tuple[bytes, "asyncio.Future[dict[str, Any] | None]"]
+# Kept: `json.dumps` makes a new encoder for every message.
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 class QuickProcesses:
@@ -45,21 +37,21 @@ class QuickProcesses:
 
     def __init__(self, settings: Settings, processes: int) -> None:
         self._settings = settings
-        self._processes = processes
-        self._questions: asyncio.Queue[_Question] = asyncio.Queue()
+        self._number = processes
+        self._processes: list[QuickProcess] = []
+        self._waiting: deque[Question] = deque()
         self._tasks: list[asyncio.Task[None]] = []
-        self._ready = 0
 
     @property
     def is_ready(self) -> bool:
         """Tell whether a process is there, and not too many questions wait for one."""
-        return self._ready > 0 and self._questions.qsize() < WAITING_MAX
+        return len(self._waiting) < WAITING_MAX and any(each.is_ready for each in self._processes)
 
     def begin(self) -> None:
         """Begin to start the processes."""
         self._tasks = [
             asyncio.create_task(self._keep(), name=f"quick-process-{number}")
-            for number in range(self._processes)
+            for number in range(self._number)
         ]
 
     async def end(self) -> None:
@@ -73,8 +65,12 @@ class QuickProcesses:
         if not self.is_ready:
             return None
         answer: asyncio.Future[dict[str, Any] | None] = asyncio.get_running_loop().create_future()
-        line = json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
-        self._questions.put_nowait((line, answer))
+        question = Question(_ENCODER.encode(message).encode("ascii") + b"\n", answer)
+        free = [each for each in self._processes if each.has_room]
+        if free:
+            min(free, key=lambda each: each.busy).ask(question)
+        else:
+            self._waiting.append(question)
         return await answer
 
     async def _keep(self) -> None:
@@ -85,76 +81,36 @@ class QuickProcesses:
             begun = time.monotonic()
             try:
                 await self._live()
-            except (OSError, ValueError, TimeoutError) as error:
+            except OSError as error:
                 log.warning("quick process ended", error=repr(error))
             young = young + 1 if time.monotonic() - begun < YOUNG_S else 0
 
     async def _live(self) -> None:
-        """Start a process, and give it questions until it ends."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            MODULE,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=LINE_BYTES,
-            env=child_environment(self._settings),
-            start_new_session=True,
-        )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        is_ready = False
-        died = asyncio.create_task(process.wait())
+        """Start a process, and let it have questions until it ends."""
+        process = QuickProcess(self._give)
+        await process.start(self._settings)
+        self._processes.append(process)
         try:
-            if not await process.stdout.readline():
-                return
-            is_ready = True
-            self._ready += 1
-            while (question := await self._next(died)) is not None:
-                await self._answer(question, process.stdin, process.stdout)
+            await asyncio.shield(process.ended)
         finally:
-            self._ready -= is_ready
-            died.cancel()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-            if not self._ready:
-                self._hand_back()
+            process.kill()
+            self._processes.remove(process)
+            self._hand_over(process.take_back())
+            await process.ended
 
-    async def _next(self, died: asyncio.Task[int]) -> _Question | None:
-        """Wait for a question; None when the process has died meanwhile."""
-        if not self._questions.empty() and not died.done():
-            return self._questions.get_nowait()
-        asking = asyncio.create_task(self._questions.get())
-        try:
-            await asyncio.wait({asking, died}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            if not asking.done():
-                asking.cancel()
-        return asking.result() if asking.done() else None
+    def _give(self, process: QuickProcess) -> None:
+        """Give a process what waits for one, while it has room."""
+        while self._waiting and process.has_room:
+            question = self._waiting.popleft()
+            # A client that is gone waits for nothing.
+            if not question.answer.done():
+                process.ask(question)
 
-    async def _answer(
-        self, question: _Question, asked: asyncio.StreamWriter, told: asyncio.StreamReader
-    ) -> None:
-        """Have one question answered. Raises OSError or TimeoutError when the process fails."""
-        line, answer = question
-        value: dict[str, Any] | None = None
-        try:
-            if answer.cancelled():
-                return
-            asked.write(line)
-            async with asyncio.timeout(ANSWER_S):
-                text = await told.readline()
-            if not text:
-                raise OSError("it has ended")
-            value = json.loads(text)
-        finally:
-            if not answer.done():
-                answer.set_result(value)
-
-    def _hand_back(self) -> None:
-        """Let what waits go into the queue: no process is there."""
-        while not self._questions.empty():
-            _, answer = self._questions.get_nowait()
-            if not answer.done():
-                answer.set_result(None)
+    def _hand_over(self, questions: list[Question]) -> None:
+        """Let other processes have questions first; where there are none, the queue has all."""
+        self._waiting.extendleft(reversed(questions))
+        for process in self._processes:
+            self._give(process)
+        if not any(each.is_ready for each in self._processes):
+            while self._waiting:
+                self._waiting.popleft().settle(None)
