@@ -21,6 +21,7 @@ from nightgrid.service.http.monitoring.queue_snapshot import (
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.admission import Admission
 from nightgrid.service.http.solves.following import Hub, Look
+from nightgrid.service.http.solves.puzzles_of_jobs import PuzzlesOfJobs
 from nightgrid.service.http.solves.queue_places import QueuePlaces
 from nightgrid.service.http.solves.quick.small_boards import SmallBoards, subject_of
 from nightgrid.service.http.solves.replays import Replays
@@ -58,6 +59,7 @@ class Service:
     access: Access
     """Who may ask; used by the event loop alone."""
     admission: Admission
+    puzzles_of_jobs: PuzzlesOfJobs
     figures: Any
     """What /metrics tells, a `Figures` of nightgrid.service.http.monitoring.metrics."""
 
@@ -78,6 +80,7 @@ class Service:
         self.views = Views(self.lake)
         self.replays = Replays(self.redis, self.settings.workers)
         self.admission = Admission(self.redis, self.lake, self.settings.workers)
+        self.puzzles_of_jobs = PuzzlesOfJobs(self.lake)
         self._places = QueuePlaces(self.redis, self.settings.workers)
         self.hub = Hub(self.settings.workers, self._look)
         self.quick = SmallBoards(self.settings.workers, self.views, self.settings.quick_processes)

@@ -23,7 +23,7 @@ POLL_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0)
 SOLUTION_ROWS = 1_000
 """Solutions of one table."""
 NDJSON = "application/x-ndjson"
-_BY_ID = "a job that is open, or about a board from a file, has its job id"
+_BY_ID = "a board submitted from a file has its job id"
 _STATES: Mapping[str, JobState] = {
     "queued": "queued",
     "done": "done",
@@ -53,7 +53,9 @@ class RemoteJobs:
         return self._kept(self._client.ask("POST", "/v1/solves", body=given))
 
     def names(self, text: str) -> dict[str, str]:
-        """Find the jobs that a text names: a job id, or a reference to puzzles with answers.
+        """Find the jobs that a text names: a job id, or a reference to puzzles of the lake.
+
+        A reference means the jobs that have an answer, and those that wait or are worked.
 
         Raises PermanentError for a text that names none.
         """
@@ -69,13 +71,20 @@ class RemoteJobs:
                 raise PermanentError(f"{error}; {_BY_ID}") from None
             for board in day["boards"]:
                 found |= {answer["id"]: board["reference"] for answer in board["results"]}
+                found |= self._open_jobs(board["puzzle_id"], board["reference"])
         elif len(reference.prefix) == len(text) == 32:
             rows = self._client.get("/v1/results", puzzle_id=reference.prefix)["results"]
             found = {row["job_id"]: row["puzzle"] for row in rows}
+            found |= self._open_jobs(reference.prefix, reference.prefix)
         if not found:
-            told = f"the service at {self._client.url} has no answer about {text}; {_BY_ID}"
+            told = f"the service at {self._client.url} was asked nothing about {text}; {_BY_ID}"
             raise PermanentError(told)
         return found
+
+    def _open_jobs(self, puzzle_id: str, name: str) -> dict[str, str]:
+        """Find the jobs about a puzzle that wait or are worked."""
+        solves = self._client.get("/v1/solves", puzzle_id=puzzle_id)["solves"]
+        return {solve["id"]: name for solve in solves}
 
     def _is_there(self, job_id: str) -> bool:
         try:

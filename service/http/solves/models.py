@@ -116,6 +116,12 @@ class Solve(BaseModel):
     links: Links
 
 
+class OpenSolves(BaseModel):
+    """Jobs about one puzzle that have not ended."""
+
+    solves: list[Solve]
+
+
 class Solutions(BaseModel):
     """A page of solutions, in canonical order."""
 

@@ -277,6 +277,8 @@ def test_a_command_without_typed_boards_names_no_option_for_them(
     assert invoke(*command, "missing") == (
         3,
         "",
-        "nightgrid: cannot read 'missing': No such file or directory; a puzzle of a lake is "
-        "GAME/DATE\n",
+        (
+            "nightgrid: cannot read 'missing': No such file or directory; a puzzle of a lake is "
+            "GAME/DATE\n"
+        ),
     )

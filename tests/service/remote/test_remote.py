@@ -90,8 +90,8 @@ def test_references_are_of_the_lake_of_the_service(worked: Served, invoke: Invok
     assert code == 3
     assert "is not in the lake" in err
     code, _, err = invoke("result", "0" * 32, *where)
-    assert (code, "has no answer about" in err) == (3, True)
-    by_id = "a job that is open, or about a board from a file, has its job id"
+    assert (code, "was asked nothing about" in err) == (3, True)
+    by_id = "a board submitted from a file has its job id"
     assert by_id in err
     code, _, err = invoke("cancel", "pips/2031-01-01/hard", *where)
     assert (code, "is not in the lake" in err, by_id in err) == (3, True, True)
@@ -158,6 +158,28 @@ def test_a_job_that_others_want_is_left(served: Served, invoke: Invoke, board: s
     said = invoke("cancel", job, *where)[1]
     assert said.startswith(f"{job}  queued: left; 1 other client wants it")
     assert invoke("cancel", job, *where)[1].startswith(f"{job}  cancelled; nightgrid submit")
+
+
+@pytest.mark.parametrize("by_id", [False, True])
+def test_an_open_job_is_found_by_its_puzzle(served: Served, invoke: Invoke, *, by_id: bool) -> None:
+    """Given jobs that no worker has begun, Then a reference finds them, as one of a lake does."""
+    where = ("--url", served.url)
+
+    def submit(name: str, ask: str) -> dict[str, Any]:
+        (told,) = objects(invoke("submit", name, "--ask", ask, "--json", *where)[1])
+        return told
+
+    told = [submit("pips/2026-01-02/medium", ask) for ask in ("all", "all(1)")]
+    jobs = {each["job_id"] for each in told}
+    other = submit("pips/2026-01-02/easy", "all")["job_id"]
+    name = told[0]["puzzle_id"] if by_id else "pips/2026-01-02/medium"
+    shown = invoke("status", name, *where)[1]
+    assert all(f"{job}  queued" in shown for job in jobs)
+    assert other not in shown
+    code, out, err = invoke("cancel", name, *where)
+    assert (code, err) == (0, "")
+    assert {line.split()[0] for line in out.splitlines() if "  cancelled;" in line} == jobs
+    assert [record.job_id for record in open_records(served.lake)] == [other]
 
 
 def test_a_ranking_is_cancelled_at_a_service(served: Served, invoke: Invoke, tmp_path: Path):
