@@ -105,6 +105,16 @@ def test_a_read_only_mount_is_no_matter_of_permissions(
         check_location(str(tmp_path))
 
 
+def test_a_folder_that_may_not_be_listed_names_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    assert name_of_others(str(tmp_path)) is None
+
+
 def test_a_lake_that_is_only_read_need_not_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
