@@ -57,8 +57,9 @@ def prune_lake(
 ) -> Iterator[Pruned]:
     """Drop what is older than it is to be kept; yield what was dropped, by table and game.
 
-    `games` are those of which something is dropped; empty: all. With `dry_run` the same is done on
-    files that no other process sees, and nothing is changed.
+    Of a kind of which nothing goes one row is yielded, of zeros. `games` are those of which
+    something is dropped; empty: all. With `dry_run` the same is done on files that no other process
+    sees, and nothing is changed.
     Killed anywhere, the same call ends it. Raises PermanentError for revisions of a game without
     payloads and for damaged files of one game, TransientError while a night is at work on the lake.
     """
@@ -73,7 +74,11 @@ def prune_lake(
         )
 
     with _opened(lake, dry_run=dry_run) as (at, check):
-        yield from _prune(at, keep_days, games, there, now, check)
+        told = set[Kept]()
+        for done in _prune(at, keep_days, games, there, now, check):
+            told.add(done.what)
+            yield done
+        yield from (Pruned.nothing(what) for what in keep_days if what not in told)
 
 
 @contextmanager

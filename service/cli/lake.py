@@ -257,14 +257,16 @@ def _prune(
     lake: Lake, kept: dict[Kept, float], games: Sequence[str], *, dry_run: bool, json: bool
 ) -> int:
     from nightgrid.flows.maintenance.prune import prune_lake
+    from nightgrid.flows.maintenance.retention.pruned import Pruned
 
     nouns = {"revisions": "payload", "results": "row", "contradicted": "row"}
     nouns |= {"solutions": "answer", "rankings": "ranking", "runs": "run", "damaged": "file"}
-    told = set[str]()
     for done in prune_lake(lake, kept, games, dry_run=dry_run):
-        told.add(done.what)
         if json:
             emit(done.to_json())
+            continue
+        if done == Pruned.nothing(done.what):
+            say(f"{done.what}: nothing to drop")
             continue
         of = f" of {done.game}" if done.game else ""
         would = "would be dropped" if dry_run else "dropped"
@@ -274,10 +276,6 @@ def _prune(
             stay = "stays" if done.stays == 1 else "stay"
             stays = f"; {plural(done.stays, 'old one')} {stay}, whose count no other answer has"
         say(f"{done.what}{of}: {noun} {would}, {done.freed_bytes:,} bytes{stays}{_with(done)}")
-    for what in () if json else kept:
-        if what not in told:
-            # Without --game only games that have something to drop are yielded.
-            say(f"{what}: nothing to drop")
     return Exit.OK
 
 

@@ -46,6 +46,13 @@ class Pruned:
     with_them: WithResults | None = None
     """None: another kind than results."""
 
+    @classmethod
+    def nothing(cls, what: Kept) -> Pruned:
+        """Say that nothing of a kind was dropped, of no game."""
+        stays = 0 if what is Kept.SOLUTIONS else None
+        with_them = WithResults() if what is Kept.RESULTS else None
+        return cls(what=what, game=None, count=0, freed_bytes=0, stays=stays, with_them=with_them)
+
     def to_json(self) -> dict[str, Any]:
         """Write it for programs."""
         told: dict[str, Any] = {"what": self.what.value, "game": self.game}

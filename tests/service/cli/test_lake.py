@@ -212,9 +212,16 @@ def test_a_prune_of_results_says_what_goes_with_them(invoke: Invoke, tmp_path: P
 
 def test_a_prune_names_each_kind_of_which_nothing_goes(invoke: Invoke, tmp_path: Path) -> None:
     shutil.copytree(LAKE_TO_READ, tmp_path / "lake")
-    kinds = ("results", "solutions", "rankings")
+    kinds = ("results", "solutions", "rankings", "contradicted", "revisions")
     keep = [word for kind in kinds for word in ("--keep", f"{kind}=99999")]
-    code, out, _ = invoke("lake", "prune", "--lake", str(tmp_path / "lake"), *keep, "--dry-run")
+    prune = ("lake", "prune", "--lake", str(tmp_path / "lake"), *keep, "--dry-run")
+    told = [json.loads(line) for line in invoke(*prune, "--json")[1].splitlines()]
+    assert sorted(row["what"] for row in told) == sorted(kinds)
+    assert {row["count"] for row in told} == {row["freed_bytes"] for row in told} == {0}
+    by_kind = {row["what"]: row for row in told}
+    assert by_kind["solutions"]["stays"] == 0
+    assert by_kind["results"].items() >= {"game": None, "corpora": 0, "divisions": 0}.items()
+    code, out, _ = invoke(*prune)
     assert code == 0
     assert sorted(line.replace(":", " ").split()[0] for line in out.splitlines()) == sorted(kinds)
     assert "results: nothing to drop\nsolutions: nothing to drop\n" in out
