@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.archive.lake.faults import DamagedFileError
@@ -40,52 +41,68 @@ def tidy(lake: Lake, runs_kept_days: float) -> None:
         damaged = merge_answers(lake).damaged
         if damaged:
             log.warning("files left out of merging", damaged=list(damaged))
-        prune_runs(lake, runs_kept_days)
+        prune_runs(lake, old_runs(lake, days_ago(runs_kept_days)))
     except NightgridError as error:
         log.warning("upkeep waits", error=str(error))
 
 
-def prune_runs(
-    lake: Lake,
-    kept_days: float,
-    now: dt.datetime | None = None,
-    games: Collection[str] = (),
-) -> int:
-    """Delete the files of runs that ended more than `kept_days` ago; return how many runs.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldRuns:
+    """Runs whose files go, as one look at a lake has found them."""
 
-    With `games`, only runs that ask about one of them.
+    ended: tuple[str, ...]
+    discarded: tuple[str, ...]
+    """Those that were given up."""
+    kept: dict[str, str]
+    """When the runs have ended that stay."""
+    noted: dict[str, str]
+    """What the lake has noted of that."""
+
+    @property
+    def count(self) -> int:
+        """Number of runs that go."""
+        return len(self.ended) + len(self.discarded)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Name the folders that go."""
+        runs = (f"{_RUN}{run_id}" for run_id in (*self.ended, *self.discarded))
+        return (*runs, *map(files_folder, self.discarded))
+
+
+def old_runs(lake: Lake, before: dt.datetime, games: Collection[str] = ()) -> OldRuns:
+    """Find the runs that ended, or were given up, before a time; nothing is written.
+
+    With `games`, only runs that ask about one of them. A run that was given up does not go while
+    its job is wanted again, and any other run stays.
+    """
+    noted = read_hint(lake, KEPT_PATH, _ends) or {}
+    there, ended = _runs_there(lake, noted)
+    old = _of_games(lake, _old(ended, before), games)
+    discarded = _of_games(lake, _discarded(lake, there.difference(ended), before), games)
+    kept = {run_id: when for run_id, when in ended.items() if run_id not in set(old)}
+    return OldRuns(ended=tuple(old), discarded=tuple(discarded), kept=kept, noted=noted)
+
+
+def prune_runs(lake: Lake, old: OldRuns) -> None:
+    """Delete the files of old runs.
 
     Their results stay: a run that has ended is needed to make results anew that are lost, and by
     `count` to say that it was finished before. So do runs of jobs on demand that ended without
-    results, with the solutions that they have listed, unless their job is wanted again. Any other
-    run stays. Killed anywhere, it leaves a run that has ended or nothing of it.
+    results, with the solutions that they have listed, unless their job is wanted again. Killed
+    anywhere, it leaves a run that has ended or nothing of it.
     """
-    before = (now or dt.datetime.now(dt.UTC)) - dt.timedelta(days=kept_days)
-    told = read_hint(lake, KEPT_PATH, _ends) or {}
-    there, ended = _runs_there(lake, told)
-    open_runs = there.difference(ended)
-    old = _of_games(lake, _old(ended, before), games)
-    for run_id in old:
+    for run_id in old.ended:
         delete_ended(lake, run_id)
-        del ended[run_id]
-    if ended != told:
-        write_json(lake, KEPT_PATH, ended, durable=False)
-    discarded = _of_games(lake, _discarded(lake, open_runs, before), games)
-    for run_id in discarded:
+    if old.kept != old.noted:
+        write_json(lake, KEPT_PATH, old.kept, durable=False)
+    for run_id in old.discarded:
         delete_discarded(lake, run_id)
-    return len(old) + len(discarded)
 
 
-def runs_to_prune(
-    lake: Lake, before: dt.datetime, games: Collection[str] = ()
-) -> dict[str, tuple[str, ...]]:
-    """Name the runs that `prune_runs` would delete, each with its folders; nothing is written."""
-    there, ended = ends_of_runs(lake)
-    old = _of_games(lake, _old(ended, before), games)
-    discarded = _of_games(lake, _discarded(lake, there.difference(ended), before), games)
-    found: dict[str, tuple[str, ...]] = {run_id: (f"{_RUN}{run_id}",) for run_id in old}
-    found |= {run_id: (f"{_RUN}{run_id}", files_folder(run_id)) for run_id in discarded}
-    return found
+def days_ago(days: float) -> dt.datetime:
+    """Name the time so many days ago."""
+    return dt.datetime.now(dt.UTC) - dt.timedelta(days=days)
 
 
 def ends_of_runs(lake: Lake) -> tuple[set[str], dict[str, str]]:

@@ -44,7 +44,7 @@ from nightgrid.flows.maintenance.retention.solutions import prune_solutions
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import check_held, holding
-from nightgrid.workers.upkeep import prune_runs, runs_to_prune
+from nightgrid.workers.upkeep import old_runs, prune_runs
 
 
 def prune_lake(
@@ -123,7 +123,7 @@ def _prune(
         for game in sorted(games or filter(None, [ranking_game()])):
             yield prune_rankings(lake, game, before[Kept.RANKINGS], check)
     if Kept.RUNS in before:
-        yield _prune_runs(lake, keep_days[Kept.RUNS], games, now)
+        yield _prune_runs(lake, before[Kept.RUNS], games)
     if Kept.DAMAGED in before:
         yield _prune_damaged(lake, before[Kept.DAMAGED])
 
@@ -207,12 +207,11 @@ def _untold_dates(lake: Lake, raw: RawArchive) -> set[dt.date]:
     return {date for date, _ in rows - known if raw.of(date)}
 
 
-def _prune_runs(lake: Lake, days: float, games: Collection[str], now: dt.datetime) -> Pruned:
-    old = runs_to_prune(lake, now - dt.timedelta(days=days), games)
-    folders = (name for names in old.values() for name in names)
-    freed = sum(sum(lake.sizes(name).values()) for name in folders)
-    count = prune_runs(lake, days, now, games)
-    return Pruned(what=Kept.RUNS, game=_only(games), count=count, freed_bytes=freed)
+def _prune_runs(lake: Lake, before: dt.datetime, games: Collection[str]) -> Pruned:
+    old = old_runs(lake, before, games)
+    freed = sum(sum(lake.sizes(folder).values()) for folder in old.folders)
+    prune_runs(lake, old)
+    return Pruned(what=Kept.RUNS, game=_only(games), count=old.count, freed_bytes=freed)
 
 
 def _only(games: Collection[str]) -> str | None:

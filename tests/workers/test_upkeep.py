@@ -23,7 +23,7 @@ from nightgrid.workers.ondemand.record_files import delete_record, write_record
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.status import cancel_run, discarded_at, read_run_status
 from nightgrid.workers.settings import Settings
-from nightgrid.workers.upkeep import KEPT_PATH, prune_runs, tidy
+from nightgrid.workers.upkeep import KEPT_PATH, old_runs, prune_runs, tidy
 from tests.workers.conftest import plan, quick_settings
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
@@ -51,14 +51,34 @@ def work(lake, settings, first=0):
     return run_id
 
 
+def pruned(lake, now=None):
+    """Delete runs that are older than 30 days; tell how many."""
+    old = old_runs(lake, (now or dt.datetime.now(dt.UTC)) - dt.timedelta(days=30))
+    prune_runs(lake, old)
+    assert not any(lake.list(folder) for folder in old.folders)
+    return old.count
+
+
+def test_one_look_tells_what_goes(lake, tmp_path, monkeypatch):
+    """Given runs that were looked for, When they are deleted, Then no other look is needed."""
+    run_id, given_up = work(lake, quick_settings(tmp_path)), give_up(lake)
+    old = old_runs(lake, LATER)
+    assert (old.ended, old.discarded, old.count) == ((run_id,), (given_up,), 2)
+    runs = tuple(f"runs/run={each}" for each in (run_id, given_up))
+    assert old.folders == (*runs, files_folder(given_up))
+    monkeypatch.setattr("nightgrid.workers.upkeep._runs_there", None)
+    prune_runs(lake, old)
+    assert lake.folders("runs") == []
+
+
 def test_a_run_that_ended_long_ago_is_deleted_and_its_answers_stay(lake, tmp_path):
     settings = quick_settings(tmp_path)
     old = work(lake, settings)
-    assert prune_runs(lake, kept_days=30) == 0
-    assert prune_runs(lake, kept_days=30, now=LATER - dt.timedelta(days=2)) == 0
+    assert pruned(lake) == 0
+    assert pruned(lake, LATER - dt.timedelta(days=2)) == 0
     begun = plan(lake, boards(10, 2))
     before = read_results(lake)
-    assert prune_runs(lake, kept_days=30, now=LATER) == 1
+    assert pruned(lake, LATER) == 1
     assert not [path for path in lake.list("runs") if old in path]
     assert lake.folders("runs") == [f"runs/run={begun}"]
     assert read_json(lake, KEPT_PATH) == {}
@@ -72,10 +92,10 @@ def test_a_run_that_ended_long_ago_is_deleted_and_its_answers_stay(lake, tmp_pat
 def test_the_ends_of_runs_are_read_once(lake, tmp_path, monkeypatch):
     settings = quick_settings(tmp_path)
     run_id = work(lake, settings)
-    prune_runs(lake, kept_days=30)
+    pruned(lake)
     assert list(read_json(lake, KEPT_PATH)) == [run_id]
     monkeypatch.setattr("nightgrid.workers.upkeep.read_done", None)
-    assert prune_runs(lake, kept_days=30) == 0
+    assert pruned(lake) == 0
 
 
 def killed_at_each_file(tmp_path, monkeypatch, make):
@@ -87,7 +107,7 @@ def killed_at_each_file(tmp_path, monkeypatch, make):
         with monkeypatch.context() as patch:
             patch.setattr("pathlib.Path.unlink", killing(step, "unlink"))
             try:
-                prune_runs(lake, kept_days=30, now=LATER)
+                pruned(lake, LATER)
             except KilledError:
                 killed = True
         yield lake, made, killed
@@ -107,7 +127,7 @@ def test_deleting_runs_may_be_killed_before_any_file(tmp_path, monkeypatch):
             break
         kills += 1
         assert read_done(lake, run_id) is not None
-        assert prune_runs(lake, kept_days=30, now=LATER) == 1
+        assert pruned(lake, LATER) == 1
         assert not has_run(lake, run_id)
         assert lake.folders("runs") == []
         assert read_results(lake).equals(before)
@@ -129,9 +149,9 @@ def test_a_run_that_was_given_up_long_ago_is_deleted_with_what_it_listed(lake, t
     cancel_run(lake, stopped)
     before = read_results(lake)
     run_id = give_up(lake)
-    prune_runs(lake, kept_days=30)
+    pruned(lake)
     assert has_run(lake, run_id)
-    assert prune_runs(lake, kept_days=30, now=LATER) == 2
+    assert pruned(lake, LATER) == 2
     assert lake.folders("runs") == [f"runs/run={stopped}"], "--resume takes it up"
     assert lake.list(files_folder(run_id)) == []
     assert read_results(lake).equals(before)
@@ -151,9 +171,9 @@ def test_a_run_that_was_given_up_and_is_wanted_again_stays(lake):
         run_id=run_id,
     )
     write_record(lake, record)
-    assert prune_runs(lake, kept_days=30, now=LATER) == 0
+    assert pruned(lake, LATER) == 0
     delete_record(lake, record.job_id)
-    assert prune_runs(lake, kept_days=30, now=LATER) == 1
+    assert pruned(lake, LATER) == 1
 
 
 def test_deleting_a_run_that_was_given_up_may_be_killed_before_any_file(tmp_path, monkeypatch):
@@ -163,7 +183,7 @@ def test_deleting_a_run_that_was_given_up_may_be_killed_before_any_file(tmp_path
             break
         kills += 1
         assert discarded_at(lake, run_id) is not None
-        assert prune_runs(lake, kept_days=30, now=LATER) == 1
+        assert pruned(lake, LATER) == 1
         assert lake.folders("runs") == []
         assert lake.list(files_folder(run_id)) == []
     assert kills >= 3

@@ -57,7 +57,7 @@ from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.status import is_cancelled
 from nightgrid.workers.settings import Settings, program_settings
 from nightgrid.workers.tracing import begin_tracing, flush_traces
-from nightgrid.workers.upkeep import prune_runs
+from nightgrid.workers.upkeep import days_ago, old_runs, prune_runs
 
 log = get_logger("nightgrid.keeper")
 
@@ -125,7 +125,8 @@ class Keeper:
             drop_left_states(self._lake)
             drop_old_ends(self._lake, self._settings.runs_kept_days)
             self._rankings.drop_old_ends(self._settings.runs_kept_days)
-            prune_runs(self._lake, self._settings.runs_kept_days)
+            old = old_runs(self._lake, days_ago(self._settings.runs_kept_days))
+            prune_runs(self._lake, old)
         if now >= self._merge_at:
             self._merge_at = now + MERGE_SECONDS
             merge_answers(self._lake)
