@@ -14,7 +14,7 @@ What may go, each by its age in days:
 - `damaged`: what a repair has moved away.
 
 No other present answers about boards that nights have brought are dropped, nor current editions,
-boards, dictionaries and word lists: what nights ask, and every count by date, rests on them.
+boards, their dictionaries and word lists: what nights ask, and every count by date, rests on them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.flows.maintenance.retention.ages import unix_ns
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 from nightgrid.flows.maintenance.retention.rankings import prune_rankings
-from nightgrid.flows.maintenance.retention.results import prune_divisions, prune_results
+from nightgrid.flows.maintenance.retention.results import prune_of_no_game, prune_results
 from nightgrid.flows.maintenance.retention.solutions import prune_solutions
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
@@ -111,8 +111,8 @@ def _prune(
             if games or done.count or done.freed_bytes:
                 yield done
     if Kept.RESULTS in before and not games:
-        # Once the rows of all games are gone: a division without a row is of no game.
-        done = prune_divisions(lake, before[Kept.RESULTS], now, check)
+        # Once the rows of all games are gone: a division without a row, and words, are of no game.
+        done = prune_of_no_game(lake, before[Kept.RESULTS], now, check)
         if done.freed_bytes:
             yield done
     for game in sorted(games or GAMES) if Kept.SOLUTIONS in before else ():

@@ -287,6 +287,7 @@ def _with(done: Pruned) -> str:
         "corpora": ("corpus", "corpora"),
         "puzzles": ("puzzle of questions", "puzzles of questions"),
         "divisions": ("file of divisions", "files of divisions"),
+        "dictionaries": ("dictionary", "dictionaries"),
     }
     counts = asdict(done.with_them)
     told = [

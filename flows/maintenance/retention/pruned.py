@@ -28,6 +28,8 @@ class WithResults:
     """Puzzles that came with questions."""
     divisions: int = 0
     """Files that say what the jobs of a run were divided into."""
+    dictionaries: int = 0
+    """Words of boards that are in the lake no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

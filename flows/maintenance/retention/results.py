@@ -34,6 +34,7 @@ from nightgrid.flows.maintenance.retention.corpora import (
     drop_corpus,
     is_worked,
 )
+from nightgrid.flows.maintenance.retention.dictionaries import drop_dictionaries
 from nightgrid.flows.maintenance.retention.going import Going
 from nightgrid.flows.maintenance.retention.leftovers import drop_divisions, drop_puzzles
 from nightgrid.flows.maintenance.retention.listings import JOB, with_solutions
@@ -90,17 +91,19 @@ def prune_results(
     )
 
 
-def prune_divisions(
+def prune_of_no_game(
     lake: Lake, before: dt.datetime, now: dt.datetime, check: Callable[[], None]
 ) -> Pruned:
-    """Drop what jobs were divided into of which no result is left, whatever their game was."""
-    left = drop_divisions(lake, min(before, now - UNSETTLED), check)
+    """Drop divisions of jobs of which no result is left, and words that no board has."""
+    settled = min(before, now - UNSETTLED)
+    left = drop_divisions(lake, settled, check)
+    dictionaries, freed_bytes = drop_dictionaries(lake, settled, check)
     return Pruned(
         what=Kept.RESULTS,
         game=None,
         count=0,
-        freed_bytes=left.freed_bytes,
-        with_them=WithResults(divisions=left.divisions),
+        freed_bytes=left.freed_bytes + freed_bytes,
+        with_them=WithResults(divisions=left.divisions, dictionaries=dictionaries),
     )
 
 

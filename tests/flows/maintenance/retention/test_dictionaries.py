@@ -1,0 +1,138 @@
+"""Retention of results takes along the words that no board has any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nightgrid.archive.games import archive_plug
+from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table
+from nightgrid.archive.lake.json_files import write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
+from nightgrid.archive.skipped_files import forget, skipped_files
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.archive.words.dictionaries import SINGLES, keep_dictionary, single_path
+from nightgrid.flows.maintenance.prune import prune_lake
+from nightgrid.flows.maintenance.retention.pruned import Kept
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.question import question_of
+from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.jobs.submitting import plan_job
+from nightgrid.workers.ondemand.record import Record, without_words
+from nightgrid.workers.ondemand.record_files import create_record
+from nightgrid.workers.settings import Settings
+from tests.flows.maintenance.retention.lakes import age_files
+
+BOARD = Puzzle(sides=("TAP", "ERD", "NIL", "YCO"), dictionary=("PARTLY", "YEARN", "NEED"))
+OTHER = Puzzle(sides=("TAP", "ERD", "NIL", "YCO"), dictionary=("PARTY", "YEARN"))
+GAME = bind_game("letterboxed")
+NEEDED, LEFT = (single_path(str(each.dictionary_id)) for each in (BOARD, OTHER))
+WITHOUT_WORDS = without_words(GAME.puzzle_to_json(BOARD), BOARD)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    lake = Lake.open(str(tmp_path / "lake"))
+    for board in (BOARD, OTHER):
+        keep_dictionary(lake, board)
+    return lake
+
+
+def prune(lake: Lake, **more: Any) -> tuple[int, list[str]]:
+    """Drop what is old; tell how many dictionaries went, and which are left."""
+    rows = list(prune_lake(lake, {Kept.RESULTS: 30.0}, **more))
+    dropped = sum(row.with_them.dictionaries for row in rows if row.with_them)
+    return dropped, lake.list(SINGLES)
+
+
+def in_a_question(lake: Lake) -> None:
+    keep_asked(lake, [AskedPuzzle(GAME.puzzle_id(BOARD), "letterboxed", WITHOUT_WORDS)])
+
+
+def in_a_job(lake: Lake) -> None:
+    question = question_of(GAME, Ask(kind="first"))
+    record = Record(
+        job_id=question.job_id(GAME.puzzle_id(BOARD)),
+        question=question,
+        puzzle=WITHOUT_WORDS,
+        budget=JobBudget.of(Settings()),
+        submitted_at=1.0,
+    )
+    assert create_record(lake, record)
+
+
+def in_a_run(lake: Lake) -> None:
+    plan_job(lake, GAME, BOARD, Ask(kind="first"), JobBudget.of(Settings()))
+
+
+def in_a_corpus(lake: Lake) -> None:
+    write_json(lake, "corpora/c/plan.json", {"game": "letterboxed"})
+    write_json(lake, "corpora/p/plan.json", {"game": "pips"})
+    schema = archive_plug("letterboxed").puzzles()
+    lake.write_row_groups("corpora/c/puzzles/a.parquet", [puzzles_table(GAME, [BOARD])], schema)
+
+
+def in_a_night(lake: Lake) -> None:
+    add_puzzles(lake, "letterboxed", puzzles_table(GAME, [BOARD]))
+
+
+@pytest.mark.parametrize(
+    "refer",
+    [in_a_question, in_a_job, in_a_run, in_a_corpus, in_a_night],
+    ids=lambda of: of.__name__,
+)
+def test_words_that_a_board_has_stay_and_others_go(
+    lake: Lake, refer: Callable[[Lake], None]
+) -> None:
+    age_files(lake, SINGLES)
+    refer(lake)
+    assert prune(lake, dry_run=True) == (1, [LEFT, NEEDED] if LEFT < NEEDED else [NEEDED, LEFT])
+    assert prune(lake) == (1, [NEEDED])
+    assert prune(lake) == (0, [NEEDED])
+
+
+def test_words_go_with_the_question_that_brought_them(lake: Lake) -> None:
+    in_a_question(lake)
+    age_files(lake, SINGLES, "asked")
+    assert prune(lake, games=["letterboxed"])[0] == 0, "words are of no game"
+    assert prune(lake) == (2, [])
+
+
+def test_young_words_stay_and_those_that_are_asked_for_again_are_young(lake: Lake) -> None:
+    assert prune(lake)[0] == 0
+    age_files(lake, SINGLES)
+    keep_dictionary(lake, BOARD)
+    assert prune(lake) == (1, [NEEDED])
+    written = lake.stamp(NEEDED)
+    keep_dictionary(lake, BOARD)
+    assert lake.stamp(NEEDED) == written, "once a day is enough"
+
+
+def test_words_that_are_asked_for_while_references_are_read_stay(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    age_files(lake, SINGLES)
+    stamp = Lake.stamp
+
+    def asked_meanwhile(self: Lake, path: str) -> Any:
+        monkeypatch.setattr(Lake, "stamp", stamp)
+        for board in (BOARD, OTHER):
+            keep_dictionary(lake, board)
+        return stamp(self, path)
+
+    monkeypatch.setattr(Lake, "stamp", asked_meanwhile)
+    assert prune(lake)[0] == 0
+
+
+def test_nothing_goes_while_what_may_refer_to_it_cannot_be_read(lake: Lake) -> None:
+    in_a_corpus(lake)
+    age_files(lake, SINGLES)
+    lake.write_bytes("corpora/c/puzzles/a.parquet", b"damaged")
+    assert prune(lake)[0] == 0
+    assert "corpora/c/puzzles/a.parquet" in skipped_files()
+    forget()
