@@ -118,7 +118,7 @@ def count_steps(
 ) -> CountReport:
     """Do what `work_count` does with this planner, beginning with what was done ahead."""
     do = ahead.taken_over_by(as_step)
-    for _ in range(TRIES):
+    for left in reversed(range(TRIES)):
         # Retention drops a corpus with the last of its results.
         corpus = do("corpus", bring_corpus)(settings, _loading(planner, watch))
         watch.on_corpus(corpus)
@@ -127,7 +127,9 @@ def count_steps(
             report = do("solve", solve_count)(settings, corpus, planned, planner, watch)
             whole = do("report", report_count)(settings, corpus, planned, report, ahead.begun_s)
         except MissingFileError:
-            if corpus.is_whole():
+            # Another count may have made the corpus anew since, so that it is whole again. What is
+            # missed a second time beside a whole corpus is lost, not dropped.
+            if not left and corpus.is_whole():
                 raise
             continue
         if whole is not None:

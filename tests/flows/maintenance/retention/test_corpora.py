@@ -20,6 +20,7 @@ from nightgrid.archive.lookup.reference import IdReference
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.count import planner
+from nightgrid.flows.count.count import TRIES
 from nightgrid.flows.maintenance.retention import results
 from nightgrid.flows.maintenance.retention.corpora import drop_corpus
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
@@ -154,16 +155,21 @@ def test_a_count_that_begins_after_corpora_are_chosen_keeps_its_corpus(
     assert lake.folders("corpora")
 
 
-def dropping(lake: Lake, times: int) -> Any:
-    """Drop the corpus before planning reads it, so often."""
+def dropping(lake: Lake, times: int, *, remade: bool = False) -> Any:
+    """Drop the corpus before planning reads it, so often; let another count make it anew."""
     extend, left = planner.extend_run, [None] * times
 
     def extending(*given: Any, **named: Any) -> Any:
-        if left:
-            left.pop()
-            for folder in lake.folders("corpora"):
-                drop_corpus(lake, folder)
-        return extend(*given, **named)
+        if not left:
+            return extend(*given, **named)
+        left.pop()
+        for folder in lake.folders("corpora"):
+            drop_corpus(lake, folder)
+        try:
+            return extend(*given, **named)
+        finally:
+            if remade:
+                open_corpus(lake, CORPUS)
 
     return mock.patch.object(planner, "extend_run", extending)
 
@@ -183,8 +189,15 @@ def test_a_count_whose_corpus_is_dropped_each_time_may_succeed_later(
     assert count(tmp_path).figures.statuses == {"solved": 4}
 
 
+def test_a_count_whose_corpus_another_one_has_made_anew_goes_on(lake: Lake, tmp_path: Path) -> None:
+    """Given a corpus that goes when it is planned, When it is whole at once, Then it is counted."""
+    with dropping(lake, 1, remade=True):
+        assert count(tmp_path).figures.statuses == {"solved": 4}
+
+
 def test_a_file_that_is_missed_and_none_of_the_corpus_is_told(lake: Lake, tmp_path: Path) -> None:
     missing = mock.patch.object(planner, "extend_run", side_effect=MissingFileError("other"))
-    with missing, pytest.raises(MissingFileError, match="other"):
+    with missing as called, pytest.raises(MissingFileError, match="other"):
         count(tmp_path)
+    assert called.call_count == TRIES
     assert lake.folders("corpora")
