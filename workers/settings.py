@@ -49,6 +49,9 @@ BROKER_CONNECT_SECONDS = 2.0
 BROKER_SOCKET_SECONDS = 10.0
 """A server that does not answer within this time counts as dead."""
 
+NO_GAMES = ","
+"""A list of games that has none, as a variable: an empty one counts as unset."""
+
 
 class Settings(BaseSettings):
     """Settings of workers, driver and embedded server. All times in seconds, sizes in bytes."""
@@ -365,6 +368,7 @@ class Settings(BaseSettings):
                 value = value.get_secret_value()
             if value is not None:
                 env[f"NIGHTGRID_{name.upper()}"] = str(value)
+        env["NIGHTGRID_GAMES"] = self.games or NO_GAMES
         return env
 
 

@@ -82,6 +82,13 @@ def test_child_processes_have_the_settings_of_their_parent_wherever_they_work(fo
     assert said.stdout.strip() == str(parent.environment())
 
 
+def test_workers_that_are_to_load_no_game_load_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    # An empty variable counts as unset, and unset means all games.
+    for name, value in load_settings(games="").environment().items():
+        monkeypatch.setenv(name, value)
+    assert load_settings().game_names == ()
+
+
 @pytest.mark.parametrize("name", [n for n, f in Settings.model_fields.items() if f.metadata])
 def test_every_range_is_told_in_plain_words(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"NIGHTGRID_{name.upper()}", "-1")
