@@ -21,7 +21,7 @@ from nightgrid.archive.results.files import RESULT_FILES, rows_where
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.question import Question
 
-PROVEN = pa.array([Status.SOLVED.value, Status.UNSOLVABLE.value], pa.string())
+PROVEN = (Status.SOLVED.value, Status.UNSOLVABLE.value)
 """Statuses that no budget changes: other statuses contradict nothing."""
 _COLUMNS = ("puzzle_id", "solver_version", "status", "count", "value")
 _ASKED = ("game", "puzzle_id", "ask", "rules", "lexicon_id")

@@ -138,13 +138,12 @@ def solution_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa
     keys = [pc.cast(solutions.column(name), pa.string()) for name in _OF_SOLUTION]
     if len(pc.unique(pc.binary_join_element_wise(*keys, "/"))) < len(solutions):
         solutions = without_repeats(SOLUTION_FILES, solutions)
-    results = pa.concat_tables(list(result_rows(lake, ("job_id", "run_id"), held)) or [_NONE])
+    of_result = ("job_id", "run_id")
+    none = pa.schema([(name, pa.string()) for name in of_result]).empty_table()
+    results = pa.concat_tables(list(result_rows(lake, of_result, held)) or [none])
     at = pc.index_in(solutions.column("job_id"), value_set=results.column("job_id"))
     run_ids = results.column("run_id").take(at)
     yield solutions.filter(pc.fill_null(pc.equal(run_ids, solutions.column("run_id")), False))
-
-
-_NONE = pa.table({name: pa.array([], pa.string()) for name in ("job_id", "run_id")})
 
 
 def count_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:

@@ -29,8 +29,8 @@ GROWTH_COLUMNS = (
     *("states", "kernel_ns"),
 )
 _PART_OF = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "part", "part_path")])
-_UNFINISHED = pa.array([SPLIT, CARRIED])
-_LOST = pa.array([str(Status.OVER_BUDGET), str(Status.POISON), str(Status.INVALID)])
+_UNFINISHED = (SPLIT, CARRIED)
+_LOST = (str(Status.OVER_BUDGET), str(Status.POISON), str(Status.INVALID))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ def read_growth(
     status = part.column("status")
     whole = pc.and_(
         pc.equal(part.column("part_path"), ""),
-        pc.invert(pc.is_in(status, value_set=_UNFINISHED)),
+        pc.invert(pc.is_in(status, value_set=pa.array(_UNFINISHED, pa.string()))),
     )
     is_split = pc.equal(status, SPLIT)
     if len(known):
@@ -81,7 +81,7 @@ def read_growth(
         states=pc.sum(part.column("states")).as_py() or 0,
         kernel_ns=pc.sum(part.column("kernel_ns")).as_py() or 0,
         goes_on=bool(split or carried),
-        is_lost=bool(pc.any(pc.is_in(status, value_set=_LOST)).as_py()),
+        is_lost=bool(pc.any(pc.is_in(status, value_set=pa.array(_LOST, pa.string()))).as_py()),
         is_over_budget=bool(
             pc.any(pc.and_(over, pc.not_equal(part.column("part_path"), ""))).as_py()
         ),

@@ -58,7 +58,7 @@ def answer_of(
     puzzle_id = game.puzzle_id(puzzle)
     job = question.job_id(puzzle_id)
     run_id = ONDEMAND_PREFIX + job
-    if outcome.status not in FINAL.to_pylist():
+    if outcome.status not in FINAL:
         # It may be asked again, and files never change.
         run_id = f"{run_id}-{uuid.uuid4().hex[:8]}"
     values = map(game.solution_to_json, outcome.solutions)

@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 from dataclasses import replace
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
@@ -43,7 +43,7 @@ TRY_TABLE_BYTES = 64 * 1024**2
 READY = {"ready": True}
 TRACE = "trace"
 """Key of a message that names the trace which it belongs to."""
-_FINAL = frozenset(FINAL.to_pylist())
+_FINAL = frozenset(FINAL)
 
 
 def try_message(lake: Lake, settings: Settings, message: dict[str, Any]) -> dict[str, Any] | None:
@@ -88,7 +88,7 @@ def warm(settings: Settings) -> None:
     log.info("games warm", games=warm, seconds=round(time.monotonic() - begun, 3))
 
 
-def serve(lake: Lake, settings: Settings, requests: TextIO, answers: TextIO) -> None:
+def serve(lake: Lake, settings: Settings, requests: BinaryIO, answers: TextIO) -> None:
     """Answer messages, a line each, until there are no more."""
     _write_line(answers, READY)
     for line in requests:
@@ -122,7 +122,7 @@ def main() -> None:
     # What is loaded by now stays: no collection of garbage looks at it again.
     gc.collect()
     gc.freeze()
-    serve(Lake.open(settings.lake), settings, sys.stdin, answers)
+    serve(Lake.open(settings.lake), settings, sys.stdin.buffer, answers)
 
 
 if __name__ == "__main__":

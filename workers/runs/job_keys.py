@@ -32,7 +32,7 @@ Keys = npt.NDArray[np.uint64]
 KEY_BYTES = ID_HEX_DIGITS // 2
 _DIGITS = b"0123456789abcdef"
 
-FINAL = pa.array([str(s) for s in (Status.SOLVED, Status.UNSOLVABLE, Status.INVALID)], pa.string())
+FINAL = tuple(str(s) for s in (Status.SOLVED, Status.UNSOLVABLE, Status.INVALID))
 """Statuses that no budget changes."""
 _GIVEN_UP = {str(Status.OVER_BUDGET): "over_budget", str(Status.POISON): "poison"}
 """The statuses that a larger budget or another try may change, and where `Answers` has them."""
@@ -258,7 +258,7 @@ def read_answers(
         if about is not None:
             asked = pc.and_(asked, pc.is_in(found.column("puzzle_id"), value_set=about))
         rows = found.filter(pc.and_(asked, pc.not_equal(found.column("run_id"), but_of or "")))
-        final = pc.is_in(rows.column("status"), value_set=FINAL)
+        final = pc.is_in(rows.column("status"), value_set=pa.array(FINAL, pa.string()))
         others = rows.filter(pc.invert(final))
         if Status.INVALID in again:
             refused = pc.equal(rows.column("status"), str(Status.INVALID))
@@ -284,7 +284,7 @@ def finally_answered(lake: Lake, question: Question, again: Collection[str] = ()
     """
     found = [pa.array([], pa.string())]
     asked = question.to_json()
-    answers = FINAL.filter(pc.invert(pc.is_in(FINAL, pa.array(sorted(again), pa.string()))))
+    answers = pa.array([status for status in FINAL if status not in again], pa.string())
     for rows in scan_results(lake, ("puzzle_id", "status", *asked)):
         is_answer = pc.is_in(rows.column("status"), value_set=answers)
         for name, text in asked.items():

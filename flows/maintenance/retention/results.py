@@ -42,7 +42,7 @@ from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned, WithResul
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.registry import game as game_named
 
-_FINAL = pa.array([s.value for s in (Status.SOLVED, Status.UNSOLVABLE, Status.INVALID)])
+_FINAL = (Status.SOLVED.value, Status.UNSOLVABLE.value, Status.INVALID.value)
 _QUESTION = ("puzzle_id", "ask", "rules", "lexicon_id")
 
 
@@ -111,7 +111,9 @@ def _chosen(lake: Lake, game: str, aged: AgedRows) -> pa.Table:
     """Choose the rows that go."""
     rows = aged.rows
     answers = once_a_job(rows)
-    final = answers.filter(pc.is_in(answers.column("status"), value_set=_FINAL))
+    final = answers.filter(
+        pc.is_in(answers.column("status"), value_set=pa.array(_FINAL, pa.string()))
+    )
     is_answer = pc.is_in(keys_in(rows, KEY), value_set=keys_in(answers, KEY))
     lost = pc.and_(pc.invert(is_answer), is_of(rows, final))
     repeated, contradicting = compared_answers(lake, game, answers)
@@ -152,7 +154,8 @@ def compared_answers(lake: Lake, game: str, answers: pa.Table) -> tuple[pa.Table
     at = pc.index_in(keys_in(earlier, _QUESTION), value_set=keys_in(now, _QUESTION))
     earlier, now = earlier.filter(pc.is_valid(at)), now.take(at.drop_null())
     proven, proven_now = (
-        pc.is_in(side.column("status"), value_set=PROVEN) for side in (earlier, now)
+        pc.is_in(side.column("status"), value_set=pa.array(PROVEN, pa.string()))
+        for side in (earlier, now)
     )
     same = pc.equal(answer_texts(earlier), answer_texts(now))
     repeated = pc.or_(pc.invert(proven), pc.and_(proven_now, same))

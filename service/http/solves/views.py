@@ -47,7 +47,7 @@ STATES = {
 }
 """What the service calls the states of jobs; `done` may be `failed`, see `state_of`."""
 ToldOf = Callable[[str], TaskProgress | None]
-_FINAL = frozenset(FINAL.to_pylist())
+_FINAL = frozenset(FINAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +166,10 @@ class Views:
         """Show a job as the lake has it: its answer is no longer there."""
         self._final.drop(job_id)
         self._subjects.drop(job_id)
+
+    def forget_answers(self, is_kept: Callable[[str], bool]) -> None:
+        """Look anew at every job that was answered for good, but for those that are kept."""
+        self._final.drop_where(lambda job_id: not is_kept(job_id))
 
     def puzzle(self, puzzle_id: str, question: Question) -> Any:
         """Return a puzzle as its game has it. Raises PermanentError where the lake has none."""

@@ -16,7 +16,7 @@ from nightgrid.workers.ondemand.record_files import delete_record, read_record, 
 from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.settings import Settings
 
-FINAL_STATUSES = frozenset(FINAL.to_pylist())
+FINAL_STATUSES = frozenset(FINAL)
 
 
 def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:

@@ -122,7 +122,8 @@ def _write(lake: Lake, path: str, tables: Iterator[pa.Table], schema: pa.Schema)
 def _unanswered(table: pa.Table, others: Answers) -> pa.Table:
     """Leave out what others have answered; a final answer yields only to a final one."""
     keys = keys_of(table.column("job_id"))
-    final = pc.is_in(table.column("status"), value_set=FINAL).to_numpy()
+    answers = pa.array(FINAL, pa.string())
+    final = pc.is_in(table.column("status"), value_set=answers).to_numpy()
     taken = others.final.holds(keys) | (others.cover(keys) & ~final)
     return table.filter(pa.array(~taken)) if taken.any() else table
 

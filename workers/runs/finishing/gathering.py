@@ -45,7 +45,7 @@ ANSWER = pa.schema(
 """What a run finds out about a job: its result, and its solutions as a JSON list or null."""
 _FROM_PART = [name for name in ANSWER.names if name in PARTS.names]
 _MANIFEST = ("job_id", "puzzle_id")
-_UNFINISHED = pa.array([SPLIT, CARRIED], pa.string())
+_UNFINISHED = (SPLIT, CARRIED)
 
 BUCKET_ROWS = 32_768
 """Rows of a bucket, about: a row group of the sorted file."""
@@ -215,7 +215,7 @@ def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
 def _is_whole(part: pa.Table) -> bool:
     """Tell whether every row of a part is the answer of a job."""
     is_part = pc.any(pc.not_equal(part.column("part_path"), ""))
-    goes_on = pc.any(pc.is_in(part.column("status"), value_set=_UNFINISHED))
+    goes_on = pc.any(pc.is_in(part.column("status"), value_set=pa.array(_UNFINISHED, pa.string())))
     return not is_part.as_py() and not goes_on.as_py()
 
 

@@ -42,7 +42,7 @@ FACTOR_ROWS = 30
 ROW_S = 5e-6
 """What a job takes beside its kernel, at least: its rows in files."""
 COST_BOUNDS_S = (1e-6, 1e7)
-_NEVER_WORKED = pa.array([str(Status.INVALID), str(Status.POISON)], pa.string())
+_NEVER_WORKED = (str(Status.INVALID), str(Status.POISON))
 _COLUMNS = ("job_id", "status", "kernel_ns")
 
 Floats = npt.NDArray[np.float64]
@@ -258,7 +258,7 @@ class Lesson:
         """Hand result rows on, and note those that were worked for jobs of the sample."""
         jobs = pa.array(self._sample["job_ids"] if self._sample else [], pa.string())
         for rows in results:
-            never = pc.is_in(rows.column("status"), value_set=_NEVER_WORKED)
+            never = pc.is_in(rows.column("status"), value_set=pa.array(_NEVER_WORKED, pa.string()))
             wanted = pc.and_not(pc.is_in(rows.column("job_id"), value_set=jobs), never)
             self._took.append(rows.select(_COLUMNS).filter(wanted))
             yield rows
