@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -42,3 +43,9 @@ class BoundedCache(Generic[K, V]):
         """Keep a value no more."""
         with self._lock:
             self._values.pop(key, None)
+
+    def drop_where(self, is_unwanted: Callable[[K], bool]) -> None:
+        """Keep those values no more whose keys are unwanted."""
+        with self._lock:
+            for key in [key for key in self._values if is_unwanted(key)]:
+                del self._values[key]

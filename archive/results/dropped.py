@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DROPPED
 from nightgrid.archive.results.files import SOLUTIONS_FOLDER
@@ -24,10 +25,18 @@ from nightgrid.solvers.errors import PermanentError
 
 _ORDER = ("job_id", "run_id", "table", "day")
 DROPPED_FOLDER = "dropped"
+ROWS_DROPPED_PATH = "checked/rows-dropped.json"
+"""When retention has dropped result rows last: what keeps answers in memory looks at its stamp."""
 
 
 class DroppedError(PermanentError):
     """The solutions of a job were dropped, and are worked again when they are asked again."""
+
+
+def note_rows_dropped(lake: Lake) -> None:
+    """Note that result rows are dropped now."""
+    now = dt.datetime.now(dt.UTC).isoformat()
+    write_json(lake, ROWS_DROPPED_PATH, {"at": now}, durable=False)
 
 
 def dropped_path(game: str) -> str:

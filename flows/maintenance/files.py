@@ -192,6 +192,7 @@ KINDS: tuple[Kind, ...] = (
         _json,
         Mend.NIGHT,
     ),
+    _kind(r"checked/rows-dropped\.json", _json, Mend.FORGET),
     _kind(r"gold/[^/]+\.parquet", _rows, Mend.NIGHT),
     _kind(r"gold/[^/]+\.json", _json, Mend.NIGHT),
     _kind(r"reports/nights\.json", _json, Mend.FORGET),

@@ -20,6 +20,7 @@ from nightgrid.service.http.monitoring.queue_snapshot import (
 )
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.admission import Admission
+from nightgrid.service.http.solves.dropped_answers import DroppedAnswers
 from nightgrid.service.http.solves.following import Hub, Look
 from nightgrid.service.http.solves.puzzles_of_jobs import PuzzlesOfJobs
 from nightgrid.service.http.solves.queue_places import QueuePlaces
@@ -84,12 +85,15 @@ class Service:
         self._places = QueuePlaces(self.redis, self.settings.workers)
         self.hub = Hub(self.settings.workers, self._look)
         self.quick = SmallBoards(self.settings.workers, self.views, self.settings.quick_processes)
+        self._dropped = DroppedAnswers(self.lake, self.forget_answers)
         self.hub.begin()
         self.quick.begin()
+        self._dropped.begin()
 
     async def close(self) -> None:
         """Close what `open` opened."""
         self.stop()
+        await self._dropped.end()
         await self.hub.end()
         await self.quick.end()
         self.redis.close()
@@ -142,6 +146,11 @@ class Service:
         """Keep nothing of an answer that retention has dropped. Called from any thread."""
         self.views.drop(job_id)
         # Which bodies asked for it is not kept.
+        self._loop.call_soon_threadsafe(self.replies.clear)
+
+    def forget_answers(self) -> None:
+        """Keep no answer in memory but those that the lake is yet to get. From any thread."""
+        self.views.forget_answers(self.quick.filing.holds)
         self._loop.call_soon_threadsafe(self.replies.clear)
 
     def submitted(self, job_id: str) -> None:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.without import drop_rows, keys_in
+from nightgrid.archive.results.dropped import note_rows_dropped
 from nightgrid.archive.results.files import RESULT_FILES
 from nightgrid.flows.maintenance.retention.ages import (
     KEY,
@@ -46,9 +47,13 @@ class Going:
         if not len(self.rows):
             return 0
         check()
+        # Before, too: where this is killed after the rows are gone, nothing else tells of it.
+        note_rows_dropped(lake)
         freed = drop_runs_of(lake, self.game, self.aged, self._runs())
         freed += drop_solutions(lake, self.game, self.listed, self.noted_as, today, check)
-        return freed + drop_rows(lake, RESULT_FILES, KEY, self._keys(), check=check).freed_bytes
+        freed += drop_rows(lake, RESULT_FILES, KEY, self._keys(), check=check).freed_bytes
+        note_rows_dropped(lake)
+        return freed
 
     def end(self, lake: Lake) -> None:
         """Forget what was noted for a call that is killed, and make gold anew."""

@@ -74,6 +74,11 @@ class Filing:
             else:
                 self._passed_over.put(answer.job_id, True)
 
+    def holds(self, job_id: str) -> bool:
+        """Tell whether an answer came here that does not lie in the lake."""
+        with self._wanted:
+            return job_id in self._answers or job_id in self._passed_over
+
     def wait_for(self, job_id: str, timeout_s: float) -> bool:
         """Wait until an answer lies in the lake, at most so long.
 
