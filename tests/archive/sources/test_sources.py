@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 import email.utils
-import errno
 import gzip
-import os
 import subprocess
 import sys
 import time
@@ -21,7 +19,6 @@ import pytest
 
 from nightgrid.archive import outages
 from nightgrid.archive.sources import AnswerKind, Validators, open_source
-from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.sources.web import HttpSource, Politeness
 from nightgrid.solvers.errors import PermanentError
 from tests.loopback import LoopbackServer
@@ -404,73 +401,6 @@ def test_a_game_that_nobody_publishes_is_asked_of_no_server() -> None:
     with pytest.raises(PermanentError, match="tiles is not published") as refusal:
         open_source("https://user:secret@example.org", game="tiles")
     assert "secret" not in str(refusal.value)
-
-
-def test_a_folder_has_the_dates_of_its_files(tmp_path: Path) -> None:
-    for name in ("2026-01-02.json", "2025-12-31.json", "2026-02-30.json", "README.md", "x.json"):
-        (tmp_path / name).write_bytes(BODY)
-    source = open_source(str(tmp_path))
-    assert source.dates(None, None) == [dt.date(2025, 12, 31), DATE]
-    assert source.dates(DATE, None) == [DATE]
-    assert source.dates(None, dt.date(2026, 1, 1)) == [dt.date(2025, 12, 31)]
-    assert source.dates(DATE, DATE) == [DATE]
-    answer = source.fetch(DATE, None)
-    assert (answer.kind, answer.body, answer.http_status) == (AnswerKind.BODY, BODY, None)
-    assert answer.url == source.url(DATE) == (tmp_path / "2026-01-02.json").as_uri()
-    assert source.fetch(dt.date(2026, 1, 9), None).kind is AnswerKind.ABSENT
-    (tmp_path / ".hidden").write_bytes(BODY)
-    assert source.skipped() == ["2026-02-30.json", "README.md", "x.json"]
-    source.close()
-
-
-def test_a_file_that_the_system_does_not_give_is_a_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "2026-01-02.json").write_bytes(BODY)
-
-    def refuse(*_: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(Path, "open", refuse)
-    answer = FolderSource(tmp_path).fetch(DATE, None)
-    assert (answer.kind, answer.rule) == (AnswerKind.FAILED, "unreadable")
-    assert answer.message == "2026-01-02.json cannot be read: Permission denied"
-
-
-def test_a_file_beyond_the_bound_is_cut_and_reported(tmp_path: Path) -> None:
-    (tmp_path / "2026-01-02.json").write_bytes(b"x" * 2000)
-    answer = FolderSource(tmp_path, max_body_bytes=1000).fetch(DATE, None)
-    assert (answer.kind, answer.rule, answer.body) == (
-        AnswerKind.FAILED,
-        "body-too-large",
-        b"x" * 1000,
-    )
-
-
-def test_a_file_as_long_as_the_bound_is_taken(tmp_path: Path) -> None:
-    for size, kind in ((1000, AnswerKind.BODY), (1001, AnswerKind.FAILED)):
-        (tmp_path / "2026-01-02.json").write_bytes(b"x" * size)
-        assert FolderSource(tmp_path, max_body_bytes=1000).fetch(DATE, None).kind is kind
-
-
-def test_a_name_that_is_no_plain_file_is_never_opened(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "2026-01-02.json")
-    (tmp_path / "2026-01-03.json").mkdir()
-    source = FolderSource(tmp_path)
-    for date in source.dates(None, None):
-        assert source.fetch(date, None).rule == "not-a-file"
-
-
-def test_a_link_to_nothing_is_a_failure_with_its_name(tmp_path: Path) -> None:
-    (tmp_path / "2026-01-02.json").symlink_to(tmp_path / "gone")
-    answer = FolderSource(tmp_path).fetch(DATE, None)
-    assert (answer.kind, answer.rule) == (AnswerKind.FAILED, "dangling-link")
-    assert "2026-01-02.json" in answer.message
-
-
-def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PermanentError, match="is not a folder"):
-        open_source(str(tmp_path / "nowhere"))
 
 
 @pytest.mark.slow

@@ -1,0 +1,119 @@
+"""A folder of payloads: which dates it has, what it tells of its files, and how it reads one."""
+
+from __future__ import annotations
+
+import datetime as dt
+import errno
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from nightgrid.archive.sources import AnswerKind, open_source
+from nightgrid.archive.sources.folder import FILE_FACTS, FolderSource
+from nightgrid.solvers.errors import PermanentError
+from tests.archive.sources.test_sources import BODY, DATE
+
+
+def test_a_folder_has_the_dates_of_its_files(tmp_path: Path) -> None:
+    named = ("2026-01-02.json", "2025-12-31.json", "2026-02-30.json", "README.md", "x.json")
+    for name in (*named, "notes.", ".hidden"):
+        (tmp_path / name).write_bytes(BODY)
+    source = open_source(str(tmp_path))
+    assert source.local, "its files may be read each night"
+    assert source.dates(None, None) == [dt.date(2025, 12, 31), DATE]
+    assert source.dates(DATE, None) == [DATE]
+    assert source.dates(None, dt.date(2026, 1, 1)) == [dt.date(2025, 12, 31)]
+    assert source.dates(DATE, DATE) == [DATE]
+    answer = source.fetch(DATE, None)
+    assert (answer.kind, answer.body, answer.http_status) == (AnswerKind.BODY, BODY, None)
+    assert answer.url == source.url(DATE) == (tmp_path / "2026-01-02.json").as_uri()
+    assert source.fetch(dt.date(2026, 1, 9), None).kind is AnswerKind.ABSENT
+    assert source.skipped() == ["2026-02-30.json", "README.md", "notes.", "x.json"]
+    source.close()
+
+
+def test_a_file_that_the_system_does_not_give_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "2026-01-02.json").write_bytes(BODY)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    answer = FolderSource(tmp_path).fetch(DATE, None)
+    assert (answer.kind, answer.rule) == (AnswerKind.FAILED, "unreadable")
+    assert answer.message == "2026-01-02.json cannot be read: Permission denied"
+
+
+def test_a_file_beyond_the_bound_is_cut_and_reported(tmp_path: Path) -> None:
+    (tmp_path / "2026-01-02.json").write_bytes(b"x" * 2000)
+    answer = FolderSource(tmp_path, max_body_bytes=1000).fetch(DATE, None)
+    assert (answer.kind, answer.rule, answer.body) == (
+        AnswerKind.FAILED,
+        "body-too-large",
+        b"x" * 1000,
+    )
+
+
+def test_a_file_as_long_as_the_bound_is_taken(tmp_path: Path) -> None:
+    for size, kind in ((1000, AnswerKind.BODY), (1001, AnswerKind.FAILED)):
+        (tmp_path / "2026-01-02.json").write_bytes(b"x" * size)
+        assert FolderSource(tmp_path, max_body_bytes=1000).fetch(DATE, None).kind is kind
+
+
+def test_a_name_that_is_no_plain_file_is_never_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "2026-01-02.json")
+    (tmp_path / "2026-01-03.json").mkdir()
+    source = FolderSource(tmp_path)
+    for date in source.dates(None, None):
+        assert source.fetch(date, None).rule == "not-a-file"
+
+
+def test_a_link_to_nothing_is_a_failure_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "2026-01-02.json").symlink_to(tmp_path / "gone")
+    answer = FolderSource(tmp_path).fetch(DATE, None)
+    assert (answer.kind, answer.rule) == (AnswerKind.FAILED, "dangling-link")
+    assert "2026-01-02.json" in answer.message
+
+
+def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PermanentError, match="is not a folder"):
+        open_source(str(tmp_path / "nowhere"))
+
+
+def test_the_facts_of_its_files_come_by_date_and_tell_of_each_file(tmp_path: Path) -> None:
+    # Made in neither order of dates: a file system lists them as it likes.
+    for date, size in (("2026-01-02", 5), ("1970-01-01", 3), ("1969-12-31", 4), ("2024-02-29", 2)):
+        (tmp_path / f"{date}.json").write_bytes(b"x" * size)
+    (tmp_path / "README.md").write_bytes(BODY)
+    (tmp_path / "2026-01-03.json").mkdir()
+    (tmp_path / "2026-01-04.json").symlink_to(tmp_path / "gone")
+    facts = FolderSource(tmp_path).facts()
+    assert facts.shape == (4, 1 + len(FILE_FACTS))
+    assert facts[:, 0].tolist() == [-1, 0, 19_782, 20_455], "days since 1970"
+    for row, date in zip(
+        facts, ("1969-12-31", "1970-01-01", "2024-02-29", "2026-01-02"), strict=True
+    ):
+        told = (tmp_path / f"{date}.json").stat()
+        assert row[1:].tolist() == [told.st_size, told.st_mtime_ns, told.st_ctime_ns, told.st_ino]
+
+
+def test_an_inode_of_64_bits_is_told_as_its_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "2026-01-02.json").write_bytes(BODY)
+    source = FolderSource(tmp_path)
+    told = (tmp_path / "2026-01-02.json").stat()
+    names = ("st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
+    large = SimpleNamespace(st_ino=2**64 - 1, **{name: getattr(told, name) for name in names})
+    monkeypatch.setattr(os, "stat", lambda *_, **__: large)
+    (row,) = source.facts()
+    assert row[-1:].view(np.uint64).tolist() == [2**64 - 1]
+
+
+def test_a_folder_without_files_has_no_facts(tmp_path: Path) -> None:
+    assert FolderSource(tmp_path).facts().shape == (0, 1 + len(FILE_FACTS))
