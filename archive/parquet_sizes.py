@@ -35,7 +35,7 @@ PREFIXED_BYTES_MAX = 2**28
 _BATCH_VALUES = 2_048
 _HEADER_BYTES = (1 << 12, 1 << 24)
 """What is read of a header at first, and if that is not all of it: Arrow's own bound."""
-_DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
+_DATA_PAGE, _DATA_PAGE_V2 = 0, 3
 _DELTA_BYTE_ARRAY = 7
 
 
@@ -75,7 +75,7 @@ def check_row_group(stream: BinaryIO, group: int, columns: Collection[str]) -> N
     """
     values = stored = 0
     for chunk in read_row_groups(stream)[group].columns:
-        if chunk.path.split(".", 1)[0] not in columns or not chunk.value_count:
+        if chunk.path.partition(".")[0] not in columns or not chunk.value_count:
             # Arrow reads no page of a column that is said to have no value.
             continue
         declared = 0
@@ -113,7 +113,7 @@ def _check_values(values: int, stored: int) -> None:
 @dataclass(frozen=True, slots=True)
 class _Page:
     values: int
-    """Values of a data page; 0 of a dictionary."""
+    """Values of a data page; 0 of any other."""
     bytes: int
     """Once it is decompressed."""
     prefixed: bool
@@ -135,10 +135,10 @@ def _pages(stream: BinaryIO, chunk: ColumnChunk) -> Iterator[_Page]:
 
 
 _NO_HEADER = "the header of a page of {} cannot be read, and with it what the page takes"
-# 1 type, 2 uncompressed and 3 compressed size; 5, 7 and 8 are of one type each. Of these 1 is the
-# number of values, and then comes the encoding: after two more numbers in version 2 of data pages.
-_HEADER = {1: 5, 2: 5, 3: 5, 5: {1: 5, 2: 5}, 7: {1: 5, 2: 5}, 8: {1: 5, 4: 5}}
-_ABOUT = {_DATA_PAGE: (5, 2), _DICTIONARY_PAGE: (7, 2), _DATA_PAGE_V2: (8, 4)}
+# 1 type, 2 uncompressed and 3 compressed size; 5 and 8 are of one type of data page each. Of these
+# 1 is the number of values, and then comes the encoding: after two more numbers in version 2.
+_HEADER = {1: 5, 2: 5, 3: 5, 5: {1: 5, 2: 5}, 8: {1: 5, 4: 5}}
+_ABOUT = {_DATA_PAGE: (5, 2), _DATA_PAGE_V2: (8, 4)}
 
 
 def _header(stream: BinaryIO, offset: int, column: str) -> tuple[dict[int, Any], int]:
@@ -156,8 +156,8 @@ def _header(stream: BinaryIO, offset: int, column: str) -> tuple[dict[int, Any],
 def _page_of(fields: dict[int, Any]) -> _Page:
     """Read a PageHeader of parquet.thrift."""
     if fields[1] not in _ABOUT:
+        # Of dictionaries Arrow takes plain ones alone.
         return _Page(0, fields[2], prefixed=False)
     about, encoding = _ABOUT[fields[1]]
     inner = fields[about]
-    prefixed = inner.get(encoding) == _DELTA_BYTE_ARRAY
-    return _Page(0 if fields[1] == _DICTIONARY_PAGE else inner[1], fields[2], prefixed=prefixed)
+    return _Page(inner[1], fields[2], prefixed=inner.get(encoding) == _DELTA_BYTE_ARRAY)

@@ -122,6 +122,90 @@ def test_a_page_of_another_type_counts_no_values() -> None:
     _check(stream)
 
 
+def _data_page(stream: io.BytesIO) -> int:
+    """Tell where the first data page of the first column begins."""
+    place = pq.ParquetFile(stream).metadata.row_group(0).column(0).data_page_offset
+    assert isinstance(place, int)
+    return place
+
+
+def _replace(stream: io.BytesIO, before: bytes, after: bytes) -> None:
+    """Write other bytes of the same number over the first such in the first data page."""
+    at = stream.getvalue().index(before, _data_page(stream))
+    stream.getbuffer()[at : at + len(before)] = after
+
+
+def test_values_are_those_of_the_pages_where_the_footer_has_fewer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = _file(ZEROS.select(["a"]), use_dictionary=False)
+    # A header says 1001, as a number of Thrift with its sign behind it.
+    _replace(stream, b"\x15\xd0\x0f", b"\x15\xd2\x0f")
+    monkeypatch.setattr(parquet_sizes, "GROUP_VALUES_MAX", 1000)
+    assert _refusal(lambda: _check(stream)).startswith("row group 0 has 1,001 values")
+
+
+@pytest.mark.parametrize("number", ["values", "bytes", "stored bytes"])
+def test_a_negative_number_of_a_header_is_refused(number: str) -> None:
+    options = {"use_dictionary": False, "compression": "snappy"}
+    stream = _file(ZEROS.select(["a"]), **options)
+    at = _data_page(stream)
+    header = stream.getvalue()[at : at + 12]
+    # Fields one after the other: type, bytes, stored bytes, then a struct that begins with values.
+    assert header[:3] == b"\x15\x00\x15"
+    assert header[5:6] == b"\x15"
+    assert header[8:10] == b"\x2c\x15"
+    place = at + {"values": 10, "bytes": 3, "stored bytes": 6}[number]
+    stream.getbuffer()[place : place + 2] = b"\x81\x00"  # -1 in two bytes
+    assert "the header of a page of a cannot be read" in _refusal(lambda: _check(stream))
+
+
+def test_a_header_that_is_longer_than_what_is_read_at_first_is_read_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parquet_sizes, "_HEADER_BYTES", (4, 1 << 24))
+    _check(_file(ZEROS))
+
+
+def test_a_file_of_just_as_many_values_as_any_may_have_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parquet_sizes, "ANY_VALUES", 1000)
+    _look(_file(NOISE), 1)
+    monkeypatch.setattr(parquet_sizes, "ANY_VALUES", 999)
+    assert _refusal(lambda: _look(_file(NOISE), 1))
+
+
+def test_a_page_is_bounded_by_what_it_takes_once_it_is_decompressed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = pa.table({"a": ["x" * 1000] * 10})
+    for dictionary, taken in ((True, 1004), (False, 10_046)):
+        stream = _file(text, use_dictionary=dictionary, compression="zstd")
+        monkeypatch.setattr(parquet_sizes, "PAGE_BYTES_MAX", taken)
+        _check(stream)
+        monkeypatch.setattr(parquet_sizes, "PAGE_BYTES_MAX", taken - 1)
+        assert _refusal(lambda made=stream: _check(made)).startswith(
+            f"a page of a says it takes {taken:,} bytes"
+        )
+
+
+def test_prefixed_texts_are_bounded_by_what_a_batch_of_them_may_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = pa.table({"a": ["x" * 100] * 100})
+    stream = _file(texts, use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"})
+    with monkeypatch.context() as smaller:
+        smaller.setattr(parquet_sizes, "PAGE_BYTES_MAX", 0)
+        page_bytes = int(_refusal(lambda: _check(stream)).split()[7].replace(",", ""))
+    for batch in (100, 50):
+        monkeypatch.setattr(parquet_sizes, "_BATCH_VALUES", batch)
+        monkeypatch.setattr(parquet_sizes, "PREFIXED_BYTES_MAX", batch * page_bytes)
+        _check(stream)
+        monkeypatch.setattr(parquet_sizes, "PREFIXED_BYTES_MAX", batch * page_bytes - 1)
+        assert "stored as what differs" in _refusal(lambda: _check(stream))
+
+
 def test_a_row_group_a_page_and_prefixed_texts_are_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
