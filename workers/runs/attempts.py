@@ -121,10 +121,9 @@ def read_workers(lake: Lake, run_id: str, chunks: Collection[ChunkKey]) -> dict[
     """
     if len(chunks) > STARTS_READ:
         return {}
-    last: dict[ChunkKey, int] = {}
-    for key, attempt in started_attempts(lake.list(f"{folder(run_id)}/started")):
-        if key in chunks:
-            last[key] = max(attempt, last.get(key, 0))
+    started = sorted(started_attempts(lake.list(f"{folder(run_id)}/started")))
+    # Of each chunk the last attempt stands last, and replaces those before it.
+    last = {key: attempt for key, attempt in started if key in chunks}
     refs = [
         ChunkRef(run_id=run_id, segment=key[0], chunk=key[1], attempt=attempt)
         for key, attempt in last.items()

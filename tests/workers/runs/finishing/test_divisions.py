@@ -67,7 +67,7 @@ def test_long_parts_are_cut():
 
 def test_the_worker_of_a_chunk_is_the_one_that_began_its_last_attempt(tmp_path):
     lake = Lake.open(str(tmp_path))
-    for chunk, attempt, worker in ((0, 1, "a"), (0, 2, "b"), (1, 1, "c"), (2, 1, "d")):
+    for chunk, attempt, worker in ((0, 9, "a"), (0, 10, "b"), (1, 1, "c"), (2, 1, "d")):
         ref = ChunkRef(run_id=RUN, segment=0, chunk=chunk, attempt=attempt)
         write_start(lake, ref, worker, 0.0)
     known = read_workers(lake, RUN, {(0, 0), (0, 1), (0, 7)})
@@ -79,3 +79,4 @@ def test_the_workers_of_very_many_chunks_are_not_read(tmp_path, monkeypatch):
     lake = Lake.open(str(tmp_path))
     write_start(lake, ChunkRef(run_id=RUN, segment=0, chunk=0), "a", 0.0)
     assert read_workers(lake, RUN, {(0, 0), (0, 1)}) == {}
+    assert read_workers(lake, RUN, {(0, 0)}) == {(0, 0): "a"}, "so many are read"
