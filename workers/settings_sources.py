@@ -32,7 +32,16 @@ the workers'."""
 _OF_BENCHMARKS = "CHAOS_"
 _PATHS = ("lake", "var_dir")
 """Settings that are paths; in a file they are relative to its folder."""
-_KINDS = {int: "a whole number", float: "a number", str: "a text in quotes", Path: "a path"}
+_KINDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text in quotes",
+    Path: "a path",
+}
+_FITTING = {bool: (bool, str), int: (int,), float: (int, float)}
+"""Types of a file's values that a setting takes; others take texts alone. A truth value may be a
+text, as in the environment."""
 
 
 def variable(name: str) -> str:
@@ -89,8 +98,7 @@ def read_config(path: Path | None, fields: Mapping[str, FieldInfo]) -> dict[str,
         if name not in fields:
             raise PermanentError(f"{path}: {name!r:.60} is no setting{_nearest(name, fields)}")
         kind = kind_of(fields[name])
-        fits = isinstance(value, str) if kind in (str, Path) else isinstance(value, int | kind)
-        if isinstance(value, bool) or not fits:
+        if type(value) not in _FITTING.get(kind, (str,)):
             shown = repr(value) if name != "redis_url" else "no text"
             raise PermanentError(
                 f"{path}: {name} is {shown:.60}; expected {expected(fields[name])}"
@@ -118,18 +126,17 @@ def check_variables(fields: Collection[str]) -> None:
 
 
 def _nearest(name: str, fields: Collection[str], prefix: str = "") -> str:
-    near = difflib.get_close_matches(name, fields, 1)
-    if not near:
-        return "; docs/reference/settings.md names all of them"
-    return f"; did you mean {(prefix and variable(near[0])) or near[0]}?"
+    for near in difflib.get_close_matches(name, fields, 1):
+        return f"; did you mean {variable(near) if prefix else near}?"
+    return "; docs/reference/settings.md names all of them"
 
 
 def kind_of(field: FieldInfo) -> type:
-    """Name the type of a setting: int, float, Path or str."""
+    """Name the type of a setting: bool, int, float, Path or str."""
     text = str(field.annotation)
     if "Path" in text:
         return Path
-    return next((kind for kind in (int, float) if kind.__name__ in text), str)
+    return next((kind for kind in (bool, int, float) if kind.__name__ in text), str)
 
 
 def expected(field: FieldInfo) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.settings import Settings, load_settings
-from nightgrid.workers.settings_sources import config_path
+from nightgrid.workers.settings_sources import config_path, expected, masked
 
 
 @pytest.fixture(autouse=True)
@@ -115,6 +115,165 @@ def test_a_file_without_bounds_is_refused(folder: Path, text: str, says: str) ->
     (folder / "nightgrid.toml").write_text(text)
     with pytest.raises(PermanentError, match=rf"^{folder}/nightgrid.toml{says}"):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "batch_proceses = 5",
+            "'batch_proceses' is no setting; did you mean batch_processes?",
+        ),
+        ("zzz = 5", "'zzz' is no setting; docs/reference/settings.md names all of them"),
+        (
+            'batch_processes = "4"',
+            "batch_processes is '4'; expected a whole number from 1 to 1,024",
+        ),
+        (
+            "batch_processes = 4.5",
+            "batch_processes is 4.5; expected a whole number from 1 to 1,024",
+        ),
+        ("batch_processes = true", "batch_processes is True; expected a whole number from 1 to"),
+        ("poll_seconds = true", "poll_seconds is True; expected a number above 0"),
+        ('poll_seconds = "1"', "poll_seconds is '1'; expected a number above 0"),
+        ("lake = 5", "lake is 5; expected a text in quotes"),
+        ("var_dir = 5", "var_dir is 5; expected a path"),
+        ("redis_url = 5", "redis_url is no text; expected a text in quotes"),
+        ("batch_processes = 0", "batch_processes is 0; expected a whole number from 1 to 1,024"),
+        ("rank = 1", "rank is 1; expected true or false"),
+        ('rank = "perhaps"', "rank is perhaps; expected true or false"),
+        ('games = "chess"', "games names an unknown game 'chess'; expected some of pips"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_with_its_path_and_key(
+    folder: Path, text: str, says: str
+) -> None:
+    (folder / "nightgrid.toml").write_text(f"window_chunks = 7\n{text}\n")
+    with pytest.raises(PermanentError) as error:
+        load_settings()
+    assert str(error.value).startswith(f"{folder}/nightgrid.toml: {says}")
+
+
+def test_a_file_may_have_what_its_settings_take(folder: Path) -> None:
+    (folder / "nightgrid.toml").write_text(
+        'poll_seconds = 3\nstop_seconds = 1.5\nrank = true\nnight_report = "false"\n'
+    )
+    settings = load_settings()
+    assert (settings.poll_seconds, settings.stop_seconds) == (3, 1.5)
+    assert (settings.rank, settings.night_report) == (True, False)
+
+
+def test_bytes_that_are_no_text_are_named_by_their_place(folder: Path) -> None:
+    (folder / "nightgrid.toml").write_bytes(b'lake = "\xff"\n')
+    with pytest.raises(PermanentError, match=r"nightgrid\.toml: byte 8 is not UTF-8$"):
+        load_settings()
+
+
+def test_a_file_that_the_system_does_not_give_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "nightgrid.toml").write_text("window_chunks = 7\n")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(PermanentError, match=r"nightgrid\.toml: Permission denied$"):
+        load_settings()
+
+
+def test_a_file_that_is_named_has_to_be_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "nightgrid.toml").write_text("window_chunks = 7\n")
+    assert config_path() == folder / "nightgrid.toml"
+    monkeypatch.setenv("NIGHTGRID_CONFIG", os.devnull)
+    assert config_path() is None
+    monkeypatch.setenv("NIGHTGRID_CONFIG", "gone.toml")
+    with pytest.raises(
+        PermanentError, match=r"^NIGHTGRID_CONFIG is 'gone\.toml'; expected a file$"
+    ):
+        load_settings()
+
+
+def test_a_variable_that_is_no_setting_is_an_error_with_the_one_that_was_meant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in (
+        "NIGHTGRID_API_KEY",
+        "NIGHTGRID_CHAOS_SECONDS",
+        "NIGHTGRID_LAKE",
+        "BATCH_PROCESES",
+    ):
+        monkeypatch.setenv(name, "x")
+    load_settings()
+    monkeypatch.setenv("NIGHTGRID_BATCH_PROCESES", "4")
+    with pytest.raises(PermanentError) as error:
+        load_settings()
+    assert str(error.value) == (
+        "NIGHTGRID_BATCH_PROCESES is no setting; did you mean NIGHTGRID_BATCH_PROCESSES?"
+    )
+    monkeypatch.delenv("NIGHTGRID_BATCH_PROCESES")
+    monkeypatch.setenv("NIGHTGRID_ZZZ", "4")
+    with pytest.raises(PermanentError, match=r"^NIGHTGRID_ZZZ is no setting; docs/reference/"):
+        load_settings()
+
+
+def test_what_is_wrong_is_said_where_it_stands(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refusal(**options: object) -> str:
+        with pytest.raises(PermanentError) as error:
+            load_settings(**options)
+        return str(error.value)
+
+    ranges = "expected a whole number from 1 to 1,024"
+    assert refusal(batch_processes=0) == f"--batch-processes is 0; {ranges}"
+    monkeypatch.setenv("NIGHTGRID_BATCH_PROCESSES", "many")
+    assert refusal() == f"NIGHTGRID_BATCH_PROCESSES is many; {ranges}"
+    (folder / "nightgrid.toml").write_text("batch_processes = 0\n")
+    assert refusal() == f"NIGHTGRID_BATCH_PROCESSES is many; {ranges}", "the file is not asked"
+    assert refusal(games="chess", batch_processes=-1) == (
+        "--games names an unknown game 'chess'; expected some of pips, strands, letterboxed, "
+        f"tiles; --batch-processes is -1; {ranges}"
+    )
+    monkeypatch.delenv("NIGHTGRID_BATCH_PROCESSES")
+    # What two settings are together is a sentence of its own, which names both.
+    (folder / "nightgrid.toml").write_text("hard_limit_seconds = 1\n")
+    assert refusal().startswith(
+        "NIGHTGRID_HARD_LIMIT_SECONDS is 1; expected more than the kernels'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("batch_processes", "a whole number from 1 to 1,024"),
+        ("split_depth_max", "a whole number from 0 to 32"),
+        ("budget_nodes", "a whole number of 1 or more"),
+        ("stop_seconds", "a number of 0 or more"),
+        ("poll_seconds", "a number above 0"),
+        ("lake", "a text in quotes"),
+        ("redis_url", "a text in quotes"),
+        ("var_dir", "a path"),
+        ("rank", "true or false"),
+    ],
+)
+def test_what_a_setting_takes_is_said_in_words(name: str, says: str) -> None:
+    assert expected(Settings.model_fields[name]) == says
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://me:secret@host:6379/0", "redis://me:***@host:6379/0"),
+        ("redis://:secret@host/0?x=:secret@", "redis://:***@host/0?x=:secret@"),
+        ("redis://host:6379/0", "redis://host:6379/0"),
+        ("redis://[::bad", "a URL that cannot be read"),
+    ],
+)
+def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
+    assert masked(url) == shown
 
 
 PROGRAMS = (
