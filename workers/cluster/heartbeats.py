@@ -13,12 +13,15 @@ import contextlib
 import os
 import socket
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 LIVE, READY = "live", "ready"
 KEEPER_LIVE, KEEPER_READY = "keeper-live", "keeper-ready"
 NIGHTS_LIVE, NIGHTS_READY = "nights-live", "nights-ready"
-OF_SUPERVISOR = (LIVE, READY, KEEPER_LIVE, KEEPER_READY)
+NOT_READY = "not-ready"
+"""The file that says why a supervisor is not ready, while it goes round and is not."""
+OF_SUPERVISOR = (LIVE, READY, KEEPER_LIVE, KEEPER_READY, NOT_READY)
 FOLDER = "beats"
 """Where heartbeats lie in the side folder."""
 EVERY_S = 1.0
@@ -43,6 +46,13 @@ def write_heartbeat(folder: Path, name: str) -> None:
         # All digits: one that is rounded up lies in the future, which a look takes for a restart.
         staged.write_text(f"{time.monotonic()!r}\n")
         staged.replace(path)
+
+
+def read_cause(folder: Path) -> str:
+    """Read why the supervisor is not ready; "" where it is, or does not go round to say so."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        return (folder / FOLDER / NOT_READY).read_text().strip() if is_fresh(folder, LIVE) else ""
+    return ""
 
 
 def delete_heartbeats(folder: Path, *names: str) -> None:
@@ -83,8 +93,8 @@ class Heartbeats:
         delete_heartbeats(self._folder, *OF_SUPERVISOR)
         self._begun_at = time.monotonic()
 
-    def update(self, *, working: bool) -> None:
-        """Say how it is; `working` tells whether all processes run and all workers are heard."""
+    def update(self, missing: Sequence[str]) -> None:
+        """Say how it is; `missing` has a clause for each process that does not do its work."""
         now = time.monotonic()
         if now < self._next_at:
             return
@@ -92,7 +102,12 @@ class Heartbeats:
         if self._keeper_is(KEEPER_LIVE):
             write_heartbeat(self._folder, LIVE)
             notify("WATCHDOG=1")
-        if working and (not self._keeper or is_fresh(self._folder, KEEPER_READY)):
+        if self._keeper and not is_fresh(self._folder, KEEPER_READY):
+            missing = [*missing, "the lake does not answer the keeper"]
+        if missing:
+            self._write_cause(*missing)
+        else:
+            delete_heartbeats(self._folder, NOT_READY)
             write_heartbeat(self._folder, READY)
             if not self._was_ready:
                 self._was_ready = True
@@ -101,7 +116,16 @@ class Heartbeats:
     def end(self) -> None:
         """Report that the processes are stopping: they take no more work."""
         notify("STOPPING=1")
-        delete_heartbeats(self._folder, READY)
+        delete_heartbeats(self._folder, READY, NOT_READY)
+
+    def _write_cause(self, first: str, *others: str) -> None:
+        """Say the first thing that is missing, which the others often follow from."""
+        path = self._folder / FOLDER / NOT_READY
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            staged = path.with_suffix(".tmp")
+            staged.write_text(f"{first}{f', and {len(others)} more' if others else ''}\n")
+            staged.replace(path)
 
     def _keeper_is(self, name: str) -> bool:
         """Look at the keeper, which may need as long for its first round as for any other."""

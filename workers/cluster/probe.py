@@ -18,6 +18,7 @@ from nightgrid.workers.cluster.heartbeats import (
     NIGHTS_READY,
     READY,
     age_s,
+    read_cause,
 )
 
 NOT_SO = {
@@ -35,7 +36,8 @@ def probe(folder: Path, name: str) -> str:
     if age is not None and age <= FRESH_S[name]:
         return ""
     when = "was never so" if age is None else f"was last so {age:.0f} s ago"
-    return f"not {name} in {folder}: {NOT_SO[name]}; it {when}, expected within {FRESH_S[name]:g} s"
+    why = (name == READY and read_cause(folder)) or NOT_SO[name]
+    return f"not {name} in {folder}: {why}; it {when}, expected within {FRESH_S[name]:g} s"
 
 
 def main() -> None:

@@ -184,7 +184,7 @@ class Supervisor:
                 for child in self._children:
                     self._keep_running(child)
                 self._kill_silent_workers()
-                self._heartbeats.update(working=self._all_work())
+                self._heartbeats.update(self._missing())
                 self._pause(parent_pipe)
         finally:
             self._heartbeats.end()
@@ -198,12 +198,15 @@ class Supervisor:
             kill_group(workers[name])
             workers[name].wait()
 
-    def _all_work(self) -> bool:
-        """Tell whether each process runs and each worker takes work."""
-        return all(
-            c.process is not None and (c.role not in WORKERS or c.worker in self._liveness.working)
+    def _missing(self) -> list[str]:
+        """Name each process that does not run, and each worker that takes no work."""
+        return [
+            f"{c.role} does not run"
+            if c.process is None
+            else f"{c.worker} is not heard by the server, or refuses work"
             for c in self._children
-        )
+            if c.process is None or (c.role in WORKERS and c.worker not in self._liveness.working)
+        ]
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self._stopping, self._stopped_by = True, number

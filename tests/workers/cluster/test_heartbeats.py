@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from nightgrid.workers.cluster import heartbeats, probe, silent_workers
+from nightgrid.workers.cluster.child_processes import ROLES
 from nightgrid.workers.cluster.heartbeats import (
     FRESH_S,
     KEEPER_LIVE,
@@ -17,6 +18,7 @@ from nightgrid.workers.cluster.heartbeats import (
     Heartbeats,
     write_heartbeat,
 )
+from nightgrid.workers.cluster.supervisor import Supervisor
 from nightgrid.workers.settings import Settings
 
 
@@ -48,7 +50,7 @@ def told(tmp_path, monkeypatch):
 
 def update(of, clock, *, working):
     clock.now += 1.1
-    of.update(working=working)
+    of.update([] if working else ["interactive does not run"])
 
 
 def test_workers_that_are_not_heard_are_live_and_not_ready(tmp_path, clock, told):
@@ -64,6 +66,32 @@ def test_workers_that_are_not_heard_are_live_and_not_ready(tmp_path, clock, told
     clock.now += FRESH_S[READY] + 1
     assert "it was last so 31 s ago" in probe.probe(tmp_path, READY)
     assert probe.probe(tmp_path, LIVE), "the supervisor does not go round"
+
+
+def test_a_probe_says_what_is_missing_first(tmp_path, clock):
+    """Given several things that are missing, Then one is named, and how many others there are."""
+    of = Heartbeats(tmp_path, keeper=True)
+    write_heartbeat(tmp_path, KEEPER_LIVE)
+    of.begin()
+    assert "a process is missing, a worker" in probe.probe(tmp_path, READY), "it says nothing yet"
+    update(of, clock, working=False)
+    why = f"not ready in {tmp_path}: interactive does not run, and 1 more; it was never so"
+    assert probe.probe(tmp_path, READY).startswith(why)
+    update(of, clock, working=True)
+    why = f"not ready in {tmp_path}: the lake does not answer the keeper; it was never so"
+    assert probe.probe(tmp_path, READY).startswith(why)
+    clock.now += FRESH_S[LIVE] + 1
+    assert "a process is missing, a worker" in probe.probe(tmp_path, READY), "it says no more"
+    write_heartbeat(tmp_path, KEEPER_READY)
+    update(of, clock, working=True)
+    assert probe.probe(tmp_path, READY) == ""
+    assert heartbeats.read_cause(tmp_path) == ""
+
+
+def test_a_supervisor_names_its_processes_that_take_no_work(tmp_path):
+    supervisor = Supervisor(Settings(lake=str(tmp_path / "lake"), var_dir=tmp_path), ROLES)
+    assert supervisor._missing()[0] == "server does not run"
+    assert len(supervisor._missing()) == len(ROLES)
 
 
 def test_a_supervisor_that_stops_takes_no_work_and_the_next_one_begins_anew(tmp_path, clock, told):
