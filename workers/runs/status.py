@@ -30,7 +30,7 @@ class RunStatus:
     jobs: int
     chunks_done: int
     chunks_left: int
-    planned: bool = True
+    planned: bool
     """Whether the manifest is complete: no more chunks are planned."""
 
 

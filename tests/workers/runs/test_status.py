@@ -6,6 +6,10 @@ import pytest
 import toy_game as toy
 
 from nightgrid.archive.lake.json_files import write_json
+from nightgrid.archive.results.files import result_path
+from nightgrid.archive.results.solution_files import file_path, files_folder
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.solve import solve_chunk
@@ -20,8 +24,11 @@ from nightgrid.workers.runs.attempts import (
 )
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.runs.staged.frontier import frontier_path
 from nightgrid.workers.runs.status import (
     cancel_run,
+    delete_discarded,
+    discarded_at,
     drops_states,
     is_finished,
     next_name,
@@ -146,3 +153,56 @@ def test_a_run_that_ended_lends_its_name_to_no_other_while_there_is_more(lake, s
     for path in lake.list(f"runs/run={run_id}"):
         lake.delete(path)
     assert next_name(lake, run_id, more=False) == following, "its results stand"
+
+
+def test_the_next_names_of_a_run_are_the_same_for_every_version(lake, settings):
+    """A run that is taken up again is found by its name: another way to name would work it anew."""
+    run_id = plan(lake, toy.boards(3))
+    following = [run_id]
+    for _ in range(2):
+        lake.write_bytes(result_path(following[-1]), b"its results, whose run is deleted")
+        for path in lake.list(f"runs/run={run_id}"):
+            lake.delete(path)
+        following.append(next_name(lake, run_id, more=True))
+    assert following[1:] == [digest("retry", run_id, str(number)) for number in (1, 2)]
+
+
+def test_a_damaged_run_is_not_finished(lake, settings):
+    run_id = plan(lake, toy.boards(3))
+    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    for path in lake.list(f"runs/run={run_id}"):
+        if path.endswith(".json"):
+            lake.write_bytes(path, b"{")
+    assert not is_finished(lake, run_id)
+    assert next_name(lake, run_id, more=True) == run_id, "to plan it again mends it"
+
+
+def test_states_and_solution_files_go_only_where_that_was_said(lake):
+    run_id = plan(lake, toy.boards(3), Ask(kind="all"))
+    state = frontier_path(ChunkRef(run_id=run_id, segment=0, chunk=0))
+    listed = file_path(files_folder(run_id), "ab" * 16, 0, 5)
+    for path in (state, listed):
+        lake.write_bytes(path, b"kept")
+    cancel_run(lake, run_id)
+    assert (lake.exists(state), lake.exists(listed)) == (True, True)
+    assert cancel_run(lake, run_id, drop_states=True).cancelled_at is not None
+    assert (lake.exists(state), lake.exists(listed)) == (False, False)
+
+
+def test_a_run_that_was_given_up_is_deleted_with_what_it_listed(lake):
+    run_id = plan(lake, toy.boards(3))
+    kept = plan(lake, toy.boards(4))
+    cancel_run(lake, run_id, drop_states=True)
+    lake.write_bytes(f"{files_folder(run_id)}/late", b"a worker that was too late wrote this")
+    assert discarded_at(lake, run_id) == read_run_status(lake, run_id).cancelled_at
+    delete_discarded(lake, run_id)
+    assert lake.list(files_folder(run_id)) == []
+    assert lake.folders("runs") == [f"runs/run={kept}"]
+    assert discarded_at(lake, run_id) is None
+
+
+def test_a_run_of_which_all_is_known_is_finished_at_once(lake, settings):
+    boards = toy.boards(3)
+    drive(lake, plan(lake, boards), InlineExecutor(lake, settings), settings=settings)
+    status = read_run_status(lake, plan(lake, boards))
+    assert (status.finished, status.planned, status.chunks_left) == (True, True, 0)
