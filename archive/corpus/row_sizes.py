@@ -75,7 +75,7 @@ def _text_bytes(column: pa.DictionaryArray) -> npt.NDArray[np.int64]:
 
 
 def _plain(lengths: pa.Array) -> npt.NDArray[np.int64]:
-    return np.asarray(pc.fill_null(lengths.cast(pa.int64()), 0).to_numpy(zero_copy_only=False))
+    return np.asarray(pc.fill_null(lengths.cast(pa.int64()), 0).to_numpy())
 
 
 def _is_list(kind: pa.DataType) -> bool:

@@ -42,6 +42,21 @@ def test_rows_come_in_tables_of_a_bounded_size_in_their_order() -> None:
     assert _pieces(pa.Table.from_pylist(rows[:2])) == [rows[:2]]
 
 
+def test_each_piece_counts_from_its_own_first_row() -> None:
+    rows = [{"x": [i] * length} for i, length in enumerate((4, 4, 3, 3, 2, 2))]
+    assert _pieces(pa.Table.from_pylist(rows)) == [rows[0:2], rows[2:4], rows[4:]]
+    rows = [{"x": [i] * length} for i, length in enumerate((4, 4, 3, 3, 1))]
+    assert _pieces(pa.Table.from_pylist(rows)) == [rows[0:2], rows[2:]]
+
+
+def test_columns_of_numbers_take_no_bound_away_from_those_behind_them() -> None:
+    table = pa.table({"n": [1, 2], "x": [[1] * 4, [1] * 5]})
+    assert _pieces(table) == [
+        [{"n": 1, "x": [1] * 4}],
+        ("x", "a list of 5 values; expected at most 4"),
+    ]
+
+
 def test_a_text_that_is_too_long_is_a_fault_and_others_are_plain() -> None:
     texts = pa.DictionaryArray.from_arrays(
         pa.array([0, 1, None, 0], pa.int8()), pa.array(["abc", "abcd"])
