@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pyarrow as pa
@@ -21,12 +21,14 @@ from nightgrid.archive.results.files import (
     solution_path,
 )
 from nightgrid.archive.results.parts import Part, put_parts
-from nightgrid.solvers.algebra import Outcome
+from nightgrid.solvers.algebra import Outcome, Statistics
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.runs.finishing.finish import solution_rows
 from nightgrid.workers.runs.job_keys import FINAL
+
+_STATISTICS = tuple(field.name for field in fields(Statistics))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +73,7 @@ def answer_of(
         "value": outcome.value,
         "reason_code": outcome.reason_code,
         "reason": outcome.reason,
-        **asdict(outcome.statistics),
+        **{name: getattr(outcome.statistics, name) for name in _STATISTICS},
         "parts": max(1, len(parts)),
         "run_id": run_id,
         **budget.to_row(question.ask),
