@@ -11,7 +11,9 @@ import json
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
+
+from pydantic_core import to_json
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
@@ -25,23 +27,23 @@ TIME_SHARE = 0.5
 """Share of a core that filing takes while boards of clients want the core as well."""
 
 
-def to_line(answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> str:
+def to_line(answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> bytes:
     """Write answers that are worked whole, and puzzles, as a line."""
     value = {
         "answers": [[answer.row, answer.solutions] for answer in answers],
         "puzzles": puzzles,
     }
-    return json.dumps(value, separators=(",", ":"))
+    return to_json(value)
 
 
-def file_line(lake: Lake, line: str) -> None:
+def file_line(lake: Lake, line: bytes) -> None:
     """File the answers and puzzles of a line. Raises NightgridError or OSError."""
     value: dict[str, Any] = json.loads(line)
     keep_asked(lake, [AskedPuzzle(*puzzle) for puzzle in value["puzzles"]])
     put_answers(lake, [Answer(row=row, solutions=many) for row, many in value["answers"]])
 
 
-def serve(lake: Lake, given: TextIO, told: TextIO) -> None:
+def serve(lake: Lake, given: BinaryIO, told: TextIO) -> None:
     """File lines until there are no more."""
     for line in given:
         why = ""
@@ -61,7 +63,7 @@ def main() -> None:
     lower_priority(TIME_SHARE)
     settings = program_settings()
     told, sys.stdout = sys.stdout, sys.stderr
-    serve(Lake.open(settings.lake), sys.stdin, told)
+    serve(Lake.open(settings.lake), sys.stdin.buffer, told)
 
 
 if __name__ == "__main__":

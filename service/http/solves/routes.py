@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic_core import to_json
 from starlette.datastructures import Headers
 from starlette.routing import Match, Route
 from starlette.types import Scope
@@ -168,11 +169,11 @@ class DirectRoute(Route):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Tell whether a request is for it. It counts as one of the route that is described."""
-        if scope["type"] == "http" and scope["query_string"]:
-            # The route that is described refuses parameters.
+        # Routes that are described answer other methods, and refuse parameters.
+        if scope["type"] != "http" or scope["method"] != "POST" or scope["query_string"]:
             return Match.NONE, {}
         match, found = super().matches(scope)
-        if match is not Match.NONE:
+        if match is Match.FULL:
             found["route"] = _POST_SOLVE
         return match, found
 
@@ -201,7 +202,9 @@ def recalling(service: Service) -> Recall:
 
 def answered(solve: dict[str, Any]) -> Response:
     """Answer with a job that has ended."""
-    return JSONResponse(solve, headers={"Content-Location": solve["links"]["self"]})
+    headers = {"Content-Location": solve["links"]["self"]}
+    # A quarter of what json takes, which for most of these is more than all else of the answer.
+    return Response(to_json(solve), headers=headers, media_type=JSONResponse.media_type)
 
 
 @router.get("/solves/{job_id}", response_model=Solve)

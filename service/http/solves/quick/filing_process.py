@@ -25,7 +25,7 @@ class FilingProcess:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def begin(self) -> None:
         """Start the process; where that fails, it is tried again with what is to be filed."""
@@ -42,7 +42,7 @@ class FilingProcess:
             process = self._started()
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(f"{to_line(answers, puzzles)}\n")
+            process.stdin.write(to_line(answers, puzzles) + b"\n")
             process.stdin.flush()
             told = process.stdout.readline()
         except OSError as error:
@@ -68,14 +68,12 @@ class FilingProcess:
             process.kill()
             process.wait()
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", MODULE],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
                 env=child_environment(self._settings),
                 start_new_session=True,
             )

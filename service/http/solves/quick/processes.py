@@ -7,11 +7,12 @@ its small budget, or while all of them are busy, goes into the queue as any othe
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import deque
 from collections.abc import Mapping
 from typing import Any
+
+from pydantic_core import to_json
 
 from nightgrid.service.http.solves.quick.process import Question, QuickProcess
 from nightgrid.workers.logs import get_logger
@@ -28,8 +29,6 @@ QUICK_S = 10 * TRY_SECONDS
 """What is expected to take longer is not tried. Of generated hard boards of Pips one in 300 is
 expected to take longer than a try, and takes a tenth of that: in the queue it would wait for as
 long as the largest one before it."""
-# Kept: `json.dumps` makes a new encoder for every message.
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 class QuickProcesses:
@@ -65,7 +64,7 @@ class QuickProcesses:
         if not self.is_ready:
             return None
         answer: asyncio.Future[dict[str, Any] | None] = asyncio.get_running_loop().create_future()
-        question = Question(_ENCODER.encode(message).encode("ascii") + b"\n", answer)
+        question = Question(to_json(message) + b"\n", answer)
         free = [each for each in self._processes if each.has_room]
         if free:
             min(free, key=lambda each: each.busy).ask(question)
