@@ -25,6 +25,10 @@ BACKLOG = 1024
 OWN_FILES = 256
 """Files that may be open beside connections: of the lake, of Redis, of workers."""
 LEAST_CONNECTIONS = 16
+GARBAGE = (2_000, 10, 10)
+"""When garbage is looked for: after so many new containers, each tenth time among older ones too.
+What is kept of an answer holds many, and is let go without that: with Python's own numbers the
+same ones were looked at again and again, a tenth of the CPU of a new board."""
 SWITCH_S = 0.001
 """How long one thread keeps the interpreter while another one wants it."""
 
@@ -55,6 +59,7 @@ class Server(uvicorn.Server):
             # What is loaded by now stays: no collection of garbage looks at it again.
             gc.collect()
             gc.freeze()
+            gc.set_threshold(*GARBAGE)
             self._on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
