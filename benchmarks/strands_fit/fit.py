@@ -7,6 +7,7 @@ blocks.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,10 @@ from nightgrid.archive.games.strands.ranking.ranker import LISTED
 from nightgrid.archive.games.strands.ranking.themes import THEME, theme_features
 
 F64 = npt.NDArray[np.float64]
-SEARCH_RIDGES = (10.0, 30.0, 100.0)
+Ridges = tuple[float, float]
+"""On what is weighed, and on directions of likeness to board words; 0 where there are none."""
+SEARCH_RIDGES = (30.0, 100.0, 300.0)
+"""One of 10 gains no first cover in all stages on the early boards (docs/adr/0040)."""
 MEANING_RIDGES = (100.0, 300.0, 1000.0)
 """Ridges on the directions of likeness to board words."""
 COVER_RIDGES = (3.0, 10.0, 30.0, 100.0)
@@ -45,11 +49,18 @@ BACKGROUND_WORDS, BACKGROUND_OF = 8000, 60_000
 class Fit:
     """Everything that is fitted on some lists."""
 
-    def __init__(self, listed: list[Listed], meanings: Meanings, phrases: Phrases) -> None:
-        """Take lists by date. Phrases come from a list of English, not from boards."""
+    def __init__(
+        self, listed: list[Listed], meanings: Meanings, phrases: Phrases,
+        ridges: Mapping[str, Ridges] | None = None,
+    ) -> None:  # fmt: skip
+        """Take lists by date. Phrases come from a list of English, not from boards.
+
+        `ridges` are known for what they name; others are chosen.
+        """
         self.meanings = meanings
         self.phrases = phrases
         self.listed = listed
+        self.ridges = dict(ridges or {})
         self.block = [block_of(i, len(listed)) for i in range(len(listed))]
         self.directions = main_directions(meanings)
         self.sums = [
@@ -68,6 +79,10 @@ class Fit:
     def before(self, count: int) -> Fit:
         """Fit on the first lists alone: what is known on a date."""
         return Fit(self.listed[:count], self.meanings, self.phrases)
+
+    def with_more(self, listed: list[Listed]) -> Fit:
+        """Take later lists, too, under the ridges that were chosen here."""
+        return Fit([*self.listed, *listed], self.meanings, self.phrases, self.ridges)
 
     def _without(self, block: int | None) -> list[int]:
         return [i for i, own in enumerate(self.block) if own != block]
@@ -99,11 +114,11 @@ class Fit:
         return fitted(self._without(None), ridge, meaning), folds
 
     def _chosen(
-        self, what: str, options: list[tuple[float, float]], choices: list[Choice], fitted: Any
+        self, what: str, options: list[Ridges], choices: list[Choice], fitted: Any
     ) -> tuple[float, float, list[F64]]:
-        best: tuple[float, tuple[float, float], list[F64]] | None = None
+        best: tuple[float, Ridges, list[F64]] | None = None
         trials = {}
-        for option in options:
+        for option in [self.ridges[what]] if what in self.ridges else options:
             folds = [fitted(self._without(block), *option) for block in range(BLOCKS)]
             own = [folds[block] for block in self.block]
             nats, first = judged(choices, own)
@@ -114,6 +129,7 @@ class Fit:
                 self.report[what] = {"ridge": option[0], "nats": round(nats, 4),
                                      "first": round(first, 4), "trials": trials}  # fmt: skip
         assert best is not None
+        self.ridges[what] = best[1]
         return *best[1], best[2]
 
     def plda(self, block: int | None) -> Plda:

@@ -36,6 +36,28 @@ class Later:
     """Rows of the covers that were meant; none where the list lacks them."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Temperatures:
+    """What scores are divided by before they are probabilities."""
+
+    theme: float
+    """For scores of everything, the language model included."""
+    alone: float
+    """For scores without the models."""
+    report: dict[str, Any]
+    """The cuts, and all that were tried."""
+
+
+def temperatures_of(fit: Fit) -> Temperatures:
+    """Choose both temperatures on the boards of a fit."""
+    alone, alone_tried = chosen(later_alone(fit))
+    say(f"alone: {alone}, {alone_tried}")
+    theme, theme_tried = chosen(later_read(fit))
+    say(f"theme: {theme}, {theme_tried}")
+    report = {"cuts": cuts(len(fit.listed)), "alone": alone_tried, "theme": theme_tried}
+    return Temperatures(theme=theme, alone=alone, report=report)
+
+
 def cuts(count: int) -> list[tuple[int, int]]:
     """Say how many boards are fitted on, and how many with those that are then tried."""
     after = min(AFTER_MAX, count // (CUTS + 2))

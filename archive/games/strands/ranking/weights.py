@@ -21,11 +21,11 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.ranking.score import WeighedTerms
 
 FOLDER = Path(__file__).parent / "fitted"
-NAME = "meant-9"
+NAME = "meant-12"
 """The weights that are used unless others are named. A refit takes a new name, and so does a change
 of what is ranked: stored ranks say which weights they come from. They are fitted on all boards at
 hand. Those of JUDGED are fitted in the same way without the last ones, which judge both."""
-JUDGED = "meant-10"
+JUDGED = "meant-11"
 VOCABULARY_PACKAGES = ("wordfreq", "symspellpy")
 """Packages whose lists the vocabulary is made of."""
 OTHER_VOCABULARY = "+"
