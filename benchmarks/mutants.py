@@ -75,7 +75,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     "archive/lake/conforming.py": ("archive/lake/test_conforming.py", "archive/lake/test_lake.py"),
     "archive/lake/location.py": ("archive/lake/test_location.py",),
     "archive/lookup/reference.py": ("archive/lookup",),
-    "archive/ingest/fetch.py": ("archive/ingest/test_fetch.py", "archive/ingest/test_drafts.py"),
+    "archive/ingest/fetch.py": (
+        "archive/ingest/test_fetch.py",
+        "archive/ingest/test_drafts.py",
+        "archive/ingest/test_seen_files.py",
+    ),
     "workers/settings_sources.py": (
         "workers/test_settings.py",
         "service/options/test_setting_origins.py",

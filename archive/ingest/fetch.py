@@ -123,7 +123,7 @@ def fetch(
         _store(raw, date, answer, now(), report)
         if files is not None and answer.kind == AnswerKind.BODY:
             files.saw(date, raw.of(date)[-1].sha256)
-        if len(report.new) == 1 and report.new[0] == date:
+        if report.new == [date]:
             on_new()
         if answer.source_down:
             failures_in_a_row = GIVE_UP_AFTER_FAILURES
@@ -208,4 +208,4 @@ def _drafts(latest: pa.Table) -> set[dt.date]:
 
 
 def _day_of(times: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.cast(pc.cast(times, pa.timestamp("us")), pa.date32(), safe=False)
+    return pc.cast(pc.cast(times, pa.timestamp("us")), pa.date32())

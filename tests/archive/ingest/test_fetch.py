@@ -41,6 +41,9 @@ class Endpoint:
     def __init__(self) -> None:
         self.answers: dict[dt.date, Answer] = {}
         self.asked: list[tuple[dt.date, Validators | None]] = []
+        self.dates_left = 0
+        self.left: list[int] = []
+        """Dates that were left to ask for, at each that was asked for."""
 
     def url(self, date: dt.date) -> str:
         return f"https://endpoint/{date}.json"
@@ -52,6 +55,7 @@ class Endpoint:
 
     def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
         self.asked.append((date, validators))
+        self.left.append(self.dates_left)
         answer = self.answers.get(date, Answer(kind=AnswerKind.ABSENT, url="", http_status=404))
         return replace(answer, url=self.url(date))
 
@@ -308,6 +312,37 @@ def test_failures_are_counted_in_a_row(
     report = fetch(lake, endpoint, first=day(1), last=day(2 * between + 1), now=now)
     assert len(endpoint.asked) == 2 * between, "the row begins anew behind that answer"
     assert [f.date for f in report.failed if f.rule == NOT_ASKED] == [day(2 * between + 1)]
+
+
+def test_a_source_is_told_how_many_dates_may_be_left_to_ask_for(
+    lake: Lake, endpoint: Endpoint, now: Now
+) -> None:
+    fetch(lake, endpoint, first=day(1), last=day(7), now=now)
+    assert endpoint.left == [5, 5, 5, 4, 3, 2, 1], "at most so many before it would be given up"
+    endpoint.left.clear()
+    for number in range(1, 8):
+        endpoint.fails(day(number))
+    fetch(lake, endpoint, first=day(1), last=day(7), now=now)
+    assert endpoint.left == [5, 4, 3, 2, 1]
+
+
+def test_the_first_new_payload_is_told_at_once_and_no_later_one(
+    lake: Lake, endpoint: Endpoint, now: Now
+) -> None:
+    asked_when_told: list[int] = []
+    for number in (2, 3, 5):
+        endpoint.gives(day(number), b"x")
+
+    def ask() -> None:
+        def on_new() -> None:
+            asked_when_told.append(len(endpoint.asked))
+
+        fetch(lake, endpoint, first=day(1), last=day(5), now=now, on_new=on_new)
+
+    ask()
+    assert asked_when_told == [2]
+    ask()
+    assert asked_when_told == [2], "nothing was new"
 
 
 def test_a_source_that_asks_for_a_long_pause_gets_it(
