@@ -144,7 +144,11 @@ def test_the_body_of_a_redirect_is_not_read(server: Server) -> None:
         ("2002:5db8:d822::", Reach.PUBLIC),
         ("64:ff9b::7f00:1", Reach.MACHINE),
         ("64:ff9b::5db8:d822", Reach.PUBLIC),
+        ("64:ff9b::", Reach.MACHINE),
+        ("64:ff9b::1", Reach.PRIVATE),
         ("2001:0:0:0:0:0:80ff:fffe", Reach.MACHINE),
+        # A public relay, 65.54.227.120, in front of 192.168.1.1.
+        ("2001:0:4136:e378:0:0:3f57:fefe", Reach.PRIVATE),
     ],
 )
 def test_an_address_is_known_by_what_it_reaches(address: str, reach: Reach) -> None:
@@ -290,7 +294,8 @@ def test_a_name_that_does_not_resolve_is_tried_again(
 
 def test_a_pinned_request_names_its_host_where_servers_and_certificates_look() -> None:
     request = httpx.Client().build_request("GET", "https://b.org:8443/x?y=1")
-    request = pinned(request, [ipaddress.ip_address("2606:2800:220:1::1")])
+    addresses = ("2606:2800:220:1::1", "93.184.216.34")
+    request = pinned(request, [ipaddress.ip_address(address) for address in addresses])
     assert str(request.url) == "https://[2606:2800:220:1::1]:8443/x?y=1"
     assert request.headers["Host"] == "b.org:8443"
     assert request.extensions["sni_hostname"] == "b.org"
