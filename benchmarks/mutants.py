@@ -110,6 +110,9 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("archive/sources/folder.py", "self._max_body_bytes + 2"): (
         "one byte beyond the bound is enough to see that a body is longer"
     ),
+    ("archive/payloads/strict_json.py", "_after_space(text, -1)"): (
+        "to look from before the begin is to look from there"
+    ),
     ("archive/parquet_sizes.py", "fields[2], prefixed=True)"): "a page without values has no texts",
     ("workers/driver/progress.py", '("M", 999999.0)'): "three digits do not show it",
     ("workers/settings_sources.py", "matches(name, fields, 2)"): "the first alone is named",

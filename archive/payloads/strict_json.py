@@ -176,8 +176,8 @@ def _member(text: str, at: int) -> tuple[Member, int | None]:
         return _syntax(text, at, "expected a key in double quotes"), None
     try:
         key, end = _Decoder().decode(text, at)
-    except ValueError as error:
-        return _syntax(text, at, _what(error)), None
+    except json.JSONDecodeError as error:
+        return _syntax(text, at, error.msg), None
     colon = _after_space(text, end)
     if text[colon : colon + 1] != ":":
         return _syntax(text, colon, "expected ':'"), None
@@ -208,7 +208,7 @@ def _bad_value(
     if end is None:
         return _at_key(key, "truncated", "the text ends before the value does"), None
     place = _position(text, error.pos)
-    return _at_key(key, "not-json", f"{_what(error)} at {place}"), end
+    return _at_key(key, "not-json", f"{error.msg} at {place}"), end
 
 
 def _skip(text: str, start: int) -> int | None:
@@ -277,10 +277,6 @@ def _position(text: str, at: int) -> str:
     line = text.count("\n", 0, at) + 1
     column = at - text.rfind("\n", 0, at)
     return f"line {line}, column {column}"
-
-
-def _what(error: ValueError) -> str:
-    return error.msg if isinstance(error, json.JSONDecodeError) else "cannot be read"
 
 
 def _whole(rule: str, place: str, message: str) -> Member:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightgrid.archive.payloads import strict_json
-from nightgrid.archive.payloads.strict_json import Member, members_by_key, read_members
+from nightgrid.archive.payloads.strict_json import Member, members_by_key, read_members, shown
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**18), 10**18) | st.text(max_size=8),
@@ -74,6 +74,11 @@ DEEP = 100_000
         (b"\xef\xbb\xbf{}", [(None, "byte-order-mark")]),
         ('{"a": 1}'.encode("utf-16"), [(None, "not-utf-8")]),
         ('{"a": 1}'.encode("utf-16-le"), [(None, "not-json")]),
+        (b"{} x", [(None, "trailing-data")]),
+        (b'{"a": 1, "a": 2}', [("a", ""), ("a", "")]),
+        (b'{"a\x01": 1}', [(None, "not-json")]),
+        (b'{"a', [(None, "not-json")]),
+        (b'{"a": 1}x', [("a", ""), (None, "trailing-data")]),
         (b'{"a": 1} {}', [("a", ""), (None, "trailing-data")]),
         (b'{"a": 1,}', [("a", ""), (None, "not-json")]),
         (b'{"a": 1 "b": 2}', [("a", ""), (None, "not-json")]),
@@ -107,6 +112,51 @@ def test_a_fault_costs_its_own_member_only(
 def test_the_place_of_a_fault_is_a_path_or_a_position() -> None:
     faults = [m.fault for m in read_members(b'{"a": {"b": [1, {"c": NaN}]},\n "d": 1 "e"}')]
     assert [fault.place for fault in faults if fault] == ["a.b[1].c", "line 2, column 9"]
+
+
+def test_of_keys_only_the_one_that_stands_twice_has_a_fault() -> None:
+    (member,) = read_members(b'{"a": {"x": 1, "y": 2, "z": 3, "y": 4}}')
+    assert str(member.fault) == "a.y: key 'y' stands twice"
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"<html></html>", "line 1, column 1: expected a JSON object, got '<html></html'"),
+        (b"\xff[]", "byte 0: the body is not UTF-8"),
+        (b"[]", "line 1, column 1: expected a JSON object, got a list"),
+        (b'\n "x"', "line 2, column 2: expected a JSON object, got a text"),
+        (b"true", "line 1, column 1: expected a JSON object, got true or false"),
+        (b"null", "line 1, column 1: expected a JSON object, got null"),
+        (b"-1.5", "line 1, column 1: expected a JSON object, got a number"),
+        (b"1 2", "line 1, column 1: expected a JSON object, got '1 2'"),
+        (b'\n{"a" 1}', "line 2, column 6: expected ':', got '1}'"),
+        (b"{'a': 1}", "line 1, column 2: expected a key in double quotes, got ''a': 1}'"),
+        (b'{"a": 1}\nx', "line 2, column 1: expected nothing after the object, got 'x'"),
+        (b'{"a": 1', "line 1, column 8: expected ',' or '}', but the text ends"),
+        (b'{"a": [1, nope]}', "a: Expecting value at line 1, column 11"),
+        (b'{"a": ' + b"1" * 21 + b"}", "a: expected at most 20 digits, got 21"),
+        (b'{"a": NaN}', "a: expected a JSON value, got NaN"),
+    ],
+)
+def test_a_fault_says_where_it_is_and_what_was_expected(data: bytes, says: str) -> None:
+    (fault,) = [str(member.fault) for member in read_members(data) if member.fault]
+    assert fault == says
+
+
+def test_a_text_is_shown_as_far_as_there_is_room_and_with_no_control_characters() -> None:
+    assert shown("a" * 40) == "a" * 40
+    assert shown("a" * 41) == "a" * 37 + "..."
+    assert shown("abcdef", 5) == "ab..."
+    assert shown("a\x01") == "a\\u0001"
+
+
+def test_so_many_members_are_read_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strict_json, "MAX_MEMBERS", 2)
+    assert told(b'{"a": 1, "b": 2}') == [("a", ""), ("b", "")]
+    assert told(b'{"a": 1, "b": 2} ') == [("a", ""), ("b", "")]
+    assert told(b'{"a": 1, "b": 2, "c": 3}') == [("a", ""), ("b", ""), (None, "too-many-levels")]
+    assert told(b'{"a": 1, "b": NaN}') == [("a", ""), ("b", "not-a-number")]
 
 
 @pytest.mark.parametrize("piece", [b'\\"', b'"a', b"[", b"{", b"]", b"\\", b'"\\'])
