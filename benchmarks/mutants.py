@@ -113,6 +113,13 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("archive/payloads/strict_json.py", "_after_space(text, -1)"): (
         "to look from before the begin is to look from there"
     ),
+    ("archive/lake/location.py", "if writes else 1)"): "1 is os.X_OK, which is asked for anyway",
+    ("archive/payloads/strict_json.py", "if len(value) <= len(pairs):"): (
+        "the careful way reads it as well, and finds no key that stands twice"
+    ),
+    ("archive/payloads/strict_json.py", "len(value) < MAX_MEMBERS else"): (
+        "the careful way reads it as well"
+    ),
     ("archive/parquet_sizes.py", "fields[2], prefixed=True)"): "a page without values has no texts",
     ("workers/driver/progress.py", '("M", 999999.0)'): "three digits do not show it",
     ("workers/settings_sources.py", "matches(name, fields, 2)"): "the first alone is named",

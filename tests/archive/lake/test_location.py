@@ -13,6 +13,8 @@ from nightgrid.archive.lake.location import (
     EXPECTED,
     SCHEMES,
     check_location,
+    check_path,
+    folder_of,
     is_missing,
     make_folder,
     name_of_others,
@@ -45,6 +47,8 @@ def test_a_lake_may_lie_where_it_can_be_made(tmp_path: Path, url: str) -> None:
         ("s3:/bucket/lake", "lacks // after s3:"),
         ("gs:bucket", "lacks // after gs:"),
         (" ", "is no path"),
+        ("s3://[bucket", "is no URL"),
+        ("file://localhost{}/file", "is a file"),
     ],
 )
 def test_elsewhere_it_is_refused(tmp_path: Path, url: str, trouble: str) -> None:
@@ -127,13 +131,14 @@ def test_a_lake_that_is_only_read_need_not_be_written(
         check_location(str(tmp_path), writes=False)
 
 
-def test_credentials_are_refused_and_not_shown() -> None:
+@pytest.mark.parametrize("who", ["me:secret", ":secret", "secret"])
+def test_credentials_are_refused_and_not_shown(who: str) -> None:
     with pytest.raises(PermanentError, match=r"^the lake's URL carries credentials; ") as error:
-        check_location("s3://me:secret@bucket/lake")
+        check_location(f"s3://{who}@bucket/lake")
     assert "secret" not in str(error.value)
 
 
-@pytest.mark.parametrize("url", ["{}/new", "file://{}/new"])
+@pytest.mark.parametrize("url", ["{}/new", "{}/new/lake", "file://{}/new"])
 def test_a_lake_is_missing_until_its_folder_is_made(tmp_path: Path, url: str) -> None:
     place = url.format(tmp_path)
     assert is_missing(place)
@@ -152,3 +157,48 @@ def test_a_folder_that_the_system_does_not_show_is_told_with_the_reason(
     monkeypatch.setattr(Path, "exists", refuse)
     with pytest.raises(PermanentError, match=r"cannot be looked at \(File name too long\)"):
         check_location(str(tmp_path))
+
+
+def test_a_folder_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(PermanentError) as error:
+        make_folder(f"{tmp_path}/file/lake")
+    assert str(error.value) == (
+        f"lake '{tmp_path}/file/lake' cannot be made (Not a directory); {EXPECTED}"
+    )
+
+
+def test_the_path_of_a_url_is_decoded_and_a_plain_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/me")
+    assert folder_of("file:///srv/a%20b") == Path("/srv/a b")
+    assert folder_of("/srv/a%20b?#") == Path("/srv/a%20b?#")
+    assert folder_of("~/lake") == Path("/home/me/lake")
+    assert folder_of("lake") == tmp_path / "lake"
+
+
+@pytest.mark.parametrize("path", ["a", "a/b.json", "a/.b", "a/.staging"])
+def test_a_path_inside_a_lake_is_given_back(path: str) -> None:
+    assert check_path(path) == path
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("", "is not a path inside the lake"),
+        ("/a", "is not a path inside the lake"),
+        ("a//b", "is not a path inside the lake"),
+        ("a/../b", "is not a path inside the lake"),
+        ("a/.", "is not a path inside the lake"),
+        ("a\\b", "is not a path inside the lake"),
+        ("a\0b", "is not a path inside the lake"),
+        (".staging", "lies in the lake's staging folder"),
+        (".staging/a", "lies in the lake's staging folder"),
+    ],
+)
+def test_a_path_that_leads_elsewhere_is_refused(path: str, says: str) -> None:
+    with pytest.raises(PermanentError) as error:
+        check_path(path)
+    assert says in str(error.value)
