@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.question import Question
+from nightgrid.workers.driver.chunk_records import Counts
 from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.progress import (
     FEW_CHUNKS,
@@ -58,15 +60,107 @@ def test_the_rest_takes_as_much_longer_as_what_was_worked():
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
+        (-1, "0 s"),
         (40, "40 s"),
+        (59, "59 s"),
+        (60, "1:00 min"),
         (185, "3:05 min"),
+        (3_599, "59:59 min"),
+        (3_600, "1:00 h"),
         (7_800, "2:10 h"),
+        (2 * 86_400 - 1, "47:59 h"),
+        (2 * 86_400, "2 days"),
+        (63_115_199, "730 days"),
+        (63_115_200, "2 years"),
         (3 * 86_400, "3 days"),
         (50_945_959_134_802, "1,614,380 years"),
     ],
 )
 def test_a_time_has_a_unit_that_fits(seconds: float, text: str):
     assert clock_time(seconds) == text
+
+
+def test_a_line_of_progress_has_what_is_known():
+    """Given a run on its way, Then its line has jobs, chunks, time, rate, and what went wrong."""
+    line = "100 of 300 jobs, 10 of 30 chunks, 60.0 s, 200 k states/s"
+    quiet = replace(AT, expected_total_s=0.0)
+    assert progress_text(quiet) == line
+    assert progress_text(replace(quiet, oldest_seconds=1.9)) == line
+    assert progress_text(replace(quiet, oldest_seconds=2.0)) == f"{line}, oldest chunk 2 s"
+    assert progress_text(replace(quiet, failures=1)) == f"{line}, 1 failure"
+    assert progress_text(replace(quiet, states=0)) == line.removesuffix(", 200 k states/s")
+    assert progress_text(replace(quiet, planned_share=0.5)).startswith(
+        "100 of 300 jobs so far, 10 of 30 chunks so far, 60.0 s"
+    )
+
+
+def test_the_end_is_told_while_anything_is_left_once_a_second_was_worked():
+    for left in (
+        replace(AT, jobs_done=300),
+        replace(AT, chunks_done=30, foreseen_done=30),
+        replace(AT, kernel_ns=10**9),
+    ):
+        assert "left" in progress_text(left)
+    assert "left" not in progress_text(replace(AT, kernel_ns=10**9 - 1))
+
+
+def test_a_lower_bound_is_told_from_what_a_chunk_has_taken():
+    split = replace(AT, kernel_ns=10 * 10**9, foreseen_total=26)
+    bound = replace(split, expected_total_s=12.0)
+    assert progress_text(bound).endswith(", at least 1 s left"), "as much as is worth telling"
+    assert "left" not in progress_text(replace(bound, expected_total_s=11.9))
+    in_flight = replace(bound, expected_total_s=30.0, begun=[Begun(elapsed_s=2.0, expected_s=2.0)])
+    assert "at least 9 s left" in progress_text(in_flight)
+
+
+def test_nothing_worked_or_nothing_expected_leaves_the_estimate_as_it_is():
+    for unknown in (replace(AT, kernel_ns=0), replace(AT, expected_done_s=0.0)):
+        left = left_of(unknown)
+        assert left is not None
+        assert left.core_s == 50.0 - unknown.expected_done_s
+
+
+def test_a_chunk_is_late_beyond_three_times_what_is_expected_of_it():
+    exact = replace(AT, kernel_ns=10 * 10**9)
+    for expected_s, bound_s in ((10.0, 30.0), (0.001, 6.0)):
+        for elapsed_s, late in ((bound_s, False), (bound_s + 0.001, True)):
+            begun = [Begun(elapsed_s=elapsed_s, expected_s=expected_s)]
+            left = left_of(replace(exact, foreseen_done=0, foreseen_total=20, begun=begun))
+            assert left is not None
+            assert left.at_least is late
+
+
+def test_of_a_plan_at_its_begin_the_rest_is_a_hundred_times_as_much_at_most():
+    seen = [left_of(replace(AT, planned_share=share)) for share in (0.001, 0.01, 0.02)]
+    first, least, twice = (left.core_s for left in seen if left is not None)
+    assert first == least > twice
+    shared = left_of(replace(AT, processes=10**6, planned_share=0.5, kernel_ns=10 * 10**9))
+    assert shared is not None
+    assert shared.wall_s == shared.core_s / 50, "of 60 chunks 10 are done"
+    alone = left_of(replace(AT, processes=0))
+    assert alone is not None
+    assert alone.wall_s == alone.core_s
+
+
+def test_jobs_done_are_those_worked_whole_and_those_put_together():
+    table = SimpleNamespace(
+        counts=Counts(answered=3, planned_rows=8),
+        jobs=SimpleNamespace(done=2, siblings=1),
+        flights=list,
+        failures=4,
+    )
+    run = SimpleNamespace(
+        run_id="0" * 32,
+        question=SimpleNamespace(game="pips"),
+        job_count=9,
+        planned=False,
+        puzzle_count=5,
+    )
+    seen = progress_of(table, run, processes=2, seconds=7.0, now=20.0)
+    assert (seen.jobs_done, seen.jobs_total, seen.planned_share) == (5, 7, 1.0)
+    assert (seen.failures, seen.in_flight, seen.oldest_seconds) == (4, 0, None)
+    unknown = SimpleNamespace(**{**vars(run), "puzzle_count": 0})
+    assert progress_of(table, unknown, processes=2, seconds=7.0, now=20.0).planned_share == 1.0
 
 
 def test_no_more_processes_share_the_rest_than_there_are_chunks_of_it():
