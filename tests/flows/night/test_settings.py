@@ -9,13 +9,16 @@ import pytest
 
 from nightgrid.flows.cluster import batch_is_served
 from nightgrid.flows.night.settings import (
+    FIRST_PAYLOADS,
     NightGame,
     NightSettings,
     beside_games,
     night_sources,
 )
 from nightgrid.flows.prefect import environment
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.settings import Settings
 
 
@@ -28,6 +31,12 @@ from nightgrid.workers.settings import Settings
         (
             {"since": dt.date(2026, 1, 2), "until": dt.date(2026, 1, 1)},
             "since 2026-01-02 is after until 2026-01-01",
+        ),
+        ({"lexicon": "words.txt"}, "pips is not played with words; expected no lexicon"),
+        ({"rules": "spangram=off"}, "spangram"),
+        (
+            {"asks": (Ask(kind="count"), Ask(kind="first"), Ask(kind="count"))},
+            "asks are count, first, count; expected each once",
         ),
         ({"executor": "threads"}, "unknown executor 'threads'; expected celery or inline"),
     ],
@@ -43,6 +52,31 @@ def test_a_value_that_no_night_can_have_is_one_clear_error(values, sentence, tmp
 
     with pytest.raises(PermanentError, match=sentence):
         settings()
+
+
+def test_a_night_game_may_have_what_is_just_allowed():
+    day = dt.date(2026, 1, 1)
+    game = NightGame(source="payloads", since=day, until=day, refresh_days=0)
+    assert (game.since, game.until, game.refresh_days) == (day, day, 0)
+    assert NightGame(source="payloads", since=day).until is None
+    assert NightGame(source="payloads", until=day).since is None
+    words = NightGame(source="payloads", game="strands", lexicon="words.txt", rules="spangram=off")
+    assert (words.lexicon, words.rules) == ("words.txt", "spangram=off")
+
+
+def test_a_night_asks_what_its_game_has_for_one_unless_it_is_said():
+    assert NightGame(source="payloads").asks == game_plug("pips").night_asks != ()
+    asks = (Ask(kind="first"),)
+    assert NightGame(source="payloads", asks=asks).asks == asks
+
+
+def test_a_run_goes_on_by_itself_unless_it_was_cancelled(tmp_path):
+    workers, games = Settings(lake=str(tmp_path)), (NightGame(source="payloads"),)
+    night = NightSettings(games=games, workers=workers)
+    assert night.way_on("ab", cancelled=False) == "the next night goes on with it"
+    assert night.way_on("ab", cancelled=True) == (
+        "nights go on with it when runs/run=ab/CANCELLED.json is deleted from the lake"
+    )
 
 
 def test_no_worker_serves_a_server_that_is_not_there(tmp_path):
@@ -85,6 +119,37 @@ def test_a_folder_is_of_the_game_that_its_payloads_are_of(tmp_path):
     assert night_sources([str(tmp_path)]) == {"letterboxed": str(tmp_path)}
     assert night_sources([str(tmp_path)], "strands") == {"strands": str(tmp_path)}
     assert night_sources([f"tiles={tmp_path}"]) == {"tiles": str(tmp_path)}
+
+
+def test_a_few_payloads_tell_the_game_of_a_folder(tmp_path):
+    for number in range(1, FIRST_PAYLOADS):
+        (tmp_path / f"2025-01-{number:02d}.json").write_text("damaged")
+    last, after = (tmp_path / f"2025-01-{FIRST_PAYLOADS + i:02d}.json" for i in (0, 1))
+    last.write_text('{"sides": ["TAP", "ERD", "NIL", "YCO"]}')
+    assert night_sources([str(tmp_path)]) == {"letterboxed": str(tmp_path)}
+    last.rename(after)
+    last.write_text("damaged")
+    assert night_sources([str(tmp_path)]) == {"pips": str(tmp_path)}
+
+
+def test_a_folder_whose_payloads_cannot_be_read_is_of_the_default_game(tmp_path):
+    (tmp_path / "2025-01-01.json").mkdir()
+    assert night_sources([str(tmp_path)]) == {"pips": str(tmp_path)}
+
+
+def test_a_folder_that_is_there_is_a_source_whatever_its_name_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chess=there").mkdir()
+    assert night_sources(["chess=there"]) == {"pips": "chess=there"}
+    assert night_sources(["a-b=c"]) == {"pips": "a-b=c"}
+
+
+def test_what_lies_beside_games_is_sorted_without_hidden_names(tmp_path):
+    for name in ("tiles", "zebra", ".git", "notes", "b."):
+        (tmp_path / name).mkdir()
+    (tmp_path / "a.txt").touch()
+    assert beside_games(str(tmp_path)) == ["a.txt", "b.", "notes", "zebra"]
+    assert beside_games("https://example.org") == []
 
 
 @pytest.mark.parametrize(
