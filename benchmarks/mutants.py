@@ -122,6 +122,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ),
     ("archive/parquet_sizes.py", "fields[2], prefixed=True)"): "a page without values has no texts",
     ("workers/driver/progress.py", '("M", 999999.0)'): "three digits do not show it",
+    ("workers/settings_sources.py", "CONFIG_MAX_BYTES + 2"): (
+        "one byte beyond the bound is enough to see that a file is longer"
+    ),
+    ("workers/settings_sources.py", 'error["loc"][ -1]'): "no setting has settings within it",
     ("workers/settings_sources.py", "matches(name, fields, 2)"): "the first alone is named",
     ("archive/corpus/row_sizes.py", "fill_null(lengths.cast(pa.int64()), "): (
         "the bound of a piece is about; a null counts one value more or less"

@@ -164,16 +164,16 @@ def faults_of(
     """Say of each setting that is wrong where it stands, what it is and what was expected."""
     for error in errors:
         name = str(error["loc"][0]) if error["loc"] else ""
-        if name not in fields:
-            yield _said(error)
-            continue
         if name in given:
             where = f"--{name.replace('_', '-')}"
         elif os.environ.get(variable(name)) or path is None:
             where = variable(name)
         else:
             where = f"{path}: {name}"
-        if error["type"] == "value_error":
+        if name not in fields:
+            # What settings are together stands in no one place, and the sentence names them.
+            yield _said(error)
+        elif error["type"] == "value_error":
             yield f"{where} {_said(error)}"
         else:
             yield f"{where} is {error['input']!s:.40}; expected {expected(fields[name])}"
