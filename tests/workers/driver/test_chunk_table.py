@@ -44,6 +44,7 @@ from nightgrid.workers.driver.reconciler import (
 )
 from nightgrid.workers.runs.attempts import Attempts, Start
 from nightgrid.workers.runs.manifest import Segment
+from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged.stages import Carried
 from tests.drawn import drawn
 
@@ -214,6 +215,12 @@ def test_a_chunk_that_is_worked_again_is_sent_before_all_others(way):
     for transition in way:
         make(table, transition, (0, 2))
     assert keys(table.ready()) == [(0, 2), (0, 0), (0, 1)]
+
+
+def test_a_chunk_is_named_by_its_segment_and_its_number_in_it():
+    table = ChunkTable(RUN)
+    table.add(segment(2, rows=(1, 1)), {})
+    assert table.ref((2, 1)) == ChunkRef(run_id=RUN, segment=2, chunk=1, attempt=1)
 
 
 def test_the_attempts_that_the_lake_knows_name_the_next_flight():
