@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import digest
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.finishing import gathering as buckets
-from nightgrid.workers.runs.finishing.gathering import Buckets
+from nightgrid.workers.runs.finishing.gathering import Buckets, Gathering, is_full
+from nightgrid.workers.runs.run_files import ChunkRef
 
 SCHEMA = pa.schema([pa.field("job_id", pa.string(), nullable=False), pa.field("n", pa.int64())])
 
@@ -50,3 +56,136 @@ def test_freed_memory_is_returned_now_and_then(tmp_path: Path, monkeypatch: pyte
         # What is left is spread, though it be nothing; then eight buckets are read.
         assert len(list(held.tables())) == 8
         assert len(trimmed) == 8 + 1 + 2
+
+
+@pytest.mark.parametrize(
+    ("expected_rows", "bucket_rows", "files"),
+    [
+        (60, None, 0),
+        (61, None, 3),
+        (90, None, 3),
+        (91, None, 4),
+        (10, 5, 0),
+        (11, 5, 3),
+        (99, 5, 6),
+    ],
+)
+def test_rows_are_spread_over_as_many_files_as_are_expected_to_be_needed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    expected_rows: int,
+    bucket_rows: int | None,
+    files: int,
+):
+    monkeypatch.setattr(buckets, "ROW_GROUP_ROWS", 70)
+    monkeypatch.setattr(buckets, "BUCKET_ROWS", 30)
+    monkeypatch.setattr(buckets, "BUCKETS_MAX", 6)
+    with Buckets(tmp_path, SCHEMA, expected_rows, bucket_rows):
+        assert len(list(tmp_path.iterdir())) == files
+
+
+def test_what_a_row_group_takes_stays_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(buckets, "ROW_GROUP_ROWS", 50)
+    monkeypatch.setattr(buckets, "BUCKET_ROWS", 30)
+    for rows, files in ((50, 0), (51, 2)):
+        with Buckets(tmp_path, SCHEMA, rows):
+            assert len(list(tmp_path.iterdir())) == files
+
+
+def test_rows_are_spread_at_once_when_they_have_many_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    table = pa.table({"job_id": [digest(str(n)) for n in range(10)], "n": range(10)}, schema=SCHEMA)
+    monkeypatch.setattr(buckets, "ROW_GROUP_ROWS", 5)
+    spread: list[int] = []
+    monkeypatch.setattr(buckets, "trim", lambda: spread.append(1))
+    for most, times in ((2 * table.nbytes, 1), (2 * table.nbytes + 1, 0)):
+        spread.clear()
+        monkeypatch.setattr(buckets, "SPREAD_BYTES", most)
+        with Buckets(tmp_path, SCHEMA, 20, 5) as held:
+            held.add(table)
+            assert spread == []
+            held.add(table)
+            assert len(spread) == times
+
+
+def test_so_many_chunks_or_rows_are_enough_to_take_in():
+    assert not is_full(buckets.BATCH_CHUNKS - 1, buckets.BATCH_ROWS - 1)
+    assert is_full(buckets.BATCH_CHUNKS, 0)
+    assert is_full(0, buckets.BATCH_ROWS)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "rows", "sizes"), [(2, 100, [2, 2, 1, 1]), (9, 20, [2, 2, 1, 1]), (9, 21, [3, 2, 1])]
+)
+def test_chunks_are_taken_in_together_within_a_segment(
+    monkeypatch: pytest.MonkeyPatch, chunks: int, rows: int, sizes: list[int]
+):
+    monkeypatch.setattr(buckets, "BATCH_CHUNKS", chunks)
+    monkeypatch.setattr(buckets, "BATCH_ROWS", rows)
+    refs = [
+        ChunkRef(run_id="0" * 32, segment=segment, chunk=chunk)
+        for segment, number in ((0, 5), (1, 1))
+        for chunk in range(number)
+    ]
+    run: Any = SimpleNamespace(rows=lambda _key: 10)
+    batches = list(buckets._batches(run, refs))
+    assert [len(batch) for batch in batches] == sizes
+    assert [ref for batch in batches for ref in batch] == refs
+
+
+def _run(jobs: int, kind: str = "count", puzzles: int = 0) -> Any:
+    return SimpleNamespace(
+        run_id="a",
+        job_count=jobs,
+        puzzle_count=puzzles,
+        question=SimpleNamespace(ask=SimpleNamespace(kind=kind)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("numbers", "says"),
+    [
+        ([[0, 1, 2]], None),
+        ([[2], [], [0], [1]], None),
+        ([[0, 1]], "run a: 1 jobs have no outcome; expected one for each"),
+        ([], "run a: 3 jobs have no outcome; expected one for each"),
+        ([[0, 1, 2], [1]], "run a: a job has two outcomes; expected one"),
+        ([[0, 1, 1]], "run a: a job has two outcomes; expected one"),
+        ([[0, 1, 2, 3]], "run a: a job is numbered beyond 3 jobs"),
+        ([[0, 1, -1]], "run a: a job is numbered -1"),
+    ],
+)
+def test_each_job_has_one_outcome(tmp_path: Path, numbers: list[list[int]], says: str | None):
+    run = _run(3)
+
+    def gather():
+        with Gathering(Lake.open(str(tmp_path / "lake")), run) as held:
+            for some in numbers:
+                held._count(np.array(some, np.int64))
+            held._check(run)
+
+    if says is None:
+        gather()
+        return
+    with pytest.raises(PermanentError) as error:
+        gather()
+    assert str(error.value) == says
+
+
+def test_rows_lie_in_the_folder_that_is_named_and_go_with_it(tmp_path: Path):
+    folder = tmp_path / "side" / "a"
+    lake = Lake.open(str(tmp_path / "lake"))
+    folder.mkdir(parents=True)
+    (folder / "left").touch()
+    with Gathering(lake, _run(1), folder):
+        assert list(folder.iterdir()) == []
+    assert not folder.exists()
+    for run, files in (
+        (_run(3_000), 0),
+        (_run(3_000, "all"), 3),
+        (_run(3_000, "all", puzzles=2_048), 0),
+        (_run(3_000, "all", puzzles=4_097), 5),
+    ):
+        with Gathering(lake, run, tmp_path / "other" / "b"):
+            assert len(list((tmp_path / "other" / "b").iterdir())) == files
