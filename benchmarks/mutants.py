@@ -122,6 +122,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ),
     ("archive/parquet_sizes.py", "fields[2], prefixed=True)"): "a page without values has no texts",
     ("workers/driver/progress.py", '("M", 999999.0)'): "three digits do not show it",
+    ("workers/driver/progress.py", '("G", 999999999.0)'): "three digits do not show it",
     ("workers/settings_sources.py", "CONFIG_MAX_BYTES + 2"): (
         "one byte beyond the bound is enough to see that a file is longer"
     ),

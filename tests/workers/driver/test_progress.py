@@ -120,6 +120,27 @@ def test_nothing_worked_or_nothing_expected_leaves_the_estimate_as_it_is():
         assert left.core_s == 50.0 - unknown.expected_done_s
 
 
+def test_little_that_was_worked_is_compared_with_what_was_expected_of_it():
+    many = replace(AT, foreseen_done=10**12, foreseen_total=10**12 + 20, expected_total_s=3.0)
+    for kernel_s, expected_s, core_s in ((0.5, 1.0, 1.0), (4.0, 0.5, 20.0)):
+        left = left_of(replace(many, kernel_ns=int(kernel_s * 1e9), expected_done_s=expected_s))
+        assert left is not None
+        assert left.core_s == pytest.approx(core_s)
+
+
+def test_what_took_all_that_was_expected_has_nothing_left():
+    left = left_of(replace(AT, expected_total_s=5.0))
+    assert left is not None
+    assert left.core_s == 0.0
+
+
+def test_a_single_chunk_of_which_nothing_was_expected_may_take_any_time():
+    for foreseen_total, at_least in ((30, False), (29, True)):
+        left = left_of(replace(AT, foreseen_total=foreseen_total))
+        assert left is not None
+        assert left.at_least is at_least
+
+
 def test_a_chunk_is_late_beyond_three_times_what_is_expected_of_it():
     exact = replace(AT, kernel_ns=10 * 10**9)
     for expected_s, bound_s in ((10.0, 30.0), (0.001, 6.0)):
