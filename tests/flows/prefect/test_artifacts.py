@@ -93,6 +93,15 @@ def test_the_end_is_always_shown(shown):
     assert shown == [90.0, 100.0]
 
 
+def test_of_nothing_all_is_done(monkeypatch):
+    told: list[float] = []
+    monkeypatch.setattr(
+        artifacts, "create_progress_artifact", lambda *, progress, **_: told.append(progress)
+    )
+    artifacts.ShareBar("key", clock=lambda: 0.0)(0, 0)
+    assert told == [100.0]
+
+
 def test_a_server_that_is_gone_costs_the_picture_and_not_the_night(monkeypatch, caplog):
     def gone(**_):
         raise httpx.ConnectError("gone")

@@ -233,6 +233,16 @@ def test_the_attempts_that_the_lake_knows_name_the_next_flight():
     assert table.flights() == []
 
 
+def test_what_ended_with_its_driver_is_no_failure():
+    table = ChunkTable(RUN)
+    table.add(segment(0), {})
+    for after, failures in ((after_interruption(Attempts()), 0), (Attempts(failures=(BROKE,)), 1)):
+        table.send((0, 0), 0.0)
+        table.fail((0, 0), after)
+        table.move("retry", (0, 0))
+        assert table.failures == failures
+
+
 def test_a_worker_that_begins_again_leaves_an_adopted_chunk_adopted():
     table = table_in(State.ADOPTED)
     other = replace(START, worker="other")

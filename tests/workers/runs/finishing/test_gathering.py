@@ -36,9 +36,11 @@ def test_rows_come_back_sorted_and_more_than_once(
         assert len(list(tmp_path.iterdir())) == (14 if rows > 100 else 0)
         first = pa.concat_tables(held.tables())
         again = pa.concat_tables(held.tables())
+        sizes = [len(bucket) for bucket in held.tables()]
     assert first.column("job_id").to_pylist() == sorted(ids)
     assert first.equals(again)
     assert first.sort_by("n").equals(table)
+    assert max(sizes) <= 2 * max(1, rows / len(sizes)), "no bucket has much more than its share"
 
 
 def test_freed_memory_is_returned_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -109,6 +111,22 @@ def test_rows_are_spread_at_once_when_they_have_many_bytes(
             assert len(spread) == times
 
 
+@pytest.mark.parametrize(
+    ("paths", "states", "whole"),
+    [
+        (["", ""], ["solved", "unsolvable"], True),
+        (["", "[1]"], ["solved", "solved"], False),
+        (["", ""], ["solved", "split"], False),
+        (["", ""], ["carried", "solved"], False),
+        (["[1]", ""], ["split", "solved"], False),
+    ],
+)
+def test_a_part_is_whole_where_every_row_answers_a_job(
+    paths: list[str], states: list[str], whole: bool
+):
+    assert buckets._is_whole(pa.table({"part_path": paths, "status": states})) is whole
+
+
 def test_so_many_chunks_or_rows_are_enough_to_take_in():
     assert not is_full(buckets.BATCH_CHUNKS - 1, buckets.BATCH_ROWS - 1)
     assert is_full(buckets.BATCH_CHUNKS, 0)
@@ -116,7 +134,7 @@ def test_so_many_chunks_or_rows_are_enough_to_take_in():
 
 
 @pytest.mark.parametrize(
-    ("chunks", "rows", "sizes"), [(2, 100, [2, 2, 1, 1]), (9, 20, [2, 2, 1, 1]), (9, 21, [3, 2, 1])]
+    ("chunks", "rows", "sizes"), [(2, 100, [2, 2, 2, 1]), (9, 20, [2, 2, 2, 1]), (9, 21, [3, 3, 1])]
 )
 def test_chunks_are_taken_in_together_within_a_segment(
     monkeypatch: pytest.MonkeyPatch, chunks: int, rows: int, sizes: list[int]
@@ -125,7 +143,7 @@ def test_chunks_are_taken_in_together_within_a_segment(
     monkeypatch.setattr(buckets, "BATCH_ROWS", rows)
     refs = [
         ChunkRef(run_id="0" * 32, segment=segment, chunk=chunk)
-        for segment, number in ((0, 5), (1, 1))
+        for segment, number in ((0, 6), (1, 1))
         for chunk in range(number)
     ]
     run: Any = SimpleNamespace(rows=lambda _key: 10)
@@ -148,6 +166,7 @@ def _run(jobs: int, kind: str = "count", puzzles: int = 0) -> Any:
     [
         ([[0, 1, 2]], None),
         ([[2], [], [0], [1]], None),
+        ([[0], [1], [2]], None),
         ([[0, 1]], "run a: 1 jobs have no outcome; expected one for each"),
         ([], "run a: 3 jobs have no outcome; expected one for each"),
         ([[0, 1, 2], [1]], "run a: a job has two outcomes; expected one"),
