@@ -124,6 +124,9 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("archive/parquet_footers.py", "element.get(3, -1)"): "it neither repeats nor may be null",
     ("archive/parquet_footers.py", "wanted[ -1])"): "of what a list has one kind is named",
     ("archive/parquet_footers.py", "if shift > 64:"): "it grows by seven, and is never 64",
+    ("archive/parquet_footers.py", "if at - size > len(data):"): (
+        "what follows is behind the data as well"
+    ),
     ("archive/parquet_sizes.py", "fields[2], prefixed=True)"): "a page without values has no texts",
     ("workers/driver/progress.py", '("M", 999999.0)'): "three digits do not show it",
     ("workers/driver/progress.py", '("G", 999999999.0)'): "three digits do not show it",
@@ -136,6 +139,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("workers/runs/finishing/gathering.py", "TRIM_BUCKETS - 2:"): "as often, one bucket earlier",
     ("flows/prefect/artifacts.py", "self._next_s = -1.0"): "no clock is below 0",
     ("workers/runs/finishing/gathering.py", "+ 1 + len(self._answered)"): "room for more jobs",
+    ("workers/runs/finishing/gathering.py", "if missing >= 0:"): "room for more jobs",
+    ("workers/runs/finishing/gathering.py", "if bounds[i] <= bounds[i + 1]:"): (
+        "no rows are written either way"
+    ),
     ("workers/settings_sources.py", "CONFIG_MAX_BYTES + 2"): (
         "one byte beyond the bound is enough to see that a file is longer"
     ),
