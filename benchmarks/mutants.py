@@ -127,6 +127,9 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("archive/parquet_footers.py", "if at - size > len(data):"): (
         "what follows is behind the data as well"
     ),
+    ("archive/parquet_footers.py", "if at + size >= len(data):"): (
+        "what follows is behind the data as well"
+    ),
     ("archive/parquet_sizes.py", "fields[2], prefixed=True)"): "a page without values has no texts",
     ("workers/driver/progress.py", '("M", 999999.0)'): "three digits do not show it",
     ("workers/driver/progress.py", '("G", 999999999.0)'): "three digits do not show it",
@@ -142,6 +145,9 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ("workers/runs/finishing/gathering.py", "if missing >= 0:"): "room for more jobs",
     ("workers/runs/finishing/gathering.py", "if bounds[i] <= bounds[i + 1]:"): (
         "no rows are written either way"
+    ),
+    ("workers/runs/finishing/gathering.py", "np.arange(self._count + 2"): (
+        "the last bound is not looked at"
     ),
     ("workers/settings_sources.py", "CONFIG_MAX_BYTES + 2"): (
         "one byte beyond the bound is enough to see that a file is longer"
