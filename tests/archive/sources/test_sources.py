@@ -202,7 +202,13 @@ def test_retry_after_is_obeyed_in_seconds_and_as_a_date(
 
 
 @pytest.mark.parametrize(
-    ("asked", "obeyed"), [("0", 0.0), ("120", 120.0), ("Fri, 02 Jan 2015 00:00:00 GMT", 0.0)]
+    ("asked", "obeyed"),
+    [
+        ("0", 0.0),
+        ("120", 120.0),
+        ("Fri, 02 Jan 2015 00:00:00 GMT", 0.0),
+        ("Fri, 02 Jan 2015 00:00:00 -0000", 0.0),
+    ],
 )
 def test_a_pause_up_to_the_longest_is_waited_for(
     server: Server, source: HttpSource, slept: list[float], asked: str, obeyed: float
