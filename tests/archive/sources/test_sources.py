@@ -114,7 +114,7 @@ def test_a_missing_puzzle_is_no_failure(server: Server, source: HttpSource, stat
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524])
 def test_an_overloaded_server_is_asked_again(
     server: Server, source: HttpSource, slept: list[float], status: int
 ) -> None:
@@ -136,7 +136,10 @@ def test_retries_end_and_the_last_body_is_reported(server: Server, source: HttpS
     )
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 451, 204, 206])
+@pytest.mark.parametrize(
+    "status",
+    [204, 206, 400, 401, 403, 407, 409, 424, 426, 428, 430, 451, 499, 501, 505, 519, 525],
+)
 def test_a_refusal_is_final(server: Server, source: HttpSource, status: int) -> None:
     server.replies = [Reply(status=status)]
     answer = source.fetch(DATE, None)
