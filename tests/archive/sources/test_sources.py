@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime as dt
 import email.utils
 import gzip
+import random
 import subprocess
 import sys
 import time
@@ -123,6 +124,18 @@ def test_an_overloaded_server_is_asked_again(
     assert len(server.requests) == 3
     assert len(slept) == 2
     assert all(0 <= pause <= 4 for pause in slept)
+
+
+def test_waits_double_up_to_the_longest(
+    server: Server, slept: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(random, "uniform", lambda _least, most: most)
+    polite = Politeness(interval_s=0.0, attempts=5, backoff_s=1.5, backoff_max_s=10.0)
+    source = HttpSource(server.url, polite, sleep=slept.append)
+    server.replies = [Reply(status=500)]
+    source.fetch(DATE, None)
+    assert slept == [3.0, 6.0, 10.0, 10.0], "twice the mean at most"
+    source.close()
 
 
 def test_retries_end_and_the_last_body_is_reported(server: Server, source: HttpSource) -> None:
