@@ -121,6 +121,15 @@ def test_what_has_happened_to_a_chunk_is_read_as_it_was_written(lake):
         assert read_all_attempts(lake, ref.run_id) == {ref.key: told}
 
 
+def test_attempts_whose_file_changed_since_it_was_written_count_as_none(lake):
+    ref = ChunkRef(run_id="0" * 32, segment=0, chunk=2)
+    write_attempts(lake, ref, Attempts(attempt=3))
+    written = lake.read_bytes(ref.attempts_path)
+    lake.write_bytes(ref.attempts_path, written.replace(b'"attempt":3', b'"attempt":7'))
+    assert lake.read_bytes(ref.attempts_path) != written
+    assert read_attempts(lake, ref) == Attempts()
+
+
 @pytest.mark.parametrize(
     ("attempt", "interruptions"), [(0, 0), (1, -1)], ids=["no attempt", "a negative number"]
 )
