@@ -311,6 +311,10 @@ def test_a_server_that_asks_for_a_long_pause_is_left_alone(
     answer = source.fetch(DATE, None)
     assert (answer.kind, answer.transient, answer.source_down) == (AnswerKind.FAILED, True, True)
     assert (len(server.requests), slept) == (1, [])
+    server.replies = [Reply(status=429, headers={"Retry-After": "9" * 400})]
+    assert source.fetch(DATE, None).message == (
+        "the server answered 429 and asks to be left alone for 999999999 s"
+    )
 
 
 def hang(handler: BaseHTTPRequestHandler) -> None:
@@ -465,10 +469,10 @@ def test_requests_keep_their_distance(server: Server) -> None:
 
     source = HttpSource(server.url, Politeness(interval_s=2.0), sleep=sleep, clock=lambda: now[0])
     server.replies = [Reply(body=BODY)]
-    for _ in range(3):
+    for worked_s in (0.5, 0.5, 1.75, 0.0):
         source.fetch(DATE, None)
-        now[0] += 0.5
-    assert slept == [1.5, 1.5]
+        now[0] += worked_s
+    assert slept == [1.5, 1.5, 0.25]
     source.close()
 
 
