@@ -9,6 +9,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -136,6 +137,22 @@ def test_waits_double_up_to_the_longest(
     source.fetch(DATE, None)
     assert slept == [3.0, 6.0, 10.0, 10.0], "twice the mean at most"
     source.close()
+
+
+def test_a_slow_request_is_told_with_what_all_dates_that_are_left_may_take(
+    server: Server, source: HttpSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, float]] = []
+
+    def report(what: str, left_s: float) -> AbstractContextManager[None]:
+        told.append((what, left_s))
+        return nullcontext()
+
+    monkeypatch.setattr(outages, "reporting_slow_request", report)
+    server.replies = [Reply(body=BODY)]
+    source.dates_left = 3
+    source.fetch(DATE, None)
+    assert told == [(server.url, pytest.approx(0.3 * 3 * 4))]
 
 
 def test_retries_end_and_the_last_body_is_reported(server: Server, source: HttpSource) -> None:
