@@ -17,6 +17,7 @@ from nightgrid.service.options.reading import read_sources
 from nightgrid.service.terminal.console import Exit
 from nightgrid.workers.ondemand.jobs.rows import is_answered
 from nightgrid.workers.ondemand.jobs.status import status
+from nightgrid.workers.ondemand.record_files import record_path
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
@@ -38,12 +39,17 @@ def submit_here(jobs: LakeJobs, submission: Submission, lake: str | None) -> int
     def submit_one(found: Found, published: Published, waits: LongWaits) -> Exit:
         name = puzzle_name(found, published)
         asked = ask_about(found.game, published.puzzle, submission.chosen, submission.rules)
+        is_new = False
         if not is_answered(store, asked.job_id, settings):
             need_server()
-            waits.add(asked, name)
+            waits.look()
+            # Else it waits already, for this client or another.
+            is_new = not store.exists(record_path(asked.job_id))
         wanted_s = submission.deadline_s
         deadline_at = None if wanted_s is None else time.time() + wanted_s
         job = submit(store, asked, settings, deadline_at=deadline_at)
+        if is_new:
+            waits.add(asked, name)
         state = status(store, job).state if submission.json and submission.prints_ids else ""
         value = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job, "state": state}
         submission.print_job(job, name, head_json(found, asked.puzzle) | value)

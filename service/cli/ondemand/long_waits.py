@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from nightgrid.service.terminal.console import complain
 from nightgrid.solvers.sentences import plural
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.ondemand.jobs.expected_wait import ExpectedWait, too_long
-from nightgrid.workers.ondemand.record_files import record_path
+from nightgrid.workers.ondemand.jobs.expected_wait import ExpectedWait, Look, too_long
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
@@ -22,30 +24,52 @@ class LongWaits:
     Its end warns, in one line, of the jobs that would wait longer than a service lets a job wait.
     """
 
-    def __init__(self, lake: Lake, settings: Settings) -> None:
-        self._lake = lake
-        self._most_s = settings.ondemand_wait_seconds
+    def __init__(
+        self, lake: Lake, settings: Settings, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._settings = settings
         self._client = connect(settings)
         self._waits = ExpectedWait(self._client, lake, settings)
-        self._not_noted: list[Asked] = []
+        self._clock = clock
+        self._before: Look | None = None
+        """What there is to do before the next job of the command."""
+        self._known_at = 0.0
+        self._not_counted: list[Asked] = []
         self._long: list[tuple[str, float]] = []
 
+    def look(self) -> None:
+        """Look at what waits, before the first job of the command is submitted.
+
+        A look reads many records, so that a command takes one. What it submits itself it knows.
+        """
+        if self._before is None:
+            self._before = self._waits.look()
+            self._known_at = self._clock()
+
     def add(self, asked: Asked, name: str) -> None:
-        """Look how long a job would wait that is about to be submitted."""
-        if self._lake.exists(record_path(asked.job_id)):
-            # It waits already, for this client or another.
+        """Note how long a job waits that was submitted now, and was not open before."""
+        assert self._before is not None
+        self._not_counted.append(asked)
+        if self._before.is_idle and len(self._not_counted) == 1:
+            # A close look at a board loads kernels, and none is needed for a job that waits for
+            # none.
             return
-        self._not_noted.append(asked)
-        if self._waits.is_idle():
-            # A close look at a board loads kernels, and none is needed where no job waits.
-            return
-        for each in self._not_noted:
+        for each in self._not_counted:
             expected = each.bound.expected(each.bound.to_arrays([each.puzzle]), each.ask)
-            self._waits.note(each.job_id, expected)
-        self._not_noted.clear()
-        wait_s = self._waits.wait_s(expected)
-        if wait_s > self._most_s:
+            before = self._left()
+            self._before = self._waits.with_job(before, expected)
+        self._not_counted.clear()
+        wait_s = self._waits.wait_s(expected, look=before)
+        if wait_s > self._settings.ondemand_wait_seconds:
             self._long.append((name, wait_s))
+
+    def _left(self) -> Look:
+        """Tell what is left of the queue: it is worked while the command submits."""
+        assert self._before is not None
+        now = self._clock()
+        done_s = (now - self._known_at) * self._settings.interactive_processes
+        self._known_at = now
+        return replace(self._before, queue_s=max(0.0, self._before.queue_s - done_s))
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -55,7 +79,7 @@ class LongWaits:
         """Warn of what would wait too long, also where another job failed meanwhile."""
         self._client.close()
         if self._long:
-            complain(_warning(self._long, self._most_s))
+            complain(_warning(self._long, self._settings.ondemand_wait_seconds))
 
 
 def _warning(long: list[tuple[str, float]], most_s: float) -> str:

@@ -53,13 +53,18 @@ class _Noted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Look:
+class Look:
     """What there is to do before another job."""
 
     queue_s: float
     """What the jobs that wait are expected to take in their first task."""
     large_s: tuple[float, ...]
     """What each open job is expected to take that is too large for one task."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Tell whether a new job would wait for none, whatever it is expected to take."""
+        return not (self.queue_s or self.large_s)
 
 
 def too_long(what: str, wait_s: float, most_s: float) -> str:
@@ -71,7 +76,7 @@ def too_long(what: str, wait_s: float, most_s: float) -> str:
 
 
 class ExpectedWait:
-    """Tells how long a new job would wait. One for a service; any thread may use it."""
+    """Tells how long a new job would wait. One for a service or command; any thread may use it."""
 
     def __init__(
         self,
@@ -98,14 +103,21 @@ class ExpectedWait:
             budget = max(known.budget, budget, key=lambda each: each.seconds)
         self._noted.put(job_id, _Noted(expected=expected, budget=budget))
 
-    def is_idle(self) -> bool:
-        """Tell whether a new job would wait for none, whatever it is expected to take."""
-        look = self._looked.get()
-        return not (look.queue_s or look.large_s)
+    def look(self) -> Look:
+        """Tell what there is to do; each record costs some reads of the lake."""
+        return self._looked.get()
 
-    def wait_s(self, expected: Expected, budget: Budget | None = None) -> float:
-        """Estimate how long others delay a new job."""
-        look = self._looked.get()
+    def with_job(self, look: Look, expected: Expected, budget: Budget | None = None) -> Look:
+        """Tell what there is to do once a new job was accepted after a look."""
+        noted = _Noted(expected=expected, budget=budget or self._settings.budget)
+        large_s = (*look.large_s, expected.seconds) if self._is_large(noted) else look.large_s
+        return Look(queue_s=look.queue_s + self._first_task_s(noted), large_s=large_s)
+
+    def wait_s(
+        self, expected: Expected, budget: Budget | None = None, look: Look | None = None
+    ) -> float:
+        """Estimate how long others delay a new job, by a look of now or one that is given."""
+        look = look or self.look()
         wait_s = look.queue_s / self._settings.interactive_processes
         if self._is_large(_Noted(expected=expected, budget=budget or self._settings.budget)):
             # No job takes longer than its budget.
@@ -117,7 +129,7 @@ class ExpectedWait:
     def _is_large(self, noted: _Noted) -> bool:
         return is_for_run(noted.expected, noted.budget, self._settings)
 
-    def _look(self) -> _Look:
+    def _look(self) -> Look:
         """Look at the queue in Redis and at the records in the lake."""
         jobs = self._open_jobs()
         large = {
@@ -132,7 +144,7 @@ class ExpectedWait:
             # What is accepted lies in the lake, and is sent when the server is back.
             waiting = [job for job in jobs if job not in large]
             number = len(waiting)
-        return _Look(queue_s=self._queue_s(waiting, number), large_s=tuple(large.values()))
+        return Look(queue_s=self._queue_s(waiting, number), large_s=tuple(large.values()))
 
     def _queue_s(self, waiting: Iterable[str], number: int) -> float:
         tasks = [self._task_s(job) for job in waiting]
@@ -174,6 +186,9 @@ class ExpectedWait:
             # Of a job that came another way nothing is known. It takes `ondemand_seconds` in one
             # task at most, and half of that is said of it.
             return self._settings.ondemand_seconds / 2
+        return self._first_task_s(noted)
+
+    def _first_task_s(self, noted: _Noted) -> float:
         if self._is_large(noted):
             # Of what is too large for it, a task makes a run.
             return JOB_S

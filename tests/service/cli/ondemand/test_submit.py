@@ -17,16 +17,18 @@ from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.archive.lake.location import make_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli.app import main
-from nightgrid.service.cli.ondemand import waiting_for_server
+from nightgrid.service.cli.ondemand import lake_submit, waiting_for_server
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.generator import generate, generate_many
 from nightgrid.solvers.pips.generate.mix import HARD
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.cluster import server
+from nightgrid.workers.ondemand import record_files
 from nightgrid.workers.ondemand.jobs import expected_wait, submitting
 from nightgrid.workers.ondemand.record_files import end_record, open_records, record_path, set_aside
 from nightgrid.workers.ondemand.task import solving
@@ -249,11 +251,7 @@ def test_a_job_that_a_service_would_refuse_is_queued_with_a_warning(
     monkeypatch.setenv("NIGHTGRID_INTERACTIVE_PROCESSES", "1")
     monkeypatch.setattr(submitting, "publish", lambda *_: None)
     monkeypatch.setattr(server, "is_up", lambda _: True)
-    monkeypatch.setattr(expected_wait, "LOOK_S", 0.0)
-    first, *others = (
-        write(payload(hard=PIPS.puzzle_to_json(loose_board(20, seed))), f"{seed}.json")
-        for seed in range(4)
-    )
+    first, *others = loose_files(write, 4)
     assert invoke("submit", first, *json_too)[2] == "", "it waits for none"
     # Nothing is known of a job that another process submitted: half of what a task may take.
     code, out, err = invoke("submit", others[0], *json_too)
@@ -269,6 +267,62 @@ def test_a_job_that_a_service_would_refuse_is_queued_with_a_warning(
     assert "hard and 1 other job would wait about" in err
     assert err.endswith("; they are queued all the same\n")
     assert err.count("\n") == 1, err
+
+
+def loose_files(write: Write, number: int) -> list[str]:
+    """Write boards that take long."""
+    boards = (PIPS.puzzle_to_json(loose_board(20, seed)) for seed in range(number))
+    return [write(payload(hard=board), f"{seed}.json") for seed, board in enumerate(boards)]
+
+
+def test_a_job_that_was_not_submitted_is_not_said_to_be_queued(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a job that would wait long, When its submission fails, Then only that is told."""
+    made_lake()
+    make_lake_id(read_settings())
+    monkeypatch.setenv("NIGHTGRID_ONDEMAND_WAIT_SECONDS", "1")
+    monkeypatch.setattr(submitting, "publish", lambda *_: None)
+    monkeypatch.setattr(server, "is_up", lambda _: True)
+    first, second = loose_files(write, 2)
+    assert invoke("submit", first)[2] == ""
+
+    def fail(*_: Any, **__: Any) -> str:
+        raise PermanentError("the lake is full")
+
+    monkeypatch.setattr(lake_submit, "submit", fail)
+    code, out, err = invoke("submit", second)
+    assert (code != 0, out) == (True, "")
+    assert "the lake is full" in err
+    assert "queued" not in err
+
+
+def test_a_command_looks_once_at_what_waits(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given jobs of others, When one command submits several, Then it counts its own itself."""
+    made_lake()
+    make_lake_id(read_settings())
+    monkeypatch.setenv("NIGHTGRID_ONDEMAND_SECONDS", "600")
+    monkeypatch.setenv("NIGHTGRID_ONDEMAND_WAIT_SECONDS", "120")
+    monkeypatch.setattr(submitting, "publish", lambda *_: None)
+    monkeypatch.setattr(server, "is_up", lambda _: True)
+    monkeypatch.setattr(expected_wait, "LOOK_S", 0.0)
+    looks: list[int] = []
+
+    def list_jobs(lake: Lake) -> list[str]:
+        found = record_files.list_jobs(lake)
+        looks.append(len(found))
+        return found
+
+    monkeypatch.setattr(expected_wait, "list_jobs", list_jobs)
+    first, *others = loose_files(write, 4)
+    assert invoke("submit", first)[0] == 0
+    looks.clear()
+    code, out, err = invoke("submit", *others)
+    assert (code, len(out.splitlines())) == (0, 3)
+    assert "hard and 2 other jobs would wait about" in err
+    assert looks == [1]
 
 
 def test_cancel_takes_ids_and_names_and_says_what_it_did(

@@ -114,6 +114,22 @@ def test_a_job_has_the_larger_budget_of_two_clients(waits: ExpectedWait) -> None
     assert waits.wait_s(SMALL) == pytest.approx(JOB_S / 2)
 
 
+def test_jobs_after_a_look_count_as_if_they_were_seen(
+    waits: ExpectedWait, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = waits.look()
+    assert look.is_idle
+    for expected in (LARGE, Expected(seconds=0.1), Expected(seconds=1000.0)):
+        look = waits.with_job(look, expected)
+    monkeypatch.setattr(module, "list_jobs", lambda _: ["large", "small", "long"])
+    waits._client = Queue(["large", "small", "long"])  # type: ignore[assignment]
+    assert not look.is_idle
+    for each in (LARGE, SMALL):
+        assert waits.wait_s(each, look=look) == pytest.approx(
+            waits.wait_s(each, look=waits._look())
+        )
+
+
 def test_without_a_server_the_open_jobs_of_the_lake_count(
     waits: ExpectedWait, monkeypatch: pytest.MonkeyPatch
 ) -> None:
