@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nightgrid.archive.lake.faults import DamagedFileError
@@ -50,6 +50,8 @@ def tidy(lake: Lake, runs_kept_days: float) -> None:
 class OldRuns:
     """Runs whose files go, as one look at a lake has found them."""
 
+    before: dt.datetime
+    """They ended, or were given up, before that."""
     ended: tuple[str, ...]
     discarded: tuple[str, ...]
     """Those that were given up."""
@@ -81,11 +83,15 @@ def old_runs(lake: Lake, before: dt.datetime, games: Collection[str] = ()) -> Ol
     old = _of_games(lake, _old(ended, before), games)
     discarded = _of_games(lake, _discarded(lake, there.difference(ended), before), games)
     kept = {run_id: when for run_id, when in ended.items() if run_id not in set(old)}
-    return OldRuns(ended=tuple(old), discarded=tuple(discarded), kept=kept, noted=noted)
+    return OldRuns(
+        before=before, ended=tuple(old), discarded=tuple(discarded), kept=kept, noted=noted
+    )
 
 
-def prune_runs(lake: Lake, old: OldRuns) -> None:
-    """Delete the files of old runs.
+def prune_runs(lake: Lake, old: OldRuns) -> OldRuns:
+    """Delete the files of old runs; return those that were deleted.
+
+    A run that was given up stays if it is worked or wanted again since the look.
 
     Their results stay: a run that has ended is needed to make results anew that are lost, and by
     `count` to say that it was finished before. So do runs of jobs on demand that ended without
@@ -96,8 +102,13 @@ def prune_runs(lake: Lake, old: OldRuns) -> None:
         delete_ended(lake, run_id)
     if old.kept != old.noted:
         write_json(lake, KEPT_PATH, old.kept, durable=False)
+    deleted = []
     for run_id in old.discarded:
-        delete_discarded(lake, run_id)
+        # The deletions before took their time: a job may have taken the run up meanwhile.
+        if _discarded(lake, [run_id], old.before):
+            delete_discarded(lake, run_id)
+            deleted.append(run_id)
+    return replace(old, discarded=tuple(deleted))
 
 
 def days_ago(days: float) -> dt.datetime:

@@ -57,9 +57,9 @@ def prune_lake(
 ) -> Iterator[Pruned]:
     """Drop what is older than it is to be kept; yield what was dropped, by table and game.
 
-    Of a kind of which nothing goes one row is yielded, of zeros. `games` are those of which
-    something is dropped; empty: all. With `dry_run` the same is done on files that no other process
-    sees, and nothing is changed.
+    A kind of which nothing is dropped gets one row of zeros. `games` are those of which something
+    is dropped; empty: all. With `dry_run` the same is done on files that no other process sees, and
+    nothing is changed.
     Killed anywhere, the same call ends it. Raises PermanentError for revisions of a game without
     payloads and for damaged files of one game, TransientError while a night is at work on the lake.
     """
@@ -209,9 +209,10 @@ def _untold_dates(lake: Lake, raw: RawArchive) -> set[dt.date]:
 
 def _prune_runs(lake: Lake, before: dt.datetime, games: Collection[str]) -> Pruned:
     old = old_runs(lake, before, games)
-    freed = sum(sum(lake.sizes(folder).values()) for folder in old.folders)
-    prune_runs(lake, old)
-    return Pruned(what=Kept.RUNS, game=_only(games), count=old.count, freed_bytes=freed)
+    sizes = {folder: sum(lake.sizes(folder).values()) for folder in old.folders}
+    deleted = prune_runs(lake, old)
+    freed = sum(sizes[folder] for folder in deleted.folders)
+    return Pruned(what=Kept.RUNS, game=_only(games), count=deleted.count, freed_bytes=freed)
 
 
 def _only(games: Collection[str]) -> str | None:

@@ -21,7 +21,7 @@ from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.record_files import delete_record, write_record
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
-from nightgrid.workers.runs.status import cancel_run, discarded_at, read_run_status
+from nightgrid.workers.runs.status import cancel_run, discarded_at, read_run_status, resume_run
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.upkeep import KEPT_PATH, old_runs, prune_runs, tidy
 from tests.workers.conftest import plan, quick_settings
@@ -159,21 +159,38 @@ def test_a_run_that_was_given_up_long_ago_is_deleted_with_what_it_listed(lake, t
     assert plan(lake, boards(30, 2)) == run_id
 
 
-def test_a_run_that_was_given_up_and_is_wanted_again_stays(lake):
-    run_id = give_up(lake)
-    question = open_run(lake, run_id).question
+def want(lake, run_id):
+    """Keep that a job is wanted whose run this is; return the job's id."""
     record = Record(
         job_id="ab" * 16,
-        question=question,
+        question=open_run(lake, run_id).question,
         puzzle={},
         budget=JobBudget.of(Settings()),
         submitted_at=1.0,
         run_id=run_id,
     )
     write_record(lake, record)
+    return record.job_id
+
+
+def test_a_run_that_was_given_up_and_is_wanted_again_stays(lake):
+    run_id = give_up(lake)
+    job_id = want(lake, run_id)
     assert pruned(lake, LATER) == 0
-    delete_record(lake, record.job_id)
+    delete_record(lake, job_id)
     assert pruned(lake, LATER) == 1
+
+
+@pytest.mark.parametrize("take_up", [want, resume_run], ids=["wanted", "resumed"])
+def test_a_run_that_is_taken_up_again_after_the_look_stays(lake, take_up):
+    """Given an old run that was given up, When a job takes it up after the look, Then it stays."""
+    run_id = give_up(lake)
+    old = old_runs(lake, LATER)
+    assert old.discarded == (run_id,)
+    take_up(lake, run_id)
+    assert prune_runs(lake, old).count == 0
+    assert has_run(lake, run_id)
+    assert lake.list(files_folder(run_id))
 
 
 def test_deleting_a_run_that_was_given_up_may_be_killed_before_any_file(tmp_path, monkeypatch):

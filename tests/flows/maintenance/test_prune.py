@@ -22,6 +22,7 @@ from nightgrid.flows.maintenance.prune import prune_lake
 from nightgrid.flows.maintenance.retention.pruned import Kept
 from nightgrid.flows.night.night import work_night
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.runs.status import resume_run
 
 NOW = dt.datetime(2026, 6, 1, tzinfo=dt.UTC)
 ALL = {Kept.REVISIONS: 30.0}
@@ -148,11 +149,35 @@ def test_runs_go_by_the_game_that_they_ask_about(lake: Lake) -> None:
     assert (done, done.count) == (would, 2)
 
 
-def test_a_dry_run_counts_the_runs_that_were_given_up(lake: Lake) -> None:
-    run_id = "a" * 32
+def give_up(lake: Lake, run_id: str) -> None:
     note = {"cancelled_at": "2026-01-01T00:00:00+00:00", "drop_states": True}
     write_json(lake, f"runs/run={run_id}/CANCELLED.json", note)
     lake.write_bytes(f"listings/{run_id}/left", b"solutions")
+
+
+def test_a_run_that_is_resumed_meanwhile_stays_and_is_not_counted(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given two old runs, When one is resumed after the look, Then only the other one goes."""
+    resumed, other = "a" * 32, "b" * 32
+    give_up(lake, other)
+    (only_other,) = prune_lake(lake, {Kept.RUNS: 10.0}, dry_run=True, now=NOW)
+    give_up(lake, resumed)
+    sizes = Lake.sizes
+
+    def resumed_meanwhile(self: Lake, *given: Any, **more: Any) -> dict[str, int]:
+        found = sizes(self, *given, **more)
+        resume_run(lake, resumed)
+        return found
+
+    monkeypatch.setattr(Lake, "sizes", resumed_meanwhile)
+    (done,) = prune_lake(lake, {Kept.RUNS: 10.0}, now=NOW)
+    assert done == only_other
+    assert lake.list("listings") == [f"listings/{resumed}/left"]
+
+
+def test_a_dry_run_counts_the_runs_that_were_given_up(lake: Lake) -> None:
+    give_up(lake, "a" * 32)
     (would,) = prune_lake(lake, {Kept.RUNS: 10.0}, dry_run=True, now=NOW)
     (done,) = prune_lake(lake, {Kept.RUNS: 10.0}, now=NOW)
     assert done == would
