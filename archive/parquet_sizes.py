@@ -156,7 +156,7 @@ def _header(stream: BinaryIO, offset: int, column: str) -> tuple[dict[int, Any],
 def _page_of(fields: dict[int, Any]) -> _Page:
     """Read a PageHeader of parquet.thrift."""
     if fields[1] not in _ABOUT:
-        # Of dictionaries Arrow takes plain ones alone.
+        # Arrow reads only dictionaries that are encoded plainly.
         return _Page(0, fields[2], prefixed=False)
     about, encoding = _ABOUT[fields[1]]
     inner = fields[about]

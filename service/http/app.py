@@ -104,5 +104,6 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     for router in API_ROUTERS:
         app.include_router(router, prefix=API, dependencies=[Depends(refuse_unknown)])
     app.router.routes.extend(page_routes())
+    # Routes are tried in order: solves, which come most often, are to be found without a search.
     app.router.routes.insert(0, routes.DirectRoute())
     return app

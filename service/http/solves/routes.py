@@ -160,8 +160,8 @@ class DirectRoute(Route):
     """The route of `post_solve`, which takes less than looking for it among all routes.
 
     FastAPI describes the route and would answer it, too: its search and its reading of parameters
-    take a fifth of the CPU of a request whose board takes a millisecond. To stand before all
-    others.
+    take a fifth of the CPU of a request whose board takes a millisecond. The app puts this route
+    first, since routes are tried in order: behind the others it would save nothing.
     """
 
     def __init__(self) -> None:

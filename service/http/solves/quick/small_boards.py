@@ -11,7 +11,7 @@ from nightgrid.archive.results.asked import AskedPuzzle
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.service.http.solves.quick.filing import Filing
 from nightgrid.service.http.solves.quick.filing_process import FilingProcess
-from nightgrid.service.http.solves.quick.processes import QUICK_S, QuickProcesses
+from nightgrid.service.http.solves.quick.process_pool import QUICK_S, QuickProcesses
 from nightgrid.service.http.solves.solve_request import SolveRequest
 from nightgrid.service.http.solves.views import Subject, Views
 from nightgrid.solvers.errors import NightgridError

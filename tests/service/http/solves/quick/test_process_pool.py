@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from nightgrid.service.http.solves.quick import process as one
-from nightgrid.service.http.solves.quick import processes as several
-from nightgrid.service.http.solves.quick.processes import QuickProcesses
+from nightgrid.service.http.solves.quick import process_pool as several
+from nightgrid.service.http.solves.quick import quick_process as one
+from nightgrid.service.http.solves.quick.process_pool import QuickProcesses
 from nightgrid.workers.settings import Settings
 
 Answers = list[dict[str, Any] | None]

@@ -39,7 +39,7 @@ class Question(NamedTuple):
     """None where the process has no answer."""
 
     def settle(self, value: dict[str, Any] | None) -> None:
-        """Tell the answer, if it is still waited for."""
+        """Give the answer, if it is still waited for."""
         if not self.answer.done():
             self.answer.set_result(value)
 
@@ -91,7 +91,7 @@ class QuickProcess(asyncio.SubprocessProtocol):
         )
 
     def ask(self, question: Question) -> None:
-        """Have a question answered, which may be told None."""
+        """Have a question answered; its answer is None where the process fails."""
         if not self._asked:
             self._begun_at = self._loop.time()
         self._asked.append(question)
@@ -100,7 +100,7 @@ class QuickProcess(asyncio.SubprocessProtocol):
             self._timer = self._loop.call_later(ANSWER_S, self._look)
 
     def kill(self) -> None:
-        """End it. The question that it works is told None."""
+        """End it. The answer to the question that it works is None."""
         if self._is_ending:
             return
         self._is_ending = True

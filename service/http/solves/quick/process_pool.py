@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from nightgrid.service.http.solves.quick.process import Question, QuickProcess
+from nightgrid.service.http.solves.quick.quick_process import Question, QuickProcess
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.quick_solver import TRY_SECONDS
 from nightgrid.workers.settings import Settings
