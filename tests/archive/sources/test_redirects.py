@@ -276,8 +276,12 @@ def test_a_public_server_cannot_name_a_host_that_resolves_to_this_machine(
 def test_a_name_that_does_not_resolve_is_tried_again(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+    resolve = socket.getaddrinfo
+
+    def fail(host: str, *given: Any, **named: Any) -> Any:
+        if host == "b.example":
+            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+        return resolve(host, *given, **named)
 
     server.replies = [_moved("http://b.example/x")]
     monkeypatch.setattr(under_test.socket, "getaddrinfo", fail)
@@ -290,6 +294,8 @@ def test_a_name_that_does_not_resolve_is_tried_again(
     )
     answer = source.fetch(DATE, None)
     assert (answer.kind, answer.rule, answer.transient) == (AnswerKind.FAILED, "network", True)
+    assert "temporary failure in name resolution" in answer.message
+    assert len(server.requests) == 2
 
 
 def test_a_pinned_request_names_its_host_where_servers_and_certificates_look() -> None:
