@@ -19,9 +19,13 @@ from nightgrid.archive.results.files import ASKED_FILES
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.dictionaries import KEY, SINGLES, single_path
 from nightgrid.flows.maintenance.retention.ages import unix_ns
-from nightgrid.flows.maintenance.retention.reading import UnreadableError, readable, scan_all
+from nightgrid.flows.maintenance.retention.reading import (
+    UnreadableError,
+    readable,
+    scan_all,
+    wanted_records,
+)
 from nightgrid.solvers.registry import GAMES, game_plug
-from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.runs.manifest import read_about
 from nightgrid.workers.runs.run_files import asked_path, plan_path
 from nightgrid.workers.upkeep import ends_of_runs
@@ -60,7 +64,7 @@ def drop_dictionaries(
 def _needed(lake: Lake) -> Iterator[str]:
     """Name the dictionaries that boards refer to. Raises UnreadableError."""
     # In this order: what is worked has a record or a run until its board is kept elsewhere.
-    for record in open_records(lake):
+    for record in wanted_records(lake):
         yield str(record.puzzle.get(KEY, ""))
     runs, _ = ends_of_runs(lake)
     for run_id in sorted(runs):

@@ -27,10 +27,15 @@ from nightgrid.archive.results.files import (
 from nightgrid.archive.results.parts import DIVISIONS_FOLDER
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.flows.maintenance.retention.ages import unix_ns
-from nightgrid.flows.maintenance.retention.reading import UnreadableError, readable, scan_all
+from nightgrid.flows.maintenance.retention.reading import (
+    UnreadableError,
+    readable,
+    scan_all,
+    wanted_records,
+)
 from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.workers.ondemand.record import puzzle_id_of
-from nightgrid.workers.ondemand.record_files import open_records, record_path
+from nightgrid.workers.ondemand.record_files import record_path
 from nightgrid.workers.upkeep import ends_of_runs
 
 
@@ -160,12 +165,9 @@ def _among(column: pa.ChunkedArray, values: pa.Array) -> pa.Array:
 
 
 def _wanted_puzzles(lake: Lake) -> list[str]:
-    """Name the puzzles of the jobs that are wanted.
-
-    A job whose record is damaged has to be submitted again, which keeps its puzzle again.
-    """
+    """Name the puzzles of the jobs that are wanted. Raises UnreadableError."""
     found = []
-    for record in open_records(lake):
+    for record in wanted_records(lake):
         with readable(record_path(record.job_id)):
             found.append(puzzle_id_of(lake, record))
     return found

@@ -11,12 +11,14 @@ from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.files import MergedFolder, listings
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.ondemand.record import Record
+from nightgrid.workers.ondemand.record_files import read_records
 
 
 class UnreadableError(Exception):
     """A file cannot be read, so nothing that it may refer to is dropped."""
 
-    def __init__(self, path: str, error: PermanentError) -> None:
+    def __init__(self, path: str, error: object) -> None:
         """Take the file, and why it cannot be read."""
         super().__init__(str(error))
         self.path = path
@@ -31,6 +33,14 @@ def readable(path: str) -> Iterator[None]:
         raise
     except PermanentError as error:
         raise UnreadableError(path, error) from error
+
+
+def wanted_records(lake: Lake) -> list[Record]:
+    """Read the records of the jobs that are wanted. Raises UnreadableError."""
+    found = read_records(lake)
+    for path, why in found.bad.items():
+        raise UnreadableError(path, why)
+    return found.open
 
 
 def scan_all(lake: Lake, folder: MergedFolder, columns: Sequence[str]) -> Iterator[pa.Table]:

@@ -24,7 +24,7 @@ from nightgrid.solvers.question import question_of
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs.submitting import plan_job
 from nightgrid.workers.ondemand.record import Record, without_words
-from nightgrid.workers.ondemand.record_files import create_record
+from nightgrid.workers.ondemand.record_files import RECORDS, create_record
 from nightgrid.workers.settings import Settings
 from tests.flows.maintenance.retention.lakes import age_files
 
@@ -129,10 +129,21 @@ def test_words_that_are_asked_for_while_references_are_read_stay(
     assert prune(lake)[0] == 0
 
 
-def test_nothing_goes_while_what_may_refer_to_it_cannot_be_read(lake: Lake) -> None:
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("corpora/c/puzzles/a.parquet", b"damaged"),
+        (f"{RECORDS}/{'d' * 32}.json", b"damaged"),
+    ],
+)
+def test_nothing_goes_while_what_may_refer_to_it_cannot_be_read(
+    lake: Lake, path: str, text: bytes
+) -> None:
     in_a_corpus(lake)
     age_files(lake, SINGLES)
-    lake.write_bytes("corpora/c/puzzles/a.parquet", b"damaged")
-    assert prune(lake)[0] == 0
-    assert "corpora/c/puzzles/a.parquet" in skipped_files()
-    forget()
+    lake.write_bytes(path, text)
+    assert prune(lake) == (0, sorted([LEFT, NEEDED]))
+    assert list(skipped_files()) == [path]
+    forget(path)
+    lake.delete(path)
+    assert prune(lake)[0] > 0

@@ -27,7 +27,7 @@ from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned, WithResul
 from nightgrid.service.http.solves.views import Views
 from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.jobs.submitting import plan_job, submit
-from nightgrid.workers.ondemand.record_files import delete_record
+from nightgrid.workers.ondemand.record_files import delete_record, record_path
 from nightgrid.workers.settings import Settings
 from tests.flows.maintenance.retention.lakes import (
     age_files,
@@ -245,6 +245,21 @@ def test_nothing_goes_while_what_may_refer_to_it_cannot_be_read(lake: Lake) -> N
     forget(*skipped_files())
     lake.delete(path)
     assert prune(lake).with_them == WithResults(puzzles=4, divisions=3)
+
+
+def test_puzzles_stay_while_a_record_of_a_job_cannot_be_read(lake: Lake) -> None:
+    """Given a damaged record, Then puzzles stay, and it is named; divisions need no record."""
+    path = record_path(job_id(4))
+    sound = lake.read_bytes(path)
+    age_files(lake, "asked")
+    lake.write_bytes(path, b"harm")
+    assert prune(lake).with_them == WithResults(divisions=3)
+    assert asked(lake) == STAY | GO
+    assert path in skipped_files()
+    forget(*skipped_files())
+    lake.write_bytes(path, sound)
+    assert prune(lake).with_them == WithResults(puzzles=5)
+    assert asked(lake) == STAY - {5}
 
 
 @pytest.fixture
