@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from nightgrid.archive.ingest.puzzles import puzzles_folder
-from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import CORPORA
@@ -22,7 +22,7 @@ from nightgrid.flows.maintenance.retention.ages import unix_ns
 from nightgrid.flows.maintenance.retention.reading import (
     UnreadableError,
     readable,
-    scan_all,
+    scan_files,
     wanted_records,
 )
 from nightgrid.solvers.registry import GAMES, game_plug
@@ -73,17 +73,36 @@ def _needed(lake: Lake) -> Iterator[str]:
             about = read_about(lake, plan_path(run_id)) or read_about(lake, asked_path(run_id))
         if about is not None:
             yield from _named_in(lake, f"runs/run={run_id}/manifest", about["game"])
-    for table in scan_all(lake, ASKED_FILES, ["puzzle"]):
+    for path, table in scan_files(lake, ASKED_FILES, ["puzzle"]):
         for text in table.column("puzzle").to_pylist():
-            yield str(json.loads(text).get(KEY, ""))
+            with readable(path):
+                name = _named_by(text)
+            yield name
     for folder in lake.folders(CORPORA):
-        plan = None
         with readable(f"{folder}/plan.json"):
-            plan = read_json(lake, f"{folder}/plan.json")
-        if plan is not None:
-            yield from _named_in(lake, f"{folder}/puzzles", plan["game"])
+            game = _planned_game(lake, f"{folder}/plan.json")
+        if game is not None:
+            yield from _named_in(lake, f"{folder}/puzzles", game)
     for game in GAMES:
         yield from _named_in(lake, puzzles_folder(game), game)
+
+
+def _named_by(text: str) -> str:
+    """Name the dictionary of a puzzle; "": it has none. Raises DamagedFileError."""
+    try:
+        return str(json.loads(text).get(KEY, ""))
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise DamagedFileError(f"the text of a puzzle is no JSON object: {text!r:.60}") from error
+
+
+def _planned_game(lake: Lake, path: str) -> str | None:
+    """Name the game of a corpus; None: the corpus is gone. Raises DamagedFileError."""
+    plan = read_json(lake, path)
+    if plan is None:
+        return None
+    if not isinstance(plan.get("game"), str):
+        raise DamagedFileError(f"{path} does not say of which game its corpus is")
+    return str(plan["game"])
 
 
 def _named_in(lake: Lake, folder: str, game: str) -> Iterator[str]:

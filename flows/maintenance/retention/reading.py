@@ -45,10 +45,18 @@ def wanted_records(lake: Lake) -> list[Record]:
 
 def scan_all(lake: Lake, folder: MergedFolder, columns: Sequence[str]) -> Iterator[pa.Table]:
     """Read columns of every file of a folder, perhaps some rows twice. Raises UnreadableError."""
+    return (table for _, table in scan_files(lake, folder, columns))
+
+
+def scan_files(
+    lake: Lake, folder: MergedFolder, columns: Sequence[str]
+) -> Iterator[tuple[str, pa.Table]]:
+    """Read as `scan_all` does, and name the file of each table. Raises UnreadableError."""
     for paths in listings(lake, folder):
         for path in paths:
             try:
                 with readable(path):
-                    yield from lake.scan_file(path, folder.schema, columns)
+                    for table in lake.scan_file(path, folder.schema, columns):
+                        yield path, table
             except MissingFileError:
                 continue  # Merged meanwhile: the folder is listed again.

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import ASKED
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
+from nightgrid.archive.results.files import ASKED_FOLDER
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.archive.words.dictionaries import SINGLES, keep_dictionary, single_path
@@ -133,6 +136,9 @@ def test_words_that_are_asked_for_while_references_are_read_stay(
     ("path", "text"),
     [
         ("corpora/c/puzzles/a.parquet", b"damaged"),
+        ("corpora/d/plan.json", b"damaged"),
+        ("corpora/d/plan.json", b'{"seed": 7}'),
+        ("corpora/d/plan.json", b'{"game": ["pips"]}'),
         (f"{RECORDS}/{'d' * 32}.json", b"damaged"),
     ],
 )
@@ -147,3 +153,16 @@ def test_nothing_goes_while_what_may_refer_to_it_cannot_be_read(
     forget(path)
     lake.delete(path)
     assert prune(lake)[0] > 0
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "7", "null", "[" * 100_000])
+def test_nothing_goes_while_the_text_of_a_puzzle_is_damaged(lake: Lake, text: str) -> None:
+    age_files(lake, SINGLES)
+    table = pa.table(
+        {"puzzle_id": ["a" * 32], "game": ["letterboxed"], "puzzle": [text]}, schema=ASKED
+    )
+    path = f"{ASKED_FOLDER}/damaged.parquet"
+    lake.write_table(path, table)
+    assert prune(lake) == (0, sorted([LEFT, NEEDED]))
+    assert list(skipped_files()) == [path]
+    forget(path)
