@@ -13,7 +13,7 @@ import pyarrow as pa
 from nightgrid.archive.lake.tables import SOLUTIONS
 from nightgrid.archive.lookup.reference import DateReference, read_reference
 from nightgrid.archive.results.parts import Part
-from nightgrid.service.remote.client import NotThereError, RemoteClient, quoted
+from nightgrid.service.remote.client import NoRouteError, NotThereError, RemoteClient, quoted
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game
 from nightgrid.workers.ondemand.jobs.status import JobState, JobStatus
@@ -83,8 +83,18 @@ class RemoteJobs:
 
     def _open_jobs(self, puzzle_id: str, name: str) -> dict[str, str]:
         """Find the jobs about a puzzle that wait or are worked."""
-        solves = self._client.get("/v1/solves", puzzle_id=puzzle_id)["solves"]
-        return {solve["id"]: name for solve in solves}
+        found: dict[str, str] = {}
+        after = None
+        while True:
+            try:
+                page = self._client.get("/v1/solves", puzzle_id=puzzle_id, after=after)
+            except NoRouteError:
+                # An older service does not list them.
+                return found
+            found |= {solve["id"]: name for solve in page["solves"]}
+            if page.get("next") is None:
+                return found
+            after = page["solves"][-1]["id"]
 
     def _is_there(self, job_id: str) -> bool:
         try:

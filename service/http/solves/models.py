@@ -117,9 +117,10 @@ class Solve(BaseModel):
 
 
 class OpenSolves(BaseModel):
-    """Jobs about one puzzle that have not ended."""
+    """Jobs about one puzzle that have not ended, by their ids."""
 
     solves: list[Solve]
+    next: str | None = Field(description="Path of the page after this one.")
 
 
 class Solutions(BaseModel):

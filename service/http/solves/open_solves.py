@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
@@ -12,23 +13,36 @@ from pydantic import Field
 from nightgrid.service.http.field_faults import HEX_ID
 from nightgrid.service.http.lake.parameters import Parameters
 from nightgrid.service.http.solves.models import OpenSolves
-from nightgrid.service.http.solves.views import is_over
+from nightgrid.service.http.solves.views import API, is_over
 from nightgrid.service.http.state import Here
 
 router = APIRouter(tags=["solves"])
 SHOWN_MAX = 100
+"""Jobs of one page."""
 
 
 class About(Parameters):
     """Which jobs are listed."""
 
     puzzle_id: str = Field(pattern=HEX_ID, description="The puzzle that they are about.")
+    after: str | None = Field(
+        default=None,
+        pattern=HEX_ID,
+        description="Jobs whose ids come after this one, as `next` of a page says.",
+    )
 
 
 @router.get("/solves", response_model=OpenSolves, summary="List the open jobs of a puzzle")
 def get_open_solves(asked: Annotated[About, Query()], service: Here) -> Response:
-    """List the jobs about a puzzle that wait or are worked, at most 100 of them."""
+    """List the jobs about a puzzle that wait or are worked, by their ids, 100 on a page."""
     jobs = service.puzzles_of_jobs.jobs_about(asked.puzzle_id)
-    solves = (solve for solve in map(service.look, jobs) if solve and not is_over(solve))
-    value: dict[str, Any] = {"solves": list(islice(solves, SHOWN_MAX))}
+    left = (job for job in jobs if job > (asked.after or ""))
+    found = (solve for solve in map(service.look, left) if solve and not is_over(solve))
+    solves = list(islice(found, SHOWN_MAX))
+    # The next page begins after the last job of this one, whatever ends or comes meanwhile.
+    more = None
+    if next(found, None) is not None:
+        place = {"puzzle_id": asked.puzzle_id, "after": solves[-1]["id"]}
+        more = f"{API}?{urlencode(place)}"
+    value: dict[str, Any] = {"solves": solves, "next": more}
     return JSONResponse(value)

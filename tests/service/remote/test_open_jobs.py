@@ -1,0 +1,73 @@
+"""A client finds the open jobs of a puzzle at a service that lists them in pages, or not at all."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from nightgrid.service.remote.client import RemoteClient
+from nightgrid.service.remote.jobs import RemoteJobs
+from nightgrid.solvers.errors import PermanentError, TransientError
+
+PUZZLE = "a" * 32
+DONE = {"job_id": "d" * 32, "puzzle": "pips/2026-01-02/easy"}
+
+
+def jobs_at(open_jobs: list[httpx.Response]) -> tuple[RemoteJobs, list[str | None]]:
+    """Make the jobs of a service with one result, which answers so when open jobs are listed."""
+    after: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/v1/results":
+            return httpx.Response(200, json={"results": [DONE], "next": None})
+        if request.url.path.startswith("/v1/solves/"):
+            problem = {"type": "/problems/no-such-solve", "detail": "no job was submitted"}
+            return httpx.Response(404, json=problem)
+        if request.url.path.startswith("/v1/rankings/"):
+            problem = {"type": "/problems/no-such-ranking", "detail": "there is none"}
+            return httpx.Response(404, json=problem)
+        assert request.url.params["puzzle_id"] == PUZZLE
+        after.append(request.url.params.get("after"))
+        return open_jobs.pop(0)
+
+    client = RemoteClient("http://service", transport=httpx.MockTransport(answer))
+    return RemoteJobs(client), after
+
+
+def test_all_pages_are_read() -> None:
+    pages = [
+        httpx.Response(200, json={"solves": [{"id": "1" * 32}, {"id": "2" * 32}], "next": "/more"}),
+        httpx.Response(200, json={"solves": [{"id": "3" * 32}], "next": None}),
+    ]
+    jobs, after = jobs_at(pages)
+    assert set(jobs.names(PUZZLE)) == {DONE["job_id"], *(each * 32 for each in "123")}
+    assert after == [None, "2" * 32]
+
+
+def test_a_service_that_names_no_next_page_has_one() -> None:
+    jobs, _ = jobs_at([httpx.Response(200, json={"solves": [{"id": "1" * 32}]})])
+    assert set(jobs.names(PUZZLE)) == {DONE["job_id"], "1" * 32}
+
+
+@pytest.mark.parametrize(("status", "kind"), [(404, "not-found"), (405, "method-not-allowed")])
+def test_an_older_service_lists_no_open_jobs(status: int, kind: str) -> None:
+    problem = {"type": f"/problems/{kind}", "detail": "this path has POST"}
+    jobs, _ = jobs_at([httpx.Response(status, json=problem)])
+    assert jobs.names(PUZZLE) == {DONE["job_id"]: DONE["puzzle"]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (
+            httpx.Response(503, json={"type": "/problems/unavailable", "detail": "x"}),
+            TransientError,
+        ),
+        (httpx.Response(422, json={"type": "/problems/bad-value", "detail": "x"}), PermanentError),
+        (httpx.Response(404, text="<html>"), PermanentError),
+    ],
+)
+def test_other_refusals_are_told(answer: httpx.Response, error: type[Exception]) -> None:
+    jobs, _ = jobs_at([answer])
+    with pytest.raises(error):
+        jobs.names(PUZZLE)
