@@ -13,6 +13,7 @@ import pytest
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finishing import gathering as buckets
 from nightgrid.workers.runs.finishing.gathering import Buckets, Gathering, is_full
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -150,6 +151,16 @@ def test_chunks_are_taken_in_together_within_a_segment(
     batches = list(buckets._batches(run, refs))
     assert [len(batch) for batch in batches] == sizes
     assert [ref for batch in batches for ref in batch] == refs
+
+
+def test_the_first_chunk_that_is_not_done_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    refs = [ChunkRef(run_id="0" * 32, segment=0, chunk=chunk) for chunk in range(4)]
+    monkeypatch.setattr(buckets, "done_chunks", lambda *_: {refs[0].key})
+    run: Any = SimpleNamespace(run_id="a", chunks=lambda: refs)
+    with pytest.raises(DamagedResultError) as error:
+        next(buckets._leaves(Lake.open(str(tmp_path)), run, set()))
+    assert error.value.ref == refs[1]
+    assert str(error.value) == f"run a: 3 chunks are not done, the first is {refs[1].name}"
 
 
 def _run(jobs: int, kind: str = "count", puzzles: int = 0) -> Any:
