@@ -42,6 +42,15 @@ def unix_ns(time: dt.datetime) -> int:
     return int(time.timestamp()) * 10**9
 
 
+def delete_old(lake: Lake, path: str, limit_ns: int) -> int | None:
+    """Delete a file unless it was written anew since a time; return its bytes, None if it stays."""
+    stamp = lake.stamp(path)
+    if stamp is None or stamp[1] >= limit_ns:
+        return None
+    lake.delete(path, durable=False)
+    return stamp[0]
+
+
 def ends_path(game: str) -> str:
     """Name the note of when the runs ended that a call of retention deletes, until it ends."""
     return f"checked/{game}-pruned.json"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from nightgrid.archive.ingest.puzzles import puzzles_folder
@@ -18,17 +18,22 @@ from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.results.files import ASKED_FILES
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.dictionaries import KEY, SINGLES, single_path
-from nightgrid.flows.maintenance.retention.ages import unix_ns
+from nightgrid.flows.maintenance.retention.ages import delete_old, unix_ns
 from nightgrid.flows.maintenance.retention.reading import (
     UnreadableError,
     readable,
     scan_files,
     wanted_records,
 )
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug
 from nightgrid.workers.runs.manifest import read_about
 from nightgrid.workers.runs.run_files import asked_path, plan_path
 from nightgrid.workers.upkeep import ends_of_runs
+
+SHARE_BYTES = 64 * 1024**2
+"""How many bytes of words are dropped before references are looked for again. Until then they are
+kept in memory."""
 
 
 def drop_dictionaries(
@@ -42,23 +47,68 @@ def drop_dictionaries(
     refer to it cannot be read; that file is named.
     """
     limit_ns = unix_ns(before)
-    old = {path for path, (_, written_ns) in lake.stamps(SINGLES).items() if written_ns < limit_ns}
-    if not old:
-        return 0, 0
-    try:
-        needed = {single_path(name) for name in _needed(lake)}
-    except UnreadableError as error:
-        skip_file(error.path, error)
+    stamps = lake.stamps(SINGLES).items()
+    old = {path: size for path, (size, written_ns) in stamps if written_ns < limit_ns}
+    needed = _needed_paths(lake) if old else None
+    if needed is None:
         return 0, 0
     count = freed = 0
-    for path in sorted(old - needed):
-        check()
-        stamp = lake.stamp(path)
-        if stamp is None or stamp[1] >= limit_ns:
-            continue  # A board that has these words was asked about meanwhile.
-        lake.delete(path, durable=False)
-        count, freed = count + 1, freed + stamp[0]
+    for paths in _shares({path: old[path] for path in sorted(old.keys() - needed)}):
+        dropped = _drop(lake, paths, limit_ns, check)
+        count, freed = count + len(dropped), freed + sum(map(len, dropped.values()))
     return count, freed
+
+
+def _shares(sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    """Divide files into shares whose bytes fit into memory."""
+    share, share_bytes = list[str](), 0
+    for path, size in sizes.items():
+        if share and share_bytes + size > SHARE_BYTES:
+            yield share
+            share, share_bytes = [], 0
+        share.append(path)
+        share_bytes += size
+    if share:
+        yield share
+
+
+def _drop(
+    lake: Lake, paths: Iterable[str], limit_ns: int, check: Callable[[], None]
+) -> dict[str, bytes]:
+    """Drop dictionaries, and put back those that a board refers to by now; return the others.
+
+    A board may be asked about between the look at a file's age and its deletion. Whatever asks
+    about it looks for the words once more after it has written that it needs them.
+    """
+    dropped: dict[str, bytes] = {}
+    needed: Collection[str] | None = None
+    try:
+        for path in paths:
+            check()
+            try:
+                words = lake.read_bytes(path)
+            except MissingFileError:
+                continue
+            except PermanentError as error:
+                skip_file(path, error)  # It could not be put back.
+                continue
+            if delete_old(lake, path, limit_ns) is not None:
+                dropped[path] = words
+        needed = _needed_paths(lake) if dropped else ()
+    finally:
+        # None: it is not known what is needed, so all of them are put back.
+        for path in [path for path in dropped if needed is None or path in needed]:
+            lake.write_bytes(path, dropped.pop(path))
+    return dropped
+
+
+def _needed_paths(lake: Lake) -> set[str] | None:
+    """Name the files that boards refer to; None while a file cannot be read, which is named."""
+    try:
+        return {single_path(name) for name in _needed(lake)}
+    except UnreadableError as error:
+        skip_file(error.path, error)
+        return None
 
 
 def _needed(lake: Lake) -> Iterator[str]:

@@ -26,7 +26,7 @@ from nightgrid.archive.results.files import (
 )
 from nightgrid.archive.results.parts import DIVISIONS_FOLDER
 from nightgrid.archive.skipped_files import skip_file
-from nightgrid.flows.maintenance.retention.ages import unix_ns
+from nightgrid.flows.maintenance.retention.ages import delete_old, unix_ns
 from nightgrid.flows.maintenance.retention.reading import (
     UnreadableError,
     readable,
@@ -79,14 +79,13 @@ def drop_divisions(lake: Lake, before: dt.datetime, check: Callable[[], None]) -
     if needed is None:
         return Leftovers()
     count = freed = 0
-    for path, size in divided.items():
+    for path in divided:
         if path not in needed.divisions and not _is_wanted(lake, path):
             check()
-            stamp = lake.stamp(path)
-            if stamp is None or stamp[1] >= limit_ns:
-                continue  # Its job was answered again meanwhile.
-            lake.delete(path, durable=False)
-            count, freed = count + 1, freed + size
+            size = delete_old(lake, path, limit_ns)
+            # None: its job was answered again meanwhile.
+            if size is not None:
+                count, freed = count + 1, freed + size
     return Leftovers(divisions=count, freed_bytes=freed)
 
 

@@ -18,7 +18,7 @@ from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.words.binding import bind_game, keep_game, lexicon_for
-from nightgrid.archive.words.dictionaries import keep_dictionary
+from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import TransientError
@@ -95,14 +95,18 @@ def submit(
     name = interest or interest_name()
     if _is_taken_care_of(lake, record, name):
         return record.job_id
-    keep_dictionary(lake, puzzle)
+    known = LakeDictionaries(lake)
+    keep_dictionary(lake, puzzle, known)
     keep_asked(lake, [AskedPuzzle(bound.puzzle_id(puzzle), game, dict(record.puzzle))])
     if len(canonical_json(record.puzzle)) > settings.ondemand_message_bytes:
         run_id = plan_job(lake, bound, puzzle, ask, record.budget)
         record = replace(record, run_id=run_id)
     else:
         keep_game(lake, bound)
-    if _want(lake, record, name) and record.run_id is None:
+    is_new = _want(lake, record, name)
+    # Retention may have dropped the words before it could know that they are needed.
+    keep_dictionary(lake, puzzle, known)
+    if is_new and record.run_id is None:
         send(record.message, settings)
     return record.job_id
 

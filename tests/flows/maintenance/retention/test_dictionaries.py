@@ -20,12 +20,14 @@ from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.archive.words.dictionaries import SINGLES, keep_dictionary, single_path
 from nightgrid.flows.maintenance.prune import prune_lake
+from nightgrid.flows.maintenance.retention import dictionaries
 from nightgrid.flows.maintenance.retention.pruned import Kept
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.question import question_of
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.jobs.submitting import plan_job
+from nightgrid.workers.ondemand.jobs import submitting
+from nightgrid.workers.ondemand.jobs.submitting import plan_job, submit
 from nightgrid.workers.ondemand.record import Record, without_words
 from nightgrid.workers.ondemand.record_files import RECORDS, create_record
 from nightgrid.workers.settings import Settings
@@ -130,6 +132,81 @@ def test_words_that_are_asked_for_while_references_are_read_stay(
 
     monkeypatch.setattr(Lake, "stamp", asked_meanwhile)
     assert prune(lake)[0] == 0
+
+
+@pytest.fixture
+def asked_before_delete(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Callable[[Lake], None]], None]:
+    """Let a board be asked about after the look at the age of its words, before their deletion."""
+    delete = Lake.delete
+
+    def set_up(refer: Callable[[Lake], None]) -> None:
+        def asked_meanwhile(self: Lake, path: str, **more: Any) -> None:
+            if path == NEEDED:
+                monkeypatch.setattr(Lake, "delete", delete)
+                keep_dictionary(lake, BOARD)
+                refer(lake)
+            delete(self, path, **more)
+
+        monkeypatch.setattr(Lake, "delete", asked_meanwhile)
+
+    return set_up
+
+
+@pytest.mark.parametrize(
+    "refer",
+    [in_a_question, in_a_job, in_a_run, in_a_corpus, in_a_night],
+    ids=lambda of: of.__name__,
+)
+def test_words_that_are_asked_for_right_before_their_deletion_are_put_back(
+    lake: Lake,
+    asked_before_delete: Callable[[Callable[[Lake], None]], None],
+    refer: Callable[[Lake], None],
+) -> None:
+    words = lake.read_bytes(NEEDED)
+    age_files(lake, SINGLES)
+    asked_before_delete(refer)
+    assert prune(lake) == (1, [NEEDED])
+    assert lake.read_bytes(NEEDED) == words
+
+
+def test_a_submission_writes_words_again_that_went_before_its_question_was_kept(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep, at_message = submitting.keep_asked, list[bool]()
+
+    def dropped_before(*given: Any) -> None:
+        lake.delete(NEEDED)
+        keep(*given)
+
+    monkeypatch.setattr(submitting, "keep_asked", dropped_before)
+    monkeypatch.setattr(submitting, "publish", lambda *_: at_message.append(lake.exists(NEEDED)))
+    submit(lake, BOARD, Ask(kind="first"), game="letterboxed", settings=Settings(lake=lake.url))
+    assert at_message == [True]
+
+
+def test_words_are_put_back_while_it_is_not_known_what_is_needed(
+    lake: Lake, asked_before_delete: Callable[[Callable[[Lake], None]], None]
+) -> None:
+    """Given a record that is damaged while words are dropped, Then all of them are put back."""
+    path = f"{RECORDS}/{'d' * 32}.json"
+    age_files(lake, SINGLES)
+    asked_before_delete(lambda lake: lake.write_bytes(path, b"damaged"))
+    assert prune(lake) == (0, sorted([LEFT, NEEDED]))
+    assert list(skipped_files()) == [path]
+    forget(path)
+
+
+def test_references_are_looked_for_again_in_shares(
+    lake: Lake,
+    asked_before_delete: Callable[[Callable[[Lake], None]], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dictionaries, "SHARE_BYTES", 1)
+    age_files(lake, SINGLES)
+    asked_before_delete(in_a_job)
+    assert prune(lake) == (1, [NEEDED])
 
 
 @pytest.mark.parametrize(
