@@ -45,7 +45,12 @@ class BoundedCache(Generic[K, V]):
             self._values.pop(key, None)
 
     def drop_where(self, is_unwanted: Callable[[K], bool]) -> None:
-        """Keep those values no more whose keys are unwanted."""
+        """Keep those values no more whose keys are unwanted.
+
+        `is_unwanted` may take locks, and use this cache. A key that comes meanwhile is not asked
+        about.
+        """
         with self._lock:
-            for key in [key for key in self._values if is_unwanted(key)]:
-                del self._values[key]
+            keys = list(self._values)
+        for key in filter(is_unwanted, keys):
+            self.drop(key)
