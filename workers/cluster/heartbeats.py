@@ -39,12 +39,16 @@ SOCKET = "NOTIFY_SOCKET"
 
 def write_heartbeat(folder: Path, name: str) -> None:
     """Note that something is so now; on a full disk nothing is noted, and the work goes on."""
+    # All digits: one that is rounded up lies in the future, which a look takes for a restart.
+    _write(folder, name, repr(time.monotonic()))
+
+
+def _write(folder: Path, name: str, line: str) -> None:
     path = folder / FOLDER / name
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         staged = path.with_suffix(".tmp")
-        # All digits: one that is rounded up lies in the future, which a look takes for a restart.
-        staged.write_text(f"{time.monotonic()!r}\n")
+        staged.write_text(f"{line}\n")
         staged.replace(path)
 
 
@@ -120,12 +124,8 @@ class Heartbeats:
 
     def _write_cause(self, first: str, *others: str) -> None:
         """Say the first thing that is missing, which the others often follow from."""
-        path = self._folder / FOLDER / NOT_READY
-        with contextlib.suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            staged = path.with_suffix(".tmp")
-            staged.write_text(f"{first}{f', and {len(others)} more' if others else ''}\n")
-            staged.replace(path)
+        more = f", and {len(others)} more" if others else ""
+        _write(self._folder, NOT_READY, f"{first}{more}")
 
     def _keeper_is(self, name: str) -> bool:
         """Look at the keeper, which may need as long for its first round as for any other."""

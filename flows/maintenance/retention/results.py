@@ -39,10 +39,9 @@ from nightgrid.flows.maintenance.retention.going import Going
 from nightgrid.flows.maintenance.retention.leftovers import drop_divisions, drop_puzzles
 from nightgrid.flows.maintenance.retention.listings import JOB, with_solutions
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned, WithResults
-from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.registry import game as game_named
+from nightgrid.workers.runs.job_keys import FINAL
 
-_FINAL = (Status.SOLVED.value, Status.UNSOLVABLE.value, Status.INVALID.value)
 _QUESTION = ("puzzle_id", "ask", "rules", "lexicon_id")
 
 
@@ -112,7 +111,7 @@ def _chosen(lake: Lake, game: str, aged: AgedRows) -> pa.Table:
     rows = aged.rows
     answers = once_a_job(rows)
     final = answers.filter(
-        pc.is_in(answers.column("status"), value_set=pa.array(_FINAL, pa.string()))
+        pc.is_in(answers.column("status"), value_set=pa.array(FINAL, pa.string()))
     )
     is_answer = pc.is_in(keys_in(rows, KEY), value_set=keys_in(answers, KEY))
     lost = pc.and_(pc.invert(is_answer), is_of(rows, final))
