@@ -15,10 +15,12 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
 from nightgrid.archive.results.dropped import DroppedError
 from nightgrid.service.http.field_faults import fault_of
+from nightgrid.service.http.monitoring.route_names import METHODS
 from nightgrid.service.web.files import files
 from nightgrid.solvers.errors import InvalidPuzzleError, NightgridError, PermanentError
 from nightgrid.workers.logs import get_logger
@@ -151,6 +153,9 @@ def install(app: FastAPI) -> None:
     async def answer_http(request: Request, error: HTTPException) -> Response:
         if error.status_code == HTTPStatus.NOT_FOUND and _is_of_a_browser(request):
             return HTMLResponse(files()[NO_PAGE].body, error.status_code, {"Vary": "Accept"})
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            # The router names the methods of one route, and a path may have several.
+            error.headers = {**(error.headers or {}), "Allow": ", ".join(_methods_at(request))}
         return _of_status(error).response()
 
     @app.exception_handler(Exception)
@@ -160,6 +165,16 @@ def install(app: FastAPI) -> None:
         return Problem(
             500, "internal", "The service failed", "an unexpected error; the log says more"
         ).response()
+
+
+def _methods_at(request: Request) -> list[str]:
+    """List the methods that the path of a request has, over all of its routes."""
+    scopes = [{**request.scope, "method": method} for method in sorted(METHODS)]
+    return [
+        str(scope["method"])
+        for scope in scopes
+        if any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
+    ]
 
 
 def _is_of_a_browser(request: Request) -> bool:
