@@ -92,6 +92,10 @@ REQUESTS: tuple[Request, ...] = (
     Request(what="a key twice", raw=b'{"id": "a", "id": "b"}'),
     Request(what="NaN", raw=b'{"deadline_s": NaN}'),
     Request(what="an endless number", raw=b'{"deadline_s": ' + b"9" * 400 + b"}"),
+    Request(
+        what="a number that is infinite",
+        raw=b'{"puzzle": {"dominoes": [[1, 2]], "regions": [], "more": 1e400}}',
+    ),
     Request(what="no UTF-8", raw=b'{"id": "\xff"}'),
     Request(what="a byte order mark", raw=b"\xef\xbb\xbf{}"),
     Request(what="a list", raw=b"[]"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,9 +49,9 @@ def read_members(data: bytes) -> Iterator[Member]:
     """Read the members of a JSON object one by one, each value strictly.
 
     Refused are: anything that is not UTF-8 without a byte order mark, syntax errors, NaN and
-    infinities, integers of more than MAX_DIGITS digits, duplicate keys and nesting beyond what
-    the parser bears. What is wrong inside of one value is the fault of that member; after a fault
-    between members, or a value without an end, there are no further members.
+    infinities, also as 1e999, integers of more than MAX_DIGITS digits, duplicate keys and nesting
+    beyond what the parser bears. What is wrong inside of one value is the fault of that member;
+    after a fault between members, or a value without an end, there are no further members.
     """
     sound = _sound_object(data)
     if sound is not None:
@@ -123,7 +124,14 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-_SOUND = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text} is too large")
+    return value
+
+
+_SOUND = json.JSONDecoder(object_pairs_hook=_once, parse_float=_finite, parse_constant=_refuse)
 
 
 def shown(text: str, most: int = MAX_SHOWN) -> str:
@@ -140,6 +148,7 @@ class _Decoder:
         self._decoder = json.JSONDecoder(
             object_pairs_hook=self._object,
             parse_int=self._integer,
+            parse_float=self._float,
             parse_constant=lambda name: self._flaw(
                 "not-a-number", f"expected a JSON value, got {name}"
             ),
@@ -158,6 +167,12 @@ class _Decoder:
         return self._flaw(
             "number-too-large", f"expected at most {MAX_DIGITS} digits, got {len(digits)}"
         )
+
+    def _float(self, text: str) -> float | _Flaw:
+        value = float(text)
+        if math.isfinite(value):
+            return value
+        return self._flaw("number-too-large", f"expected less than 1.8e308, got {shown(text)}")
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)

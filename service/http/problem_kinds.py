@@ -27,8 +27,8 @@ KINDS: tuple[Kind, ...] = (
         "bad-json",
         400,
         "The body is no strict JSON",
-        "the body is not JSON in the strict sense: a key stands twice, NaN, an integer of more "
-        "than 20 digits",
+        "the body is not JSON in the strict sense: a key stands twice, NaN, a number above "
+        "1.8e308, an integer of more than 20 digits",
         (BODY,),
     ),
     Kind(

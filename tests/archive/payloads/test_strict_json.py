@@ -90,6 +90,10 @@ DEEP = 100_000
         (b'{"a": 1, "b":', [("a", ""), ("b", "truncated")]),
         (b'{"a": 1, "b": {"c": [NaN]}, "d": 2}', [("a", ""), ("b", "not-a-number"), ("d", "")]),
         (b'{"a": Infinity, "b": -Infinity}', [("a", "not-a-number"), ("b", "not-a-number")]),
+        (
+            b'{"a": [1e400], "b": {"c": -1e309}, "d": 1.7e308, "e": 1e-400}',
+            [("a", "number-too-large"), ("b", "number-too-large"), ("d", ""), ("e", "")],
+        ),
         (b'{"a": [' + b"9" * 10_000 + b'], "b": 1}', [("a", "number-too-large"), ("b", "")]),
         (b'{"a": {"x": 1, "x": 1}, "b": 1}', [("a", "duplicate-key"), ("b", "")]),
         (b'{"a": "\xff", "b": 1}', [("a", "not-utf-8"), ("b", "")]),
@@ -137,6 +141,7 @@ def test_of_keys_only_the_one_that_stands_twice_has_a_fault() -> None:
         (b'{"a": [1, nope]}', "a: Expecting value at line 1, column 11"),
         (b'{"a": ' + b"1" * 21 + b"}", "a: expected at most 20 digits, got 21"),
         (b'{"a": NaN}', "a: expected a JSON value, got NaN"),
+        (b'{"a": 1e400}', "a: expected less than 1.8e308, got 1e400"),
     ],
 )
 def test_a_fault_says_where_it_is_and_what_was_expected(data: bytes, says: str) -> None:

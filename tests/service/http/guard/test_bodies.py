@@ -52,6 +52,14 @@ def test_what_is_too_deep_is_refused() -> None:
     bodies.read_json(b'{"a":' + b"[" * 31 + b"]" * 31 + b"}", 32)
 
 
+@pytest.mark.parametrize("text", ["1e400", "-1e400", "9.9e999", '[1, {"b": 1E309}]'])
+def test_a_number_that_is_infinite_is_refused(text: str) -> None:
+    with pytest.raises(Problem) as caught:
+        bodies.read_json(f'{{"puzzle": {{"more": {text}}}}}'.encode(), 32)
+    assert (caught.value.status, caught.value.slug) == (400, "bad-json")
+    assert caught.value.errors[0]["pointer"].startswith("/puzzle/more")
+
+
 def test_large_bodies_leave_room_for_small_ones() -> None:
     room = bodies.Room(100_000)
     with room.share() as large:
