@@ -28,7 +28,10 @@ TIME_SHARE = 0.5
 
 
 def to_line(answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> bytes:
-    """Write answers that are worked whole, and puzzles, as a line."""
+    """Write answers that are worked whole, and puzzles, as a line.
+
+    Raises ValueError for a text that is no Unicode, such as half a character.
+    """
     value = {
         "answers": [[answer.row, answer.solutions] for answer in answers],
         "puzzles": puzzles,

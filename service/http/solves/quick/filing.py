@@ -34,7 +34,11 @@ class Files(Protocol):
         """Prepare for that."""
 
     def put(self, answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> None:
-        """File answers together. Raises NightgridError where that may not have happened."""
+        """File answers together.
+
+        Raises NightgridError where that may not have happened, ValueError where one of them cannot
+        be written.
+        """
 
     def end(self) -> None:
         """File no more."""
@@ -48,7 +52,8 @@ class Filing:
         self._wanted = threading.Condition()
         self._answers: dict[str, tuple[Answer, AskedPuzzle | None]] = {}
         self._passed_over: BoundedCache[str, bool] = BoundedCache(GATHERED_MAX)
-        """Jobs whose answers came when GATHERED_MAX others waited: the lake has none of them."""
+        """Jobs whose answers came when GATHERED_MAX others waited, or cannot be written: the lake
+        has none of them."""
         self._is_ending = False
         self._thread = threading.Thread(target=self._run, name="filing", daemon=True)
 
@@ -106,7 +111,7 @@ class Filing:
             with self._wanted:
                 taken = dict(self._answers)
             try:
-                self._write(taken)
+                self._file(taken)
             except (NightgridError, OSError) as error:
                 log.warning("answers not filed", answers=len(taken), error=str(error))
                 if self._is_ending:
@@ -117,6 +122,19 @@ class Filing:
                 for job_id in taken:
                     del self._answers[job_id]
                 self._wanted.notify_all()
+
+    def _file(self, taken: Mapping[str, tuple[Answer, AskedPuzzle | None]]) -> None:
+        """File answers. One that cannot be written, as half a character, costs no other."""
+        try:
+            self._write(taken)
+        except ValueError as error:
+            if len(taken) > 1:
+                for job_id, each in taken.items():
+                    self._file({job_id: each})
+                return
+            (job_id,) = taken
+            log.warning("answer cannot be filed", job=job_id, error=str(error))
+            self._passed_over.put(job_id, True)
 
     def _write(self, taken: Mapping[str, tuple[Answer, AskedPuzzle | None]]) -> None:
         puzzles = [puzzle for _, puzzle in taken.values() if puzzle is not None]

@@ -36,7 +36,7 @@ class FilingProcess:
         """File answers and the puzzles that they are about.
 
         Raises TransientError where they were not filed, or may not have been: to file them twice
-        does no harm.
+        does no harm. Raises ValueError where one has a text that is no Unicode.
         """
         try:
             process = self._started()
