@@ -148,6 +148,8 @@ def expected(field: FieldInfo) -> str:
             least = f"{bound.ge:,}"
         elif isinstance(bound, annotated_types.Gt):
             what += f" above {bound.gt}"
+        elif isinstance(bound, annotated_types.Lt):
+            what += f" and below {bound.lt}"
         elif isinstance(bound, annotated_types.Le):
             most = f"{bound.le:,}"
     if least and most:
