@@ -26,7 +26,7 @@ from nightgrid.solvers.errors import PermanentError
 _ORDER = ("job_id", "run_id", "table", "day")
 DROPPED_FOLDER = "dropped"
 ROWS_DROPPED_PATH = "checked/rows-dropped.json"
-"""When retention has dropped result rows last: what keeps answers in memory looks at its stamp."""
+"""When retention has dropped result rows last: what keeps answers in memory compares its text."""
 
 
 class DroppedError(PermanentError):

@@ -6,9 +6,13 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
+from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.dropped import ROWS_DROPPED_PATH
 from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.logs import get_logger
+
+log = get_logger("nightgrid.http")
 
 LOOK_S = 10.0
 """For so long, and for the length of a look, a service may show an answer that was dropped."""
@@ -21,7 +25,7 @@ class DroppedAnswers:
         """Look at nothing yet. `forget` is called in a thread."""
         self._lake = lake
         self._forget = forget
-        self._seen: tuple[int, int] | None = None
+        self._seen: bytes | None = None
 
     def begin(self) -> None:
         """Look now and then, in the running event loop."""
@@ -36,12 +40,22 @@ class DroppedAnswers:
     def look(self) -> None:
         """Look once; while the lake does not answer nothing is known to be dropped. Blocks."""
         with suppress(NightgridError, OSError):
-            stamp = self._lake.stamp(ROWS_DROPPED_PATH)
-            if stamp != self._seen:
-                self._seen = stamp
+            note = self._read_note()
+            if note != self._seen:
                 self._forget()
+                self._seen = note
+
+    def _read_note(self) -> bytes | None:
+        # Its text, not its time: some stores have whole seconds, and two notes may share one.
+        try:
+            return self._lake.read_bytes(ROWS_DROPPED_PATH)
+        except MissingFileError:
+            return None
 
     async def _look_again(self) -> None:
         while True:
-            await asyncio.to_thread(self.look)
+            try:
+                await asyncio.to_thread(self.look)
+            except Exception as error:  # noqa: BLE001 - the next look may succeed
+                log.warning("dropped answers not looked for", error=repr(error))
             await asyncio.sleep(LOOK_S)
