@@ -71,9 +71,12 @@ def drive(
 
     May be called again after any kind of end: it does only the rest. Called from the main thread,
     it returns early, with `finished` false, on SIGINT and SIGTERM, and from any thread when
-    `stopping` is set or the run is cancelled (nightgrid.workers.runs.status). Raises TransientError
-    when broker or lake stay away for `broker_patience_seconds`, or when another driver on this
-    machine has this run. Drivers on several machines do a run no harm: they work it together.
+    `stopping` is set or the run is cancelled (nightgrid.workers.runs.status).
+
+    Raises TransientError when broker or lake stay away for `broker_patience_seconds`, when it is
+    asked to stop while a step that must succeed fails, as at its start and its end, or when another
+    driver on this machine has this run. Drivers on several machines do a run no harm: they work it
+    together.
     """
     settings = settings or load_settings()
     begun = time.monotonic()
@@ -93,6 +96,7 @@ def drive(
         watch = _Watch(lake, run_id, stop, settings.reconcile_seconds, on_progress)
 
         def begin() -> DriverLoop:
+            # This forgets failures of an earlier loop: they say nothing about steps of this one.
             growing = patience.insist(
                 partial(GrowingRun, lake, run_id, settings.stage_sizes, check_planner), "open"
             )

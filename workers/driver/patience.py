@@ -23,8 +23,8 @@ PAUSE_SECONDS = 0.2
 class Patience:
     """Bears with steps of one run that fail for now, each for `seconds` in a row.
 
-    What another driver or a worker's refusal means is no outage: SegmentTakenError and RefusalError
-    are raised at once.
+    SegmentTakenError and RefusalError are raised at once: another driver or a worker answered, so
+    nothing is away.
     """
 
     def __init__(self, run_id: str, seconds: float, stop: threading.Event) -> None:
@@ -49,6 +49,9 @@ class Patience:
     def insist(self, step: Callable[[], Found], name: str) -> Found:
         """Try a step until it succeeds, and return what it found.
 
+        A success ends the outage, and failures of other steps are forgotten: such a step stands
+        between two stages of the work, and what failed before may never be tried again.
+
         Raises its TransientError after the time, and at once when the driver is asked to stop.
         """
         while True:
@@ -61,8 +64,13 @@ class Patience:
                     raise
                 self._bear(name, error)
             else:
-                self._succeeded(name)
+                self._forget()
                 return found
+
+    def _forget(self) -> None:
+        if self._failing_since:
+            self._failing_since.clear()
+            outages.end_outage(self._what)
 
     def _bear(self, name: str, error: TransientError) -> None:
         now = time.monotonic()

@@ -10,6 +10,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.driver import patience
 from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.driver_loop import DriverLoop
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.driver.patience import Patience
 from nightgrid.workers.runs.manifest import SegmentTakenError
@@ -68,6 +69,36 @@ def test_the_outage_ends_when_the_last_step_that_failed_succeeds():
         assert told.events == [AWAY] * 3
         bearing.attempt(other, "other")
     assert told.events[3:] == [("what run r1 needs", True)]
+
+
+def test_a_step_that_must_succeed_ends_the_outage_of_steps_that_are_not_tried_again():
+    bearing, told = Patience("r1", 60, threading.Event()), Told()
+    with outages.notifying(told):
+        bearing.attempt(Failing(1), "listen")
+        bearing.insist(Failing(0), "finish")
+        bearing.insist(Failing(0), "finish")
+    assert told.events == [AWAY, ("what run r1 needs", True)]
+
+
+def test_a_new_loop_knows_nothing_of_the_failures_of_an_earlier_one(tmp_path, monkeypatch):
+    """Given a step that failed in a loop, When another loop begins, Then the outage is over."""
+    settings, told = quick_settings(tmp_path), Told()
+    lake = Lake.open(settings.lake)
+    run_id = plan(lake, toy.boards(4))
+    work, failing = DriverLoop.work, []
+
+    def work_again(loop, stop):
+        failing.append(dict(loop.patience._failing_since))
+        if len(failing) == 1:
+            loop.patience.attempt(Failing(1), "listen")
+            raise SegmentTakenError("another driver has added a segment")
+        assert told.events == [AWAY, (f"what run {run_id} needs", True)]
+        work(loop, stop)
+
+    monkeypatch.setattr(DriverLoop, "work", work_again)
+    with outages.notifying(told):
+        assert drive(lake, run_id, InlineExecutor(lake, settings), settings=settings).finished
+    assert failing == [{}, {}]
 
 
 @pytest.mark.parametrize("way", ["attempt", "insist"])
