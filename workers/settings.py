@@ -83,7 +83,8 @@ class Settings(BaseSettings):
 
     games: str = ",".join(GAMES)
     """Games, separated by commas, whose kernels and default words a worker loads before it begins.
-    It solves the others too, and loads them when the first is asked for."""
+    It solves the others too, and loads them when the first is asked for. `NIGHTGRID_GAMES=,`, or
+    `games = ""` in the file, loads none ahead."""
     rank: bool = False
     """Whether nights rank the boards of Strands by how likely each cover was meant, and workers
     open what ranks before they begin."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.settings import Settings, load_settings
 from nightgrid.workers.settings_sources import config_path, expected, masked
 
@@ -86,6 +87,17 @@ def test_workers_that_are_to_load_no_game_load_none(monkeypatch: pytest.MonkeyPa
     # An empty variable counts as unset, and unset means all games.
     for name, value in load_settings(games="").environment().items():
         monkeypatch.setenv(name, value)
+    assert load_settings().game_names == ()
+
+
+def test_a_comma_in_the_environment_and_an_empty_text_in_the_file_load_no_game(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "nightgrid.toml").write_text('games = ""\n')
+    assert load_settings().game_names == ()
+    (folder / "nightgrid.toml").write_text("")
+    assert load_settings().game_names == tuple(GAMES)
+    monkeypatch.setenv("NIGHTGRID_GAMES", ",")
     assert load_settings().game_names == ()
 
 
