@@ -130,14 +130,21 @@ def _pages(stream: BinaryIO, chunk: ColumnChunk) -> Iterator[_Page]:
             raise FooterError(_NO_HEADER.format(chunk.path)) from error
         if min(page.values, page.bytes, size) < 0:
             raise FooterError(_NO_HEADER.format(chunk.path))
+        if fields.get(7, {}).get(1, 0) > page.bytes:
+            # Arrow makes room for all of them first.
+            raise OversizeError(
+                f"a dictionary of {chunk.path} says it has {fields[7][1]:,} values in "
+                f"{page.bytes:,} bytes; expected at most one for each byte"
+            )
         yield page
         offset += length + size
 
 
 _NO_HEADER = "the header of a page of {} cannot be read, and with it what the page takes"
-# 1 type, 2 uncompressed and 3 compressed size; 5 and 8 are of one type of data page each. Of these
-# 1 is the number of values, and then comes the encoding: after two more numbers in version 2.
-_HEADER = {1: 5, 2: 5, 3: 5, 5: {1: 5, 2: 5}, 8: {1: 5, 4: 5}}
+# 1 type, 2 uncompressed and 3 compressed size; 5 and 8 are of one type of data page each, and 7 of
+# dictionaries. Of these 1 is the number of values, and then comes the encoding: after two more
+# numbers in version 2.
+_HEADER = {1: 5, 2: 5, 3: 5, 5: {1: 5, 2: 5}, 7: {1: 5}, 8: {1: 5, 4: 5}}
 _ABOUT = {_DATA_PAGE: (5, 2), _DATA_PAGE_V2: (8, 4)}
 
 

@@ -240,3 +240,24 @@ def test_a_header_that_cannot_be_read_is_refused() -> None:
 
 def test_a_group_without_rows_has_nothing_to_look_at() -> None:
     _check(_file(ZEROS.schema.empty_table()))
+
+
+@pytest.mark.parametrize(
+    "column", [pa.array([1, 2, 3] * 100), pa.array(["x", "y", "z"] * 100)], ids=["numbers", "texts"]
+)
+def test_a_dictionary_of_more_values_than_bytes_is_refused(column: pa.Array) -> None:
+    stream = _file(pa.table({"a": column}), compression="none")
+    chunk = pq.ParquetFile(stream).metadata.row_group(0).column(0)
+    at = chunk.dictionary_page_offset
+    size = stream.getvalue()[at + 3] // 2
+    # The header says how many in five bytes now, not in one: the dictionary loses the other four.
+    head = bytes([0x15, 4, 0x15, 2 * size - 8, 0x15, 2 * size - 8, 0x4C])
+    many = head + b"\x15\xfe\xff\xff\xff\x0f\x15\x00\x12\x00\x00"
+    place = slice(at, chunk.data_page_offset - 4)
+    old = stream.getvalue()[place]
+    assert old[:3] == head[:3], "a dictionary's header begins so"
+    stream.getbuffer()[place] = many + old[len(many) - 4 : -4]
+    assert _refusal(lambda: _check(stream)) == (
+        f"a dictionary of a says it has 2,147,483,647 values in {size - 4:,} bytes; "
+        "expected at most one for each byte"
+    )
