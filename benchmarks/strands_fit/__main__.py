@@ -15,7 +15,6 @@ that are there.
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import platform
 import shlex
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.strands_fit import start
-from benchmarks.strands_fit.data import MODEL_PACKAGES, dates, say
+from benchmarks.strands_fit.data import MODEL_PACKAGES, dates, say, version_of
 from benchmarks.strands_fit.fit import F64, Fit
 from benchmarks.strands_fit.forward import Temperatures, temperatures_of
 from benchmarks.strands_fit.lists import NAMES, Listed, lists
@@ -113,7 +112,7 @@ def _provenance(
     settings: Settings, fit: Fit, chooses: Fit, temperatures: Temperatures
 ) -> dict[str, Any]:
     """Say where weights come from: what they are fitted on, and on what was chosen what."""
-    minilm, smollm = (f"{name} {importlib.metadata.version(name)}" for name in MODEL_PACKAGES)
+    minilm, smollm = (f"{name} {version_of(name)}" for name in MODEL_PACKAGES)
     return {
         "command": settings.command,
         **_span(fit.listed),
@@ -121,7 +120,7 @@ def _provenance(
         "model": f"all-MiniLM-L6-v2 ({minilm})",
         "language_model": f"SmolLM2-135M-Instruct ({smollm})",
         "python": platform.python_version(),
-        "numpy": importlib.metadata.version("numpy"),
+        "numpy": version_of("numpy"),
         "start": start.SCORE.name,
         "chosen_on": _span(chooses.listed),
         "temperature": temperatures.theme,

@@ -144,7 +144,7 @@ def state_of(ranker: Ranker) -> str:
     name = ranker.weights.name
     weights = [FOLDER / f"{name}{suffix}" for suffix in (".json", ".npz")]
     code = [path for room in ROOMS for path in sorted(room.rglob("*.py"))]
-    packages = [f"{package} {_version(package)}" for package in MODEL_PACKAGES]
+    packages = [f"{package} {version_of(package)}" for package in MODEL_PACKAGES]
     return digest(
         PIECES_VERSION, name, str(ranker.meanings is not None), *packages,
         ranker.vocabulary.lexicon.lexicon_id,
@@ -152,7 +152,8 @@ def state_of(ranker: Ranker) -> str:
     )  # fmt: skip
 
 
-def _version(package: str) -> str:
+def version_of(package: str) -> str:
+    """Say which version of a package is installed, or that it is missing."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -140,7 +140,7 @@ def test_what_is_kept_on_disk_is_named_by_all_that_it_depends_on(
         patch.setattr(data, "ROOMS", (tmp_path,))
         others.add(data.state_of(ranker))
     with monkeypatch.context() as patch:
-        patch.setattr(data, "_version", lambda _: "another model")
+        patch.setattr(data, "version_of", lambda _: "another model")
         others.add(data.state_of(ranker))
     assert len(others) == 6
     assert state not in others

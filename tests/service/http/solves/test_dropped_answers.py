@@ -64,9 +64,8 @@ def test_an_unexpected_error_is_logged_and_the_next_look_follows(
 
         class Telling(Forgetting):
             def __call__(self) -> None:
-                if self.calls:
-                    loop.call_soon_threadsafe(looked.set)
                 super().__call__()
+                loop.call_soon_threadsafe(looked.set)
 
         forget = Telling(1)
         dropped = DroppedAnswers(lake, forget)
