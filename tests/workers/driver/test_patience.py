@@ -130,11 +130,11 @@ def test_a_driver_that_is_asked_to_stop_waits_no_more():
 def test_a_lake_that_fails_as_a_driver_begins_delays_it(tmp_path, monkeypatch, call):
     """Given a run that was begun, When a lake fails the driver's first reads, Then it ends."""
     settings = quick_settings(tmp_path, poll_seconds=0.01)
-    boards = toy.boards(40, {3: toy.RAISE, 5: toy.LARGE})
+    boards = toy.boards(8, {3: toy.RAISE})
     lake = Lake.open(settings.lake)
     run_id = plan(lake, boards)
     with pytest.raises(Killed):
-        drive(lake, run_id, DyingExecutor(lake, settings, 3), settings=settings)
+        drive(lake, run_id, DyingExecutor(lake, settings, 2), settings=settings)
     do, asked = getattr(Lake, call), []
 
     def fail(*args, **kwargs):

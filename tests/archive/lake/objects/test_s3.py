@@ -12,6 +12,7 @@ from benchmarks.runs.create_race import Told, race
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.objects import url as object_urls
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.folder import FolderSource
@@ -54,7 +55,10 @@ def test_reads_and_errors_of_an_object_store(s3_endpoint: str) -> None:
         lake.read_bytes("a/large")
 
 
-def test_a_missing_bucket_is_permanent_and_a_dead_server_transient(s3_endpoint: str) -> None:
+def test_a_missing_bucket_is_permanent_and_a_dead_server_transient(
+    s3_endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_urls, "MAX_RETRIES", 1)
     with pytest.raises(PermanentError, match="refuses"):
         Lake.open(f"s3://nobody/x?endpoint_override={s3_endpoint}").write_bytes("a", b"1")
     with pytest.raises(TransientError, match="failed"):

@@ -46,7 +46,7 @@ def covers(known: Known | None) -> list[Possible]:
 
 
 ALL = covers(None)
-SOME = ALL[:6] + ALL[6::40]
+SOME = ALL[:4] + ALL[6::80]
 """Covers that are played: the likeliest, and some of those whose spangram is no known text."""
 
 

@@ -45,7 +45,19 @@ def test_vectors_are_made_once_and_mapped_after_that(model: SentenceModel):
     assert np.array_equal(again.mean, first.mean)
 
 
-@pytest.mark.parametrize("damaged", [False, True])
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        pytest.param(
+            False,
+            marks=pytest.mark.long(
+                short="tests/archive/games/strands/ranking/test_vectors.py"
+                "::test_a_process_that_was_killed_is_gone_on_from"
+            ),
+        ),
+        True,
+    ],
+)
 def test_a_process_that_was_killed_is_gone_on_from(
     model: SentenceModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bool
 ):
