@@ -381,7 +381,7 @@ def test_what_takes_too_long_is_asked_for_less_and_a_refusal_is_a_sentence(
     refused = page.locator(".problem p")
     expect(refused).to_have_text(
         re.compile(
-            r"^The board would take about [\d,]+ days of one core; expected at most 4:00 h\.$"
+            r"^The board would take about [\d,:]+ (h|days) of one core; expected at most 4:00 h\.$"
         )
     )
 
