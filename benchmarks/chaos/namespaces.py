@@ -44,6 +44,9 @@ SEED = 7
 CHUNK_S = 0.1
 """Shortest chunk: hundreds of chunks, each some requests of an object store."""
 CUT_S = 8.0
+PAUSE_S = 1.0
+"""Each chunk takes so much longer, or a fast machine ends the run while the first host is cut off
+and no other blow hits work."""
 RUN_S = 900.0
 BUSY_S = 10.0
 SHARES = (0.15, 0.35, 0.55, 0.75)
@@ -122,11 +125,15 @@ def _undisturbed(boards: pa.Table) -> tuple[pa.Table, float]:
 
 
 def struck(
-    boards: pa.Table, expected: pa.Table, shares: Sequence[float] = SHARES
+    boards: pa.Table,
+    expected: pa.Table,
+    shares: Sequence[float] = SHARES,
+    *,
+    pause_s: float = 0.0,
 ) -> tuple[Aftermath, Cluster]:
     """Work the boards on object storage with everything that goes wrong.
 
-    Raises NotPermittedError where this machine gives no network namespaces.
+    Each chunk is held for `pause_s` more. Raises NotPermittedError where this machine gives no network namespaces.
     """
     with (
         tempfile.TemporaryDirectory(prefix="nightgrid-namespaces-") as name,
@@ -136,6 +143,7 @@ def struck(
         cluster(
             Path(name),
             hosts=0,
+            environment={"NIGHTGRID_CHAOS_PAUSE_S": f"{pause_s:g}"},
             lake=f"s3://bucket/lake?endpoint_override={endpoint}",
             redis_url=f"redis://{address}:{port}/0",
             **LIMITS,
@@ -172,7 +180,7 @@ def main() -> int:
         expected, alone_s = _undisturbed(boards)
         print(f"undisturbed after {alone_s:.1f} s", flush=True)
         try:
-            found, _ = struck(boards, expected)
+            found, _ = struck(boards, expected, pause_s=PAUSE_S)
         except NotPermittedError as error:
             print(f"not permitted on this machine: {error}", file=sys.stderr)
             return 2
@@ -203,8 +211,9 @@ def main() -> int:
     section.say(
         f"Pips boards of the published mix{repeated if options.distinct < options.boards else ''}, "
         "counted by two hosts of one worker process each. The hosts and the driver have a network "
-        "namespace each; the S3 server is moto's, in one process. The digest is of every column "
-        "but `kernel_ns`."
+        "namespace each; the S3 server is moto's, in one process. Each chunk of the struck run is "
+        f"held for {PAUSE_S:g} s more, so that blows hit work. The digest is of every column but "
+        "`kernel_ns`."
     )
     finish(section, to_results=options.write)
     wrong = found.lost or found.doubled or found.differing or found.digest != same
