@@ -133,7 +133,8 @@ def struck(
 ) -> tuple[Aftermath, Cluster]:
     """Work the boards on object storage with everything that goes wrong.
 
-    Each chunk is held for `pause_s` more. Raises NotPermittedError where this machine gives no network namespaces.
+    Each chunk is held for `pause_s` more. Raises NotPermittedError where this machine gives no
+    network namespaces.
     """
     with (
         tempfile.TemporaryDirectory(prefix="nightgrid-namespaces-") as name,
