@@ -102,64 +102,65 @@ MODULES: dict[str, tuple[str, ...]] = {
 _CONSTANT = re.compile(r"^(    )?\w+(, \w+)*(: \w+)? = [-\d._* +<(),]+$|^@dataclass")
 """A tunable with a name, whose test would only say its value again, and how a class of data is
 made."""
-EQUIVALENT: dict[tuple[str, str], str] = {
-    (
-        "archive/corpus/row_sizes.py",
-        "if row in faults or (held + sizes[row] > PIECE_VALUES and row >= start):",
-    ): "no rows are cut out between a row and itself",
-    ("archive/sources/folder.py", "self._max_body_bytes + 2"): (
-        "one byte beyond the bound is enough to see that a body is longer"
-    ),
-    ("archive/payloads/strict_json.py", "_after_space(text, -1)"): (
-        "to look from before the begin is to look from there"
-    ),
-    ("archive/lake/location.py", "if writes else 1)"): "1 is os.X_OK, which is asked for anyway",
-    ("archive/payloads/strict_json.py", "if len(value) <= len(pairs):"): (
-        "the careful way reads it as well, and finds no key that stands twice"
-    ),
-    ("archive/payloads/strict_json.py", "len(value) < MAX_MEMBERS else"): (
-        "the careful way reads it as well"
-    ),
-    ("archive/parquet_footers.py", "next(elements).get(5, -1)"): "it has no children either way",
-    ("archive/parquet_footers.py", "element.get(3, -1)"): "it neither repeats nor may be null",
-    ("archive/parquet_footers.py", "wanted[ -1])"): "of what a list has one kind is named",
-    ("archive/parquet_footers.py", "if shift > 64:"): "it grows by seven, and is never 64",
-    ("archive/parquet_footers.py", "if at - size > len(data):"): (
-        "what follows is behind the data as well"
-    ),
-    ("archive/parquet_footers.py", "if at + size >= len(data):"): (
-        "what follows is behind the data as well"
-    ),
-    ("archive/parquet_sizes.py", "fields[2], prefixed=True)"): "a page without values has no texts",
-    ("workers/driver/progress.py", '("M", 999999.0)'): "three digits do not show it",
-    ("workers/driver/progress.py", '("G", 999999999.0)'): "three digits do not show it",
-    ("workers/runs/finishing/gathering.py", "np.zeros( 1, np.uint8)"): "room for more jobs",
-    ("workers/runs/finishing/gathering.py", "+ 2 - len(self._answered)"): "room for more jobs",
-    ("workers/runs/finishing/gathering.py", "if missing > -1:"): "room for more jobs",
-    ("workers/runs/finishing/gathering.py", "!= batch[ -1].segment"): (
-        "all chunks of a batch lie in one segment"
-    ),
-    ("workers/runs/finishing/gathering.py", "TRIM_BUCKETS - 2:"): "as often, one bucket earlier",
-    ("flows/prefect/artifacts.py", "self._next_s = -1.0"): "no clock is below 0",
-    ("workers/runs/finishing/gathering.py", "+ 1 + len(self._answered)"): "room for more jobs",
-    ("workers/runs/finishing/gathering.py", "if missing >= 0:"): "room for more jobs",
-    ("workers/runs/finishing/gathering.py", "if bounds[i] <= bounds[i + 1]:"): (
-        "no rows are written either way"
-    ),
-    ("workers/runs/finishing/gathering.py", "np.arange(self._count + 2"): (
-        "the last bound is not looked at"
-    ),
-    ("workers/settings_sources.py", "CONFIG_MAX_BYTES + 2"): (
-        "one byte beyond the bound is enough to see that a file is longer"
-    ),
-    ("workers/settings_sources.py", 'error["loc"][ -1]'): "no setting has settings within it",
-    ("workers/settings_sources.py", "matches(name, fields, 2)"): "the first alone is named",
-    ("archive/corpus/row_sizes.py", "fill_null(lengths.cast(pa.int64()), "): (
-        "the bound of a piece is about; a null counts one value more or less"
-    ),
-    ("archive/corpus/row_sizes.py", "sizes.sum() < PIECE_VALUES:"): (
-        "a batch of exactly the bound is one piece either way"
-    ),
+EQUIVALENT: dict[str, dict[str, str]] = {
+    "archive/sources/folder.py": {
+        "self._max_body_bytes + 2": (
+            "one byte beyond the bound is enough to see that a body is longer"
+        ),
+    },
+    "archive/parquet_footers.py": {
+        "next(elements).get(5, -1)": "it has no children either way",
+        "element.get(3, -1)": "it neither repeats nor may be null",
+        "wanted[ -1])": "of what a list has one kind is named",
+        "if shift > 64:": "it grows by seven, and is never 64",
+        "if at - size > len(data):": "what follows is behind the data as well",
+        "if at + size >= len(data):": "what follows is behind the data as well",
+    },
+    "archive/parquet_sizes.py": {
+        "fields[2], prefixed=True)": "a page without values has no texts",
+    },
+    "archive/corpus/row_sizes.py": {
+        "if row in faults or (held + sizes[row] > PIECE_VALUES and row >= start):": (
+            "no rows are cut out between a row and itself"
+        ),
+        "fill_null(lengths.cast(pa.int64()), ": (
+            "the bound of a piece is about; a null counts one value more or less"
+        ),
+        "sizes.sum() < PIECE_VALUES:": "a batch of exactly the bound is one piece either way",
+    },
+    "archive/payloads/strict_json.py": {
+        "_after_space(text, -1)": "to look from before the begin is to look from there",
+        "if len(value) <= len(pairs):": (
+            "the careful way reads it as well, and finds no key that stands twice"
+        ),
+        "len(value) < MAX_MEMBERS else": "the careful way reads it as well",
+    },
+    "archive/lake/location.py": {
+        "if writes else 1)": "1 is os.X_OK, which is asked for anyway",
+    },
+    "workers/settings_sources.py": {
+        "CONFIG_MAX_BYTES + 2": "one byte beyond the bound is enough to see that a file is longer",
+        'error["loc"][ -1]': "no setting has settings within it",
+        "matches(name, fields, 2)": "the first alone is named",
+    },
+    "workers/driver/progress.py": {
+        '("M", 999999.0)': "three digits do not show it",
+        '("G", 999999999.0)': "three digits do not show it",
+    },
+    "workers/runs/finishing/gathering.py": {
+        "np.zeros( 1, np.uint8)": "room for more jobs",
+        "+ 2 - len(self._answered)": "room for more jobs",
+        "if missing > -1:": "room for more jobs",
+        "!= batch[ -1].segment": "all chunks of a batch lie in one segment",
+        "TRIM_BUCKETS - 2:": "as often, one bucket earlier",
+        "+ 1 + len(self._answered)": "room for more jobs",
+        "if missing >= 0:": "room for more jobs",
+        "if bounds[i] <= bounds[i + 1]:": "no rows are written either way",
+        "np.arange(self._count + 2": "the last bound is not looked at",
+    },
+    "flows/prefect/artifacts.py": {
+        "self._next_s = -1.0": "no clock is below 0",
+    },
 }
 """Why a bug changes nothing that can be seen, by module and a piece of the line that it makes."""
 
@@ -256,7 +257,8 @@ def _tried(copy: Path, module: str, draw: random.Random, each: int) -> Iterator[
         survived = not _run(copy, tests, timeout_s=timeout_s)
         path.write_text(source)
         made = change.partition(" -> ")[2]
-        reason = next((w for (m, t), w in EQUIVALENT.items() if m == module and t in made), "")
+        known = EQUIVALENT.get(module, {})
+        reason = next((why for piece, why in known.items() if piece in made), "")
         verdict = Verdict(mutant=mutant, change=change, survived=survived, reason=reason)
         if survived:
             print(f"  {_told(verdict)}", flush=True)
