@@ -82,7 +82,8 @@ def old_runs(lake: Lake, before: dt.datetime, games: Collection[str] = ()) -> Ol
     there, ended = _runs_there(lake, noted)
     old = _of_games(lake, _old(ended, before), games)
     discarded = _of_games(lake, _discarded(lake, there.difference(ended), before), games)
-    kept = {run_id: when for run_id, when in ended.items() if run_id not in set(old)}
+    gone = set(old)
+    kept = {run_id: when for run_id, when in ended.items() if run_id not in gone}
     return OldRuns(
         before=before, ended=tuple(old), discarded=tuple(discarded), kept=kept, noted=noted
     )

@@ -186,9 +186,8 @@ def recalling(service: Service) -> Recall:
     """Give what finds the reply to a body that was answered for good before."""
 
     def recall(scope: Scope, headers: Headers, data: bytes) -> Response | None:
-        if scope["method"] != "POST" or scope["path"] != API or HEADER in headers:
-            return None
-        if scope["query_string"]:
+        is_asked = scope["method"] == "POST" and scope["path"] == API
+        if not is_asked or scope["query_string"] or HEADER in headers:
             return None
         reply = service.replies.get(digest_of(data))
         if reply is not None:

@@ -64,7 +64,7 @@ class QuickProcess(asyncio.SubprocessProtocol):
     @property
     def has_room(self) -> bool:
         """Tell whether it can take a question."""
-        return self._is_ready and not self._is_ending and len(self._asked) < AT_HAND
+        return self.is_ready and len(self._asked) < AT_HAND
 
     @property
     def is_ready(self) -> bool:
