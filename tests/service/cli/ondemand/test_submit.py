@@ -177,6 +177,15 @@ def test_job_that_was_never_submitted_is_bad_input(invoke: Invoke) -> None:
     assert "unknown" in out
 
 
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Messages that are sent to a server that answers and has no worker."""
+    messages: list[dict[str, Any]] = []
+    monkeypatch.setattr(submitting, "publish", lambda *told: messages.append(told[-1]))
+    monkeypatch.setattr(server, "is_up", lambda _: True)
+    return messages
+
+
 def made_lake() -> Lake:
     make_folder("lake")
     return Lake.open(read_settings(lake="lake").lake)
@@ -198,12 +207,9 @@ def test_a_damaged_record_is_named_by_status_and_stops_nothing(invoke: Invoke) -
     assert "is damaged: its record was damaged, and set aside" in err
 
 
-def test_a_refused_job_says_why_and_how_to_ask_again(
-    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("sent")
+def test_a_refused_job_says_why_and_how_to_ask_again(invoke: Invoke, write: Write) -> None:
     lake = made_lake()
-    monkeypatch.setattr(submitting, "publish", lambda *_: None)
-    monkeypatch.setattr(server, "is_up", lambda _: True)
     job = invoke("submit", write(PAIR))[1].split()[0]
     end_record(lake, open_records(lake)[0], "refused", "the words are missing")
     code, out, err = invoke("result", job, "--wait", "60")
@@ -214,12 +220,9 @@ def test_a_refused_job_says_why_and_how_to_ask_again(
 
 
 def test_a_lake_of_submitted_jobs_alone_is_begun_aloud_and_lists_its_results(
-    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+    invoke: Invoke, write: Write, sent: list[dict[str, Any]]
 ) -> None:
     """Given a lake that was deleted under its worker, When a job is submitted, Then it says so."""
-    sent: list[dict[str, Any]] = []
-    monkeypatch.setattr(submitting, "publish", lambda *told: sent.append(told[-1]))
-    monkeypatch.setattr(server, "is_up", lambda _: True)
     code, out, err = invoke("submit", write(PAIR), "--lake", "new")
     assert code == 0
     assert "there was no lake at" in err
@@ -237,6 +240,7 @@ def test_a_lake_of_submitted_jobs_alone_is_begun_aloud_and_lists_its_results(
 
 
 @pytest.mark.parametrize("json_too", [(), ("--json",)])
+@pytest.mark.usefixtures("sent")
 def test_a_job_that_a_service_would_refuse_is_queued_with_a_warning(
     invoke: Invoke,
     write: Write,
@@ -249,8 +253,6 @@ def test_a_job_that_a_service_would_refuse_is_queued_with_a_warning(
     monkeypatch.setenv("NIGHTGRID_ONDEMAND_SECONDS", "600")
     monkeypatch.setenv("NIGHTGRID_ONDEMAND_WAIT_SECONDS", "120")
     monkeypatch.setenv("NIGHTGRID_INTERACTIVE_PROCESSES", "1")
-    monkeypatch.setattr(submitting, "publish", lambda *_: None)
-    monkeypatch.setattr(server, "is_up", lambda _: True)
     first, *others = loose_files(write, 4)
     assert invoke("submit", first, *json_too)[2] == "", "it waits for none"
     # Nothing is known of a job that another process submitted: half of what a task may take.
@@ -275,6 +277,7 @@ def loose_files(write: Write, number: int) -> list[str]:
     return [write(payload(hard=board), f"{seed}.json") for seed, board in enumerate(boards)]
 
 
+@pytest.mark.usefixtures("sent")
 def test_a_job_that_was_not_submitted_is_not_said_to_be_queued(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,8 +285,6 @@ def test_a_job_that_was_not_submitted_is_not_said_to_be_queued(
     made_lake()
     make_lake_id(read_settings())
     monkeypatch.setenv("NIGHTGRID_ONDEMAND_WAIT_SECONDS", "1")
-    monkeypatch.setattr(submitting, "publish", lambda *_: None)
-    monkeypatch.setattr(server, "is_up", lambda _: True)
     first, second = loose_files(write, 2)
     assert invoke("submit", first)[2] == ""
 
@@ -297,6 +298,7 @@ def test_a_job_that_was_not_submitted_is_not_said_to_be_queued(
     assert "queued" not in err
 
 
+@pytest.mark.usefixtures("sent")
 def test_a_command_looks_once_at_what_waits(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,8 +307,6 @@ def test_a_command_looks_once_at_what_waits(
     make_lake_id(read_settings())
     monkeypatch.setenv("NIGHTGRID_ONDEMAND_SECONDS", "600")
     monkeypatch.setenv("NIGHTGRID_ONDEMAND_WAIT_SECONDS", "120")
-    monkeypatch.setattr(submitting, "publish", lambda *_: None)
-    monkeypatch.setattr(server, "is_up", lambda _: True)
     monkeypatch.setattr(expected_wait, "LOOK_S", 0.0)
     looks: list[int] = []
 
@@ -325,6 +325,7 @@ def test_a_command_looks_once_at_what_waits(
     assert looks == [1]
 
 
+@pytest.mark.usefixtures("sent")
 def test_cancel_takes_ids_and_names_and_says_what_it_did(
     invoke: Invoke,
     write: Write,
@@ -332,8 +333,6 @@ def test_cancel_takes_ids_and_names_and_says_what_it_did(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     lake = made_lake()
-    monkeypatch.setattr(submitting, "publish", lambda *_: None)
-    monkeypatch.setattr(server, "is_up", lambda _: True)
     job = invoke("submit", write(PAIR))[1].split()[0]
     assert offered(f"cancel {job[:4]}", monkeypatch, capsys) == [job]
 
@@ -366,12 +365,10 @@ def offered(
 
 
 def test_a_result_without_states_says_nothing_of_them(
-    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+    invoke: Invoke, write: Write, sent: list[dict[str, Any]]
 ) -> None:
     """Tiles keeps no states."""
-    lake, sent = made_lake(), []
-    monkeypatch.setattr(submitting, "publish", lambda *args: sent.append(args[-1]))
-    monkeypatch.setattr(server, "is_up", lambda _: True)
+    lake = made_lake()
     job = invoke("submit", write(TILES))[1].split()[0]
     solving.solve_message(lake, sent[0], read_settings(lake="lake"), "w")
     code, out, _ = invoke("result", job)
