@@ -30,6 +30,7 @@ from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.lookup.hints import hint_of
 from nightgrid.archive.results.files import RESULT_FILES, rows_where, stream_where
 from nightgrid.archive.results.results import answers_to
+from nightgrid.archive.results.statuses import is_among
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import GAMES
@@ -150,7 +151,7 @@ def _results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
         condition &= answers_to(row_filter.question)
     for batch in stream_where(lake, RESULT_FILES, condition, BATCH_ROWS):
         rows = with_codes(pa.Table.from_batches([batch]))
-        final = pc.invert(pc.is_in(rows.column("status"), value_set=pa.array(_OPEN)))
+        final = pc.invert(is_among(rows.column("status"), _OPEN))
         kept = pc.invert(pc.is_in(rows.column("job_id"), value_set=replaced))
         rows = rows.filter(pc.or_(final, kept))
         for game in games:

@@ -18,11 +18,10 @@ from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, rows_where
+from nightgrid.archive.results.statuses import PROVEN
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.question import Question
 
-PROVEN = (Status.SOLVED.value, Status.UNSOLVABLE.value)
-"""Statuses that no budget changes: other statuses contradict nothing."""
 _COLUMNS = ("puzzle_id", "solver_version", "status", "count", "value")
 _ASKED = ("game", "puzzle_id", "ask", "rules", "lexicon_id")
 ANSWER_COLUMNS = (*_ASKED, "solver_version", "status", "count", "value", "job_id", "run_id")

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
+from nightgrid.archive.results.statuses import is_among
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, heads_of, result_row
@@ -19,7 +20,7 @@ from nightgrid.workers.chunks.solved_rows import AGAIN
 from nightgrid.workers.driver.chunk_records import PartOf, Reading
 from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.finishing.finish import child_path, path_key
-from nightgrid.workers.runs.finishing.gathering import SPLIT
+from nightgrid.workers.runs.finishing.gathering import SPLIT, UNFINISHED
 from nightgrid.workers.runs.manifest import Segment, manifest_row
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, segment_path
 from nightgrid.workers.runs.staged.stages import CARRIED, Carried, stage_part
@@ -29,7 +30,6 @@ GROWTH_COLUMNS = (
     *("states", "kernel_ns"),
 )
 _PART_OF = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "part", "part_path")])
-_UNFINISHED = (SPLIT, CARRIED)
 _LOST = (str(Status.OVER_BUDGET), str(Status.POISON), str(Status.INVALID))
 
 
@@ -66,7 +66,7 @@ def read_growth(
     status = part.column("status")
     whole = pc.and_(
         pc.equal(part.column("part_path"), ""),
-        pc.invert(pc.is_in(status, value_set=pa.array(_UNFINISHED, pa.string()))),
+        pc.invert(is_among(status, UNFINISHED)),
     )
     is_split = pc.equal(status, SPLIT)
     if len(known):
@@ -81,7 +81,7 @@ def read_growth(
         states=pc.sum(part.column("states")).as_py() or 0,
         kernel_ns=pc.sum(part.column("kernel_ns")).as_py() or 0,
         goes_on=bool(split or carried),
-        is_lost=bool(pc.any(pc.is_in(status, value_set=pa.array(_LOST, pa.string()))).as_py()),
+        is_lost=bool(pc.any(is_among(status, _LOST)).as_py()),
         is_over_budget=bool(
             pc.any(pc.and_(over, pc.not_equal(part.column("part_path"), ""))).as_py()
         ),

@@ -21,12 +21,12 @@ from nightgrid.archive.results.files import (
     solution_path,
 )
 from nightgrid.archive.results.parts import Part, put_parts
+from nightgrid.archive.results.statuses import FINAL
 from nightgrid.solvers.algebra import Outcome, Statistics
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.runs.finishing.finish import solution_rows
-from nightgrid.workers.runs.job_keys import FINAL
 
 _STATISTICS = tuple(field.name for field in fields(Statistics))
 

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, TextIO
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
+from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game, game_of
 from nightgrid.solvers.algebra import Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
@@ -29,7 +30,6 @@ from nightgrid.workers.ondemand.answers import answer_of
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.task.second_try import solve_twice_if_busy
 from nightgrid.workers.processes import die_with_parent
-from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.settings import Settings, program_settings
 from nightgrid.workers.tracing import begin_tracing, continued
 
@@ -43,7 +43,6 @@ TRY_TABLE_BYTES = 64 * 1024**2
 READY = {"ready": True}
 TRACE = "trace"
 """Key of a message that names the trace which it belongs to."""
-_FINAL = frozenset(FINAL)
 
 
 def try_message(lake: Lake, settings: Settings, message: dict[str, Any]) -> dict[str, Any] | None:
@@ -66,7 +65,7 @@ def try_message(lake: Lake, settings: Settings, message: dict[str, Any]) -> dict
         outcome = solve_twice_if_busy(solve, small, budget.seconds, longer_max=TRY_LONGER_MAX)
     except PermanentError as error:
         outcome = invalid_outcome(error)
-    if outcome.status not in _FINAL or outcome.status is Status.POISON:
+    if outcome.status not in FINAL or outcome.status is Status.POISON:
         return None
     answer = answer_of(game, puzzle, question, JobBudget.of(settings, budget), outcome)
     if answer.job_id != message["job_id"]:

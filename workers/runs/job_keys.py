@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import scan_results
+from nightgrid.archive.results.statuses import FINAL, is_among
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
@@ -32,8 +33,6 @@ Keys = npt.NDArray[np.uint64]
 KEY_BYTES = ID_HEX_DIGITS // 2
 _DIGITS = b"0123456789abcdef"
 
-FINAL = tuple(str(s) for s in (Status.SOLVED, Status.UNSOLVABLE, Status.INVALID))
-"""Statuses that no budget changes."""
 _GIVEN_UP = {str(Status.OVER_BUDGET): "over_budget", str(Status.POISON): "poison"}
 """The statuses that a larger budget or another try may change, and where `Answers` has them."""
 _LIMITS = ("budget_nodes", "budget_table_bytes", "budget_seconds")
@@ -258,7 +257,7 @@ def read_answers(
         if about is not None:
             asked = pc.and_(asked, pc.is_in(found.column("puzzle_id"), value_set=about))
         rows = found.filter(pc.and_(asked, pc.not_equal(found.column("run_id"), but_of or "")))
-        final = pc.is_in(rows.column("status"), value_set=pa.array(FINAL, pa.string()))
+        final = is_among(rows.column("status"), FINAL)
         others = rows.filter(pc.invert(final))
         if Status.INVALID in again:
             refused = pc.equal(rows.column("status"), str(Status.INVALID))
@@ -284,9 +283,9 @@ def finally_answered(lake: Lake, question: Question, again: Collection[str] = ()
     """
     found = [pa.array([], pa.string())]
     asked = question.to_json()
-    answers = pa.array([status for status in FINAL if status not in again], pa.string())
+    answers = [status for status in FINAL if status not in again]
     for rows in scan_results(lake, ("puzzle_id", "status", *asked)):
-        is_answer = pc.is_in(rows.column("status"), value_set=answers)
+        is_answer = is_among(rows.column("status"), answers)
         for name, text in asked.items():
             is_answer = pc.and_(is_answer, pc.equal(rows.column(name), text))
         found += rows.filter(is_answer).column("puzzle_id").chunks

@@ -24,7 +24,8 @@ from nightgrid.archive.results.gold.checked import Check, Checked
 from nightgrid.archive.results.gold.fingerprint import GoldFingerprint
 from nightgrid.archive.results.gold.runtimes import runtimes
 from nightgrid.archive.results.results import solutions_of
-from nightgrid.solvers.algebra import Arrays, Ask, Status
+from nightgrid.archive.results.statuses import PROVEN, is_among
+from nightgrid.solvers.algebra import Arrays, Ask
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import question_of
@@ -224,7 +225,7 @@ def official_ranks(
 
     checks = Checked(lake, game, "ranks", str(ask)).find(depends, check)
     status = pc.fill_null(found.column("status"), PENDING)
-    is_ranked = pc.is_in(status, value_set=pa.array([Status.SOLVED.value, Status.UNSOLVABLE.value]))
+    is_ranked = is_among(status, PROVEN)
     columns = {name: official.column(name) for name in _EDITION}
     columns["ask"] = pa.repeat(pa.scalar(str(ask)), len(official))
     columns["status"] = status

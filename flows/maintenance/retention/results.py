@@ -21,13 +21,13 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.without import keys_in
 from nightgrid.archive.results.contradictions import (
     CONTRADICTED,
-    PROVEN,
     answer_texts,
     compared_path,
     recount_contradicted,
 )
 from nightgrid.archive.results.files import SOLUTIONS_FOLDER
 from nightgrid.archive.results.results import once_a_job
+from nightgrid.archive.results.statuses import FINAL, PROVEN, is_among
 from nightgrid.flows.maintenance.retention.ages import KEY, UNSETTLED, AgedRows, aged_rows
 from nightgrid.flows.maintenance.retention.corpora import (
     corpora_to_drop,
@@ -40,7 +40,6 @@ from nightgrid.flows.maintenance.retention.leftovers import drop_divisions, drop
 from nightgrid.flows.maintenance.retention.listings import JOB, with_solutions
 from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned, WithResults
 from nightgrid.solvers.registry import game as game_named
-from nightgrid.workers.runs.job_keys import FINAL
 
 _QUESTION = ("puzzle_id", "ask", "rules", "lexicon_id")
 
@@ -110,9 +109,7 @@ def _chosen(lake: Lake, game: str, aged: AgedRows) -> pa.Table:
     """Choose the rows that go."""
     rows = aged.rows
     answers = once_a_job(rows)
-    final = answers.filter(
-        pc.is_in(answers.column("status"), value_set=pa.array(FINAL, pa.string()))
-    )
+    final = answers.filter(is_among(answers.column("status"), FINAL))
     is_answer = pc.is_in(keys_in(rows, KEY), value_set=keys_in(answers, KEY))
     lost = pc.and_(pc.invert(is_answer), is_of(rows, final))
     repeated, contradicting = compared_answers(lake, game, answers)
@@ -152,10 +149,7 @@ def compared_answers(lake: Lake, game: str, answers: pa.Table) -> tuple[pa.Table
     now = answers.filter(is_now)
     at = pc.index_in(keys_in(earlier, _QUESTION), value_set=keys_in(now, _QUESTION))
     earlier, now = earlier.filter(pc.is_valid(at)), now.take(at.drop_null())
-    proven, proven_now = (
-        pc.is_in(side.column("status"), value_set=pa.array(PROVEN, pa.string()))
-        for side in (earlier, now)
-    )
+    proven, proven_now = (is_among(side.column("status"), PROVEN) for side in (earlier, now))
     same = pc.equal(answer_texts(earlier), answer_texts(now))
     repeated = pc.or_(pc.invert(proven), pc.and_(proven_now, same))
     differs = reduce(pc.and_, (proven, proven_now, pc.invert(same)))

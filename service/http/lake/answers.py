@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import find_results_of_puzzles
+from nightgrid.archive.results.statuses import FINAL
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.registry import game_plug
 
@@ -28,7 +29,6 @@ COLUMNS = (
     "kernel_ns",
     "run_id",
 )
-_FINAL = frozenset({Status.SOLVED, Status.UNSOLVABLE, Status.INVALID})
 
 
 class ShortAnswer(BaseModel):
@@ -62,7 +62,7 @@ def short_answers(lake: Lake, puzzle_ids: Collection[str]) -> dict[str, list[Sho
 def _rank(row: Mapping[str, Any]) -> tuple[bool, bool, int, str, str]:
     """Order answers: those to the usual ask, those that are final, those with fewer rules said."""
     is_usual = row["ask"] == str(game_plug(row["game"]).usual_ask)
-    return (not is_usual, row["status"] not in _FINAL, len(row["rules"]), row["ask"], row["job_id"])
+    return (not is_usual, row["status"] not in FINAL, len(row["rules"]), row["ask"], row["job_id"])
 
 
 def _short(row: Mapping[str, Any]) -> ShortAnswer:

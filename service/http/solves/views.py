@@ -16,6 +16,7 @@ from nightgrid.archive.lookup.reference import IdReference
 from nightgrid.archive.results.asked import find_asked
 from nightgrid.archive.results.files import ONDEMAND_PREFIX
 from nightgrid.archive.results.parts import Part, parts_of
+from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
@@ -30,7 +31,6 @@ from nightgrid.workers.ondemand.jobs.status import JobStatus, status
 from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress
 from nightgrid.workers.ondemand.record import BadRecordError
 from nightgrid.workers.ondemand.record_files import read_ended, read_record
-from nightgrid.workers.runs.job_keys import FINAL
 
 API = "/v1/solves"
 KNOWN_MAX = 1024
@@ -47,7 +47,6 @@ STATES = {
 }
 """What the service calls the states of jobs; `done` may be `failed`, see `state_of`."""
 ToldOf = Callable[[str], TaskProgress | None]
-_FINAL = frozenset(FINAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +148,7 @@ class Views:
             },
         }
         # A puzzle that could not be read may be there the next time.
-        is_final = row is not None and row["status"] in _FINAL and not _may_be_dropped(row)
+        is_final = row is not None and row["status"] in FINAL and not _may_be_dropped(row)
         if is_final and subject.puzzle is not None:
             self._final.put(job_id, value)
         return value

@@ -9,8 +9,9 @@ from typing import Any
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.dropped import check_dropped_job
 from nightgrid.archive.results.results import solution_tables
+from nightgrid.archive.results.statuses import FINAL
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.ondemand.jobs.rows import FINAL_STATUSES, ends, find_row
+from nightgrid.workers.ondemand.jobs.rows import ends, find_row
 from nightgrid.workers.ondemand.jobs.status import status_without_record
 from nightgrid.workers.ondemand.record import BadRecordError, check_job_id
 from nightgrid.workers.ondemand.record_files import read_record
@@ -59,7 +60,7 @@ def _find_answer(lake: Lake, job_id: str) -> tuple[dict[str, Any] | None, bool]:
     Raises DroppedError and PermanentError as `result_row` does.
     """
     row = find_row(lake, job_id)
-    if row is not None and row["status"] in FINAL_STATUSES:
+    if row is not None and row["status"] in FINAL:
         return row, False
     try:
         record = read_record(lake, job_id)

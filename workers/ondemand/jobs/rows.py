@@ -8,15 +8,13 @@ from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import find_results
+from nightgrid.archive.results.statuses import FINAL
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import BadRecordError, Record
 from nightgrid.workers.ondemand.record_files import delete_record, read_record, write_record
-from nightgrid.workers.runs.job_keys import FINAL
 from nightgrid.workers.settings import Settings
-
-FINAL_STATUSES = frozenset(FINAL)
 
 
 def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:
@@ -45,7 +43,7 @@ def answers(row: Mapping[str, Any], budget: JobBudget) -> bool:
 
     Over budget is so if the row says that it could spend as much.
     """
-    if row["status"] in FINAL_STATUSES:
+    if row["status"] in FINAL:
         return True
     had = JobBudget.of_row(row)
     if row["status"] != Status.OVER_BUDGET or had is None:
@@ -58,7 +56,7 @@ def ends(row: Mapping[str, Any], record: Record) -> bool:
 
     It does not if it was there before and said too little, or if it is over a smaller budget.
     """
-    if row["status"] in FINAL_STATUSES:
+    if row["status"] in FINAL:
         return True
     if row["run_id"] == record.besides:
         return False

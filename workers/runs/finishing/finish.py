@@ -19,6 +19,7 @@ from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.results.parts import put_parts
+from nightgrid.archive.results.statuses import FINAL, is_among
 from nightgrid.archive.words.binding import game_of
 from nightgrid.solvers.algebra import COST_COLUMNS, Outcome, Statistics, Status
 from nightgrid.solvers.base_game import over_budget
@@ -28,7 +29,7 @@ from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.finishing.divisions import parts_of_jobs
 from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, Gathering, is_right
-from nightgrid.workers.runs.job_keys import FINAL, Answers, keys_of, read_answers
+from nightgrid.workers.runs.job_keys import Answers, keys_of, read_answers
 from nightgrid.workers.runs.listed import merged_ranks, statistics_of
 from nightgrid.workers.runs.listed_files import settle_files
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
@@ -122,8 +123,7 @@ def _write(lake: Lake, path: str, tables: Iterator[pa.Table], schema: pa.Schema)
 def _unanswered(table: pa.Table, others: Answers) -> pa.Table:
     """Leave out what others have answered; a final answer yields only to a final one."""
     keys = keys_of(table.column("job_id"))
-    answers = pa.array(FINAL, pa.string())
-    final = pc.is_in(table.column("status"), value_set=answers).to_numpy()
+    final = is_among(table.column("status"), FINAL).to_numpy()
     taken = others.final.holds(keys) | (others.cover(keys) & ~final)
     return table.filter(pa.array(~taken)) if taken.any() else table
 

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.faults import room_on
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, PARTS, RESULTS
+from nightgrid.archive.results.statuses import is_among
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import QUESTION_FIELDS
 from nightgrid.workers.freed_memory import trim
@@ -35,6 +36,8 @@ from nightgrid.workers.runs.staged.stages import CARRIED
 
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""
+UNFINISHED = (SPLIT, CARRIED)
+"""Statuses of parts that go on."""
 BATCH_ROWS, BATCH_CHUNKS = 16_384, 64
 """With so many rows, or chunks, there is enough to take in at once."""
 _CONSTANT = (*QUESTION_FIELDS, "run_id", *BUDGET_COLUMNS)
@@ -45,7 +48,6 @@ ANSWER = pa.schema(
 """What a run finds out about a job: its result, and its solutions as a JSON list or null."""
 _FROM_PART = [name for name in ANSWER.names if name in PARTS.names]
 _MANIFEST = ("job_id", "puzzle_id")
-_UNFINISHED = (SPLIT, CARRIED)
 
 BUCKET_ROWS = 32_768
 """Rows of a bucket, about: a row group of the sorted file."""
@@ -215,7 +217,7 @@ def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
 def _is_whole(part: pa.Table) -> bool:
     """Tell whether every row of a part is the answer of a job."""
     is_part = pc.any(pc.not_equal(part.column("part_path"), ""))
-    goes_on = pc.any(pc.is_in(part.column("status"), value_set=pa.array(_UNFINISHED, pa.string())))
+    goes_on = pc.any(is_among(part.column("status"), UNFINISHED))
     return not is_part.as_py() and not goes_on.as_py()
 
 

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
+from nightgrid.archive.results.statuses import is_among
 from nightgrid.solvers.algebra import Arrays, Ask, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question, question_of
@@ -258,7 +259,7 @@ class Lesson:
         """Hand result rows on, and note those that were worked for jobs of the sample."""
         jobs = pa.array(self._sample["job_ids"] if self._sample else [], pa.string())
         for rows in results:
-            never = pc.is_in(rows.column("status"), value_set=pa.array(_NEVER_WORKED, pa.string()))
+            never = is_among(rows.column("status"), _NEVER_WORKED)
             wanted = pc.and_not(pc.is_in(rows.column("job_id"), value_set=jobs), never)
             self._took.append(rows.select(_COLUMNS).filter(wanted))
             yield rows

@@ -1,0 +1,24 @@
+"""Statuses of jobs: which of them are answers, and which rows of a table have them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.solvers.algebra import Status
+
+PROVEN = (str(Status.SOLVED), str(Status.UNSOLVABLE))
+"""What a solver has shown: other statuses contradict nothing."""
+FINAL = (*PROVEN, str(Status.INVALID))
+"""Statuses that no budget changes."""
+
+
+def is_among(status: pa.ChunkedArray, wanted: Collection[str]) -> pa.ChunkedArray:
+    """Tell of each status of a column whether it is one of those wanted; null is none.
+
+    Statuses are texts until then: pyarrow loads pandas at its first conversion, and a constant of
+    Arrow would be converted while modules are imported.
+    """
+    return pc.is_in(status, value_set=pa.array(wanted, pa.string()))
