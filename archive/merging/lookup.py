@@ -12,6 +12,7 @@ from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.files import MergedFolder, may_hold, read_each
+from nightgrid.archive.merging.known_keys import keep_keys, lacks
 from nightgrid.archive.merging.merge import groups_with
 
 
@@ -38,9 +39,12 @@ def rows_of_keys(
         return at < len(ids) and ids[at] <= high
 
     def rows(path: str) -> Iterator[pa.Table]:
+        if lacks(lake, path, ids):
+            return
         with lake.open_parquet(path) as file:
             if folder.key not in file.schema_arrow.names:
                 raise DamagedFileError(f"{path} is foreign: it has no column {folder.key}")
+            keep_keys(lake, folder, path, file)
             for number in groups_with(file, folder.key, may_have):
                 is_one = pc.is_in(file.group(number, key).column(0), value_set=wanted)
                 if pc.any(is_one).as_py():
