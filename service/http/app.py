@@ -22,6 +22,7 @@ from nightgrid.service.http.query_names import refuse_unknown
 from nightgrid.service.http.rankings import routes as rankings
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events, found, open_solves, routes
+from nightgrid.service.http.solves.shortcut import shortcut
 from nightgrid.service.http.state import Service
 from nightgrid.service.web.files import routes as page_routes
 from nightgrid.solvers.registry import GAMES, titles
@@ -58,7 +59,7 @@ class _GuardedApp(FastAPI):
             access=service.access,
             hosts=settings.hosts,
             limits=settings.limits,
-            recall=routes.recalling(service),
+            shortcut=shortcut(service),
         )
         return Noted(guard, service.figures)
 
@@ -104,6 +105,4 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     for router in API_ROUTERS:
         app.include_router(router, prefix=API, dependencies=[Depends(refuse_unknown)])
     app.router.routes.extend(page_routes())
-    # Routes are tried in order: solves, which come most often, are to be found without a search.
-    app.router.routes.insert(0, routes.DirectRoute())
     return app

@@ -19,16 +19,17 @@ from nightgrid.service.http.monitoring.queue_snapshot import (
     take_snapshot,
 )
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves.admission import Admission
+from nightgrid.service.http.solves.asking.admission import Admission
+from nightgrid.service.http.solves.asking.replays import Replays
+from nightgrid.service.http.solves.asking.replies import Replies
+from nightgrid.service.http.solves.asking.solve_request import SolveRequest
 from nightgrid.service.http.solves.dropped_answers import DroppedAnswers
 from nightgrid.service.http.solves.following import Hub, Look
 from nightgrid.service.http.solves.puzzles_of_jobs import PuzzlesOfJobs
 from nightgrid.service.http.solves.queue_places import QueuePlaces
-from nightgrid.service.http.solves.quick.small_boards import SmallBoards, subject_of
-from nightgrid.service.http.solves.replays import Replays
-from nightgrid.service.http.solves.replies import Replies
-from nightgrid.service.http.solves.solve_request import SolveRequest
-from nightgrid.service.http.solves.views import Views, is_over
+from nightgrid.service.http.solves.quick.small_boards import SmallBoards
+from nightgrid.service.http.solves.solve_json import Subject, is_over
+from nightgrid.service.http.solves.views import Views
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.cached import Cached
 from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress, read_task_progress
@@ -138,9 +139,16 @@ class Service:
     def remember(self, wanted: SolveRequest) -> None:
         """Keep what a question is about. Blocks."""
         if self.views.subject(wanted.job_id) is None:
-            asked = wanted.asked
-            puzzle = asked.bound.puzzle_to_json(asked.puzzle)
-            self.views.remember(wanted.job_id, subject_of(wanted, self.views, puzzle))
+            self.views.remember(wanted.job_id, self._subject_of(wanted))
+
+    def _subject_of(self, wanted: SolveRequest) -> Subject:
+        asked = wanted.asked
+        return Subject(
+            question=asked.question,
+            puzzle_id=asked.puzzle_id,
+            puzzle=asked.bound.puzzle_to_json(asked.puzzle),
+            references=self.views.names.of(asked.puzzle_id),
+        )
 
     def drop(self, job_id: str) -> None:
         """Keep nothing of an answer that retention has dropped. Called from any thread."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Sequence
 from typing import Any, BinaryIO, TextIO
 
 from pydantic_core import to_json
@@ -27,23 +26,22 @@ TIME_SHARE = 0.5
 """Share of a core that filing takes while boards of clients want the core as well."""
 
 
-def to_line(answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> bytes:
-    """Write answers that are worked whole, and puzzles, as a line.
+def to_json_line(answer: Answer, puzzle: AskedPuzzle | None) -> bytes:
+    """Write an answer that was worked whole, and its puzzle if the lake may lack that.
 
     Raises ValueError for a text that is no Unicode, such as half a character.
     """
-    value = {
-        "answers": [[answer.row, answer.solutions] for answer in answers],
-        "puzzles": puzzles,
-    }
-    return to_json(value)
+    return to_json((answer.row, answer.solutions, puzzle))
 
 
 def file_line(lake: Lake, line: bytes) -> None:
-    """File the answers and puzzles of a line. Raises NightgridError or OSError."""
-    value: dict[str, Any] = json.loads(line)
-    keep_asked(lake, [AskedPuzzle(*puzzle) for puzzle in value["puzzles"]])
-    put_answers(lake, [Answer(row=row, solutions=many) for row, many in value["answers"]])
+    """File the answers of a line: a list of what `to_json_line` writes.
+
+    Raises NightgridError or OSError.
+    """
+    value: list[tuple[Any, Any, Any]] = json.loads(line)
+    keep_asked(lake, [AskedPuzzle(*puzzle) for _, _, puzzle in value if puzzle is not None])
+    put_answers(lake, [Answer(row=row, solutions=many) for row, many, _ in value])
 
 
 def serve(lake: Lake, given: BinaryIO, told: TextIO) -> None:

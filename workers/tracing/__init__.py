@@ -28,6 +28,9 @@ class Tracing(Protocol):
     ) -> AbstractContextManager[Any]:
         """Begin a part of the trace that a header names."""
 
+    def name(self, name: str, attributes: Mapping[str, Any]) -> None:
+        """Name the part that is under way anew, and say more of it."""
+
     def header(self) -> dict[str, str]:
         """Name the trace that is under way; empty without one."""
 
@@ -56,6 +59,15 @@ def continued(
     if _tracing is None:
         return _OFF
     return _tracing.continued(header, name, _given(attributes))
+
+
+def name_span(name: str, attributes: Mapping[str, str]) -> None:
+    """Name the part of a trace that is under way anew, and say more of it; without traces nothing.
+
+    For a part that another library began, before it was known what it is.
+    """
+    if _tracing is not None:
+        _tracing.name(name, attributes)
 
 
 def trace_header() -> dict[str, str]:

@@ -15,7 +15,7 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.trace import SpanKind
+from opentelemetry.trace import SpanKind, get_current_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 SERVICE = "nightgrid"
@@ -49,6 +49,12 @@ class OpenTelemetry:
             kind=SpanKind.CONSUMER,
             attributes=dict(attributes),
         )
+
+    def name(self, name: str, attributes: Mapping[str, Any]) -> None:
+        """Name the part that is under way anew, and say more of it."""
+        span = get_current_span()
+        span.update_name(name)
+        span.set_attributes(dict(attributes))
 
     def header(self) -> dict[str, str]:
         """Name the trace that is under way; empty without one."""

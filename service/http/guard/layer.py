@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -27,8 +27,12 @@ from nightgrid.service.http.guard.origins import check_host, check_origin
 from nightgrid.service.http.problems import Problem, problem_of
 from nightgrid.solvers.errors import NightgridError
 
-Recall = Callable[[Scope, Headers, bytes], ASGIApp | None]
-"""Finds the reply to a request that was answered before, by its body; None for any other."""
+Shortcut = Callable[[Scope, Headers, bytes], Awaitable[ASGIApp | None]]
+"""Finds the reply to a request by its body, without the application; None for most."""
+
+
+async def no_shortcut(_scope: Scope, _headers: Headers, _data: bytes) -> None:
+    """Find no reply."""
 
 
 class Guard:
@@ -37,8 +41,8 @@ class Guard:
     It puts headers on every answer, and refuses, in this order: other hosts, pages of other sites,
     clients without a key or over their rate, bodies of other types, too large, too deep or not
     strict JSON. What it lets through has `request.state.client`, and `request.state.body` as the
-    object that the body was read as, once for all. A body that `recall` knows was looked at before,
-    and is replied to without the application.
+    object that the body was read as, once for all. The application does not see a body that
+    `shortcut` replies to, nor is it read here.
     """
 
     def __init__(
@@ -48,13 +52,13 @@ class Guard:
         access: Access,
         hosts: frozenset[str] | None,
         limits: Limits,
-        recall: Recall = lambda _scope, _headers, _data: None,
+        shortcut: Shortcut = no_shortcut,
     ) -> None:
         self._app = app
         self._access = access
         self._hosts = hosts
         self._limits = limits
-        self._recall = recall
+        self._shortcut = shortcut
         self._room = Room(max(ROOM_BYTES, 4 * limits.body_bytes))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -100,8 +104,8 @@ class Guard:
             return self._app, receive
         check_media_type(headers)
         data = await read_body(headers, receive, self._limits.body_bytes, take)
-        known = self._recall(scope, headers, data)
-        if known is not None:
-            return known, receive
+        reply = await self._shortcut(scope, headers, data)
+        if reply is not None:
+            return reply, receive
         scope["state"]["body"] = read_json(data, self._limits.depth)
         return self._app, replaying(data, receive)

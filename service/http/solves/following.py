@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import redis
 import redis.asyncio
 
-from nightgrid.service.http.solves.views import is_over
+from nightgrid.service.http.solves.solve_json import is_over
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.notices.job_notifications import notification_channel
 from nightgrid.workers.logs import get_logger

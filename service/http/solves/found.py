@@ -74,9 +74,8 @@ def get_picture(
 ) -> Response:
     """Draw the board of a job, with one of its solutions."""
     solve = found_solve(service, job_id)
-    subject = service.views.subject(job_id)
-    if subject is not None and subject.puzzle is not None:
-        puzzle = game(solve["game"]).puzzle_from_json(subject.puzzle)
+    if solve["puzzle"] is not None:
+        puzzle = game(solve["game"]).puzzle_from_json(solve["puzzle"])
     else:
         puzzle = _puzzle(service, solve)
     shown = None

@@ -13,7 +13,7 @@ from pydantic import Field
 from nightgrid.service.http.field_faults import HEX_ID
 from nightgrid.service.http.lake.parameters import Parameters
 from nightgrid.service.http.solves.models import OpenSolves
-from nightgrid.service.http.solves.views import API, is_over
+from nightgrid.service.http.solves.solve_json import API, is_over
 from nightgrid.service.http.state import Here
 
 router = APIRouter(tags=["solves"])

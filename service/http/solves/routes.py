@@ -11,23 +11,19 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic_core import to_json
 from starlette.datastructures import Headers
-from starlette.routing import Match, Route
-from starlette.types import Scope
 
 from nightgrid.archive.results.dropped import check_dropped_job
 from nightgrid.service.asking import COMMAND_LINE
 from nightgrid.service.asking import submit as submit_asked
 from nightgrid.service.http.guard.access import Client
-from nightgrid.service.http.guard.layer import Recall
-from nightgrid.service.http.monitoring.requests import REPEATED
 from nightgrid.service.http.problems import Problem
+from nightgrid.service.http.solves.asking.preferences import wait_of
+from nightgrid.service.http.solves.asking.replays import HEADER
+from nightgrid.service.http.solves.asking.replies import digest_of
+from nightgrid.service.http.solves.asking.solve_request import SolveRequest, is_light, read_request
 from nightgrid.service.http.solves.models import Solve, SolveBody
-from nightgrid.service.http.solves.preferences import wait_of
-from nightgrid.service.http.solves.replays import HEADER
-from nightgrid.service.http.solves.replies import digest_of
-from nightgrid.service.http.solves.solve_request import SolveRequest, is_light, read_request
-from nightgrid.service.http.solves.views import API, is_over
-from nightgrid.service.http.state import Here, Service, service_of
+from nightgrid.service.http.solves.solve_json import API, is_over
+from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.cancelling import BY_COMMAND, leave_job
@@ -39,6 +35,8 @@ from nightgrid.workers.runs.interests import interest_name
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
+TRIED = "was_tried"
+"""Set in the state of a request whose board quick processes have tried in vain."""
 _REPLY: dict[int | str, dict[str, Any]] = {
     202: {"model": Solve, "description": "It is not answered yet; Location says where to look."},
 }
@@ -69,7 +67,8 @@ async def post_solve(request: Request, service: Here) -> Response:
         return known
     assert wanted is not None
     bind(job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game)
-    solve = await _solved(service, wanted, client, key, wait_s)
+    may_try = wait_s > 0 and not getattr(request.state, TRIED, False)
+    solve = await _solved(service, wanted, client, key, wait_s, may_try=may_try)
     if is_over(solve):
         reply = answered(solve)
         # Of a board that the lake names another one may stand there tomorrow.
@@ -95,7 +94,13 @@ async def _read(service: Service, raw: bytes, body: Mapping[str, Any]) -> SolveR
 
 
 async def _solved(
-    service: Service, wanted: SolveRequest, client: Client, key: str | None, wait_s: float
+    service: Service,
+    wanted: SolveRequest,
+    client: Client,
+    key: str | None,
+    wait_s: float,
+    *,
+    may_try: bool,
 ) -> dict[str, Any]:
     """Show a job: answered, or where it is after the time that its client waits."""
     known = service.views.final(wanted.job_id)
@@ -107,7 +112,7 @@ async def _solved(
         if known is not None:
             return known
     # A small board that no night has brought is sooner solved than looked for.
-    tried = await service.quick.answer(wanted) if wait_s else None
+    tried = await service.quick.answer(wanted) if may_try else None
     if tried is not None:
         return tried
     if not was_looked_for:
@@ -153,57 +158,19 @@ def _known(service: Service, wanted: SolveRequest) -> dict[str, Any] | None:
     return service.views.look(wanted.job_id)
 
 
-(_POST_SOLVE,) = (each for each in router.routes if getattr(each, "endpoint", None) is post_solve)
-
-
-class DirectRoute(Route):
-    """The route of `post_solve`, which takes less than looking for it among all routes.
-
-    FastAPI describes the route and would answer it, too: its search and its reading of parameters
-    take a fifth of the CPU of a request whose board takes a millisecond. The app puts this route
-    first, since routes are tried in order: behind the others it would save nothing.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(API, _ask, methods=["POST"], include_in_schema=False)
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Tell whether a request is for it. It counts as one of the route that is described."""
-        # Routes that are described answer other methods, and refuse parameters.
-        if scope["type"] != "http" or scope["method"] != "POST" or scope["query_string"]:
-            return Match.NONE, {}
-        match, found = super().matches(scope)
-        if match is Match.FULL:
-            found["route"] = _POST_SOLVE
-        return match, found
-
-
-async def _ask(request: Request) -> Response:
-    return await post_solve(request, await service_of(request))
-
-
-def recalling(service: Service) -> Recall:
-    """Give what finds the reply to a body that was answered for good before."""
-
-    def recall(scope: Scope, headers: Headers, data: bytes) -> Response | None:
-        is_asked = scope["method"] == "POST" and scope["path"] == API
-        if not is_asked or scope["query_string"] or HEADER in headers:
-            return None
-        reply = service.replies.get(digest_of(data))
-        if reply is not None:
-            # Requests are counted by route.
-            scope["route"] = _POST_SOLVE
-            scope[REPEATED] = True
-        return reply
-
-    return recall
+(POST_SOLVE,) = (each for each in router.routes if getattr(each, "endpoint", None) is post_solve)
 
 
 def answered(solve: dict[str, Any]) -> Response:
     """Answer with a job that has ended."""
-    headers = {"Content-Location": solve["links"]["self"]}
     # A quarter of what json takes, which for most of these is more than all else of the answer.
-    return Response(to_json(solve), headers=headers, media_type=JSONResponse.media_type)
+    return final_reply(solve["id"], to_json(solve))
+
+
+def final_reply(job_id: str, written: bytes) -> Response:
+    """Answer with a job that has ended, as JSON."""
+    headers = {"Content-Location": f"{API}/{job_id}"}
+    return Response(written, headers=headers, media_type=JSONResponse.media_type)
 
 
 @router.get("/solves/{job_id}", response_model=Solve)

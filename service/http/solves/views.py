@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
+
+from pydantic_core import from_json, to_json
 
 from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
 from nightgrid.archive.lake.storage import Lake
@@ -15,12 +15,13 @@ from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import IdReference
 from nightgrid.archive.results.asked import find_asked
 from nightgrid.archive.results.files import ONDEMAND_PREFIX
-from nightgrid.archive.results.parts import Part, parts_of
+from nightgrid.archive.results.parts import parts_of
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.service.http.solves.names import Names
+from nightgrid.service.http.solves.solve_json import Subject, solve_json
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
@@ -32,7 +33,6 @@ from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress
 from nightgrid.workers.ondemand.record import BadRecordError
 from nightgrid.workers.ondemand.record_files import read_ended, read_record
 
-API = "/v1/solves"
 KNOWN_MAX = 1024
 """Jobs whose final answer, or whose question, is kept in memory."""
 STATES = {
@@ -49,17 +49,6 @@ STATES = {
 ToldOf = Callable[[str], TaskProgress | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """What a job is about."""
-
-    question: Question
-    puzzle_id: str
-    puzzle: Mapping[str, Any] | None
-    """In the project's own form; None where the lake does not have it."""
-    references: tuple[str, ...] = ()
-
-
 class Views:
     """Shows jobs. Its methods block, and may be called from several threads."""
 
@@ -68,7 +57,8 @@ class Views:
         self._subjects: BoundedCache[str, Subject] = BoundedCache(KNOWN_MAX)
         self._times: BoundedCache[str, tuple[float | None, float | None]] = BoundedCache(KNOWN_MAX)
         """When jobs were submitted, and when they were seen to have ended: Unix time."""
-        self._final: BoundedCache[str, dict[str, Any]] = BoundedCache(KNOWN_MAX)
+        self._final: BoundedCache[str, bytes] = BoundedCache(KNOWN_MAX)
+        """Jobs that are answered for good, as JSON: a tenth of what their objects take."""
         self.names = Names(lake)
 
     def remember(self, job_id: str, subject: Subject) -> None:
@@ -81,7 +71,8 @@ class Views:
 
     def final(self, job_id: str) -> dict[str, Any] | None:
         """Show a job that is answered for good, if that is kept: no look at the lake."""
-        return self._final.get(job_id)
+        known = self._final.get(job_id)
+        return None if known is None else from_json(known)
 
     def look(self, job_id: str, told_of: ToldOf | None = None) -> dict[str, Any] | None:
         """Show a job, or None for one that was never submitted and has no result.
@@ -89,7 +80,7 @@ class Views:
         `told_of` reads what the task of a job has told of its progress. Raises TransientError where
         the lake does not answer.
         """
-        known = self._final.get(job_id)
+        known = self.final(job_id)
         if known is not None:
             return known
         found = status(self._lake, job_id)
@@ -103,55 +94,30 @@ class Views:
             return {**solve, "progress": _told_of_task(solve["progress"], told)}
         return solve
 
-    def show(
-        self,
-        job_id: str,
-        found: JobStatus,
-        row: Mapping[str, Any] | None,
-        parts: Sequence[Part] | None = None,
-    ) -> dict[str, Any]:
-        """Write where a job is, with its result row if it has one.
-
-        Without its parts, the lake is asked for them.
-        """
+    def show(self, job_id: str, found: JobStatus, row: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Write where a job is, with its result row if it has one."""
         subject = self._subject_of(job_id, row)
         created_at, ended_at = self._times_of(found)
-        state = STATES[found.state]
-        if row is not None and row["status"] == "poison":
-            state = "failed"
-        at = f"{API}/{job_id}"
-        answer = None
-        if row is not None:
-            of = parts_of(self._lake, row) if parts is None else parts
-            answer = self._answer(row, of, created_at, ended_at)
-        value: dict[str, Any] = {
-            "id": job_id,
-            "state": state,
-            "game": subject.question.game,
-            "puzzle_id": subject.puzzle_id,
-            "references": list(subject.references),
-            "ask": str(subject.question.ask),
-            "rules": subject.question.rules,
-            "lexicon_id": subject.question.lexicon_id,
-            "puzzle": subject.puzzle,
-            "created_at": _written(created_at),
-            "ended_at": _written(ended_at),
-            "place": None,
-            "progress": self._progress(found),
-            "answer": answer,
-            "reason": found.reason or (row["reason"] if row else ""),
-            "links": {
-                "self": at,
-                "events": f"{at}/events",
-                "solutions": f"{at}/solutions",
-                "picture": f"{at}/picture.svg",
-            },
-        }
+        value = solve_json(
+            job_id,
+            STATES[found.state],
+            subject,
+            created_at=created_at,
+            ended_at=ended_at,
+            row=row,
+            parts=() if row is None else parts_of(self._lake, row),
+            progress=_progress(found),
+            reason=found.reason,
+        )
         # A puzzle that could not be read may be there the next time.
         is_final = row is not None and row["status"] in FINAL and not _may_be_dropped(row)
         if is_final and subject.puzzle is not None:
-            self._final.put(job_id, value)
+            self._final.put(job_id, to_json(value))
         return value
+
+    def keep_final(self, job_id: str, written: bytes) -> None:
+        """Keep a job that is answered for good, as JSON: the lake is yet to get its answer."""
+        self._final.put(job_id, written)
 
     def note_times(self, job_id: str, created_at: float, ended_at: float | None = None) -> None:
         """Keep when a job was submitted, and when it ended: Unix time."""
@@ -229,48 +195,19 @@ class Views:
             self._times.put(found.job_id, (created_at, ended_at))
         return created_at, ended_at
 
-    def _answer(
-        self,
-        row: Mapping[str, Any],
-        parts: Sequence[Part],
-        created_at: float | None,
-        ended_at: float | None,
-    ) -> dict[str, Any]:
-        ask, count = Ask.parse(row["ask"]), row["count"]
-        listed = 0 if ask.kind == "count" or not count else int(count)
-        if ask.limit is not None:
-            listed = min(listed, ask.limit)
-        wall_s = None
-        if created_at is not None and ended_at is not None:
-            wall_s = round(max(0.0, ended_at - created_at), 4)
-        return {
-            "status": row["status"],
-            "count": None if count is None else str(count),
-            "value": row["value"],
-            "truncated": ask.kind == "all" and ask.limit is not None and listed == ask.limit,
-            "reason_code": row["reason_code"],
-            "reason": row["reason"],
-            "states": str(row["states"]),
-            "nodes": str(row["nodes"]),
-            "kernel_s": row["kernel_ns"] / 1e9,
-            "wall_s": wall_s,
-            "solver_version": row["solver_version"],
-            "solutions_stored": listed,
-            "parts": [_part(part) for part in parts],
-        }
 
-    def _progress(self, found: JobStatus) -> dict[str, Any] | None:
-        if found.chunks_total is None and found.elapsed_s is None:
-            return None
-        return {
-            # One task works all of a job that has no chunks.
-            "chunks_done": found.chunks_done or 0,
-            "chunks_total": found.chunks_total or 1,
-            "elapsed_s": _rounded(found.elapsed_s),
-            "states": None if found.states is None else str(found.states),
-            "expected_s": _rounded(found.expected_s),
-            "left_s": _rounded(found.left_s),
-        }
+def _progress(found: JobStatus) -> dict[str, Any] | None:
+    if found.chunks_total is None and found.elapsed_s is None:
+        return None
+    return {
+        # One task works all of a job that has no chunks.
+        "chunks_done": found.chunks_done or 0,
+        "chunks_total": found.chunks_total or 1,
+        "elapsed_s": _rounded(found.elapsed_s),
+        "states": None if found.states is None else str(found.states),
+        "expected_s": _rounded(found.expected_s),
+        "left_s": _rounded(found.left_s),
+    }
 
 
 def _may_be_dropped(row: Mapping[str, Any]) -> bool:
@@ -289,26 +226,3 @@ def _told_of_task(progress: Mapping[str, Any], told: TaskProgress) -> dict[str, 
     whole_s, left_s = forecast(expected_s, told.kernel_s, told.passed)
     forecasts = {"expected_s": _rounded(whole_s), "left_s": _rounded(left_s)} if expected_s else {}
     return {**progress, "states": str(told.states), **forecasts}
-
-
-def is_over(solve: Mapping[str, Any]) -> bool:
-    """Tell whether a job has ended, with or without an answer."""
-    return solve["state"] not in ("queued", "running")
-
-
-def _part(part: Part) -> dict[str, Any]:
-    return {
-        "path": part.path,
-        "what": part.what,
-        "status": part.status,
-        "count": None if part.count is None else str(part.count),
-        "states": str(part.states),
-        "seconds": part.seconds,
-        "worker": part.worker or None,
-    }
-
-
-def _written(at: float | None) -> str | None:
-    if at is None:
-        return None
-    return dt.datetime.fromtimestamp(at, dt.UTC).isoformat(timespec="milliseconds")

@@ -20,11 +20,12 @@ print(json.dumps([name for name in {large} if name in sys.modules]))
 """
 WORKER = (*WORKER_MODULES, "nightgrid.workers.ranking.work")
 ONDEMAND = "nightgrid.workers.ondemand"
+QUICK = "nightgrid.service.http.solves.quick.quick_solver"
 
 
 @pytest.mark.parametrize(
     "modules",
-    [WORKER, (f"{ONDEMAND}.keeper",), (f"{ONDEMAND}.quick_solver",), (f"{ONDEMAND}.filer",)],
+    [WORKER, (f"{ONDEMAND}.keeper",), (QUICK,), (f"{ONDEMAND}.filer",)],
     ids=["worker", "keeper", "quick_solver", "filer"],
 )
 def test_programs_keep_pandas_out_before_anything_has_loaded_it(

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
-from nightgrid.archive.results.asked import AskedPuzzle
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.ondemand.answers import Answer
 
 log = get_logger("nightgrid.http")
 
@@ -33,11 +31,10 @@ class Files(Protocol):
     def begin(self) -> None:
         """Prepare for that."""
 
-    def put(self, answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> None:
-        """File answers together.
+    def put(self, answers: Sequence[bytes]) -> None:
+        """File answers together, each as nightgrid.workers.ondemand.filer takes it.
 
-        Raises NightgridError where that may not have happened, ValueError where one of them cannot
-        be written.
+        Raises NightgridError where that may not have happened.
         """
 
     def end(self) -> None:
@@ -50,10 +47,9 @@ class Filing:
     def __init__(self, files: Files) -> None:
         self._files = files
         self._wanted = threading.Condition()
-        self._answers: dict[str, tuple[Answer, AskedPuzzle | None]] = {}
+        self._answers: dict[str, bytes] = {}
         self._passed_over: BoundedCache[str, bool] = BoundedCache(GATHERED_MAX)
-        """Jobs whose answers came when GATHERED_MAX others waited, or cannot be written: the lake
-        has none of them."""
+        """Jobs whose answers came when GATHERED_MAX others waited: the lake has none of them."""
         self._is_ending = False
         self._thread = threading.Thread(target=self._run, name="filing", daemon=True)
 
@@ -69,15 +65,15 @@ class Filing:
         if self._thread.is_alive():
             self._thread.join(END_S)
 
-    def add(self, answer: Answer, puzzle: AskedPuzzle | None) -> None:
-        """Have an answer written soon, and the puzzle that it is about if the lake may lack it."""
+    def add(self, job_id: str, answer: bytes) -> None:
+        """Have the answer to a job written soon."""
         with self._wanted:
             if len(self._answers) < GATHERED_MAX:
-                self._answers[answer.job_id] = answer, puzzle
-                self._passed_over.drop(answer.job_id)
+                self._answers[job_id] = answer
+                self._passed_over.drop(job_id)
                 self._wanted.notify_all()
             else:
-                self._passed_over.put(answer.job_id, True)
+                self._passed_over.put(job_id, True)
 
     def holds(self, job_id: str) -> bool:
         """Tell whether an answer came here that does not lie in the lake."""
@@ -111,7 +107,7 @@ class Filing:
             with self._wanted:
                 taken = dict(self._answers)
             try:
-                self._file(taken)
+                self._files.put(list(taken.values()))
             except (NightgridError, OSError) as error:
                 log.warning("answers not filed", answers=len(taken), error=str(error))
                 if self._is_ending:
@@ -122,20 +118,3 @@ class Filing:
                 for job_id in taken:
                     del self._answers[job_id]
                 self._wanted.notify_all()
-
-    def _file(self, taken: Mapping[str, tuple[Answer, AskedPuzzle | None]]) -> None:
-        """File answers. One that cannot be written, as half a character, costs no other."""
-        try:
-            self._write(taken)
-        except ValueError as error:
-            if len(taken) > 1:
-                for job_id, each in taken.items():
-                    self._file({job_id: each})
-                return
-            (job_id,) = taken
-            log.warning("answer cannot be filed", job=job_id, error=str(error))
-            self._passed_over.put(job_id, True)
-
-    def _write(self, taken: Mapping[str, tuple[Answer, AskedPuzzle | None]]) -> None:
-        puzzles = [puzzle for _, puzzle in taken.values() if puzzle is not None]
-        self._files.put([answer for answer, _ in taken.values()], puzzles)

@@ -8,11 +8,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from nightgrid.archive.results.asked import AskedPuzzle
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.cluster.child_processes import child_environment
-from nightgrid.workers.ondemand.answers import Answer
-from nightgrid.workers.ondemand.filer import to_line
 from nightgrid.workers.processes import wait
 from nightgrid.workers.settings import Settings
 
@@ -32,17 +29,17 @@ class FilingProcess:
         with contextlib.suppress(OSError):
             self._started()
 
-    def put(self, answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> None:
-        """File answers and the puzzles that they are about.
+    def put(self, answers: Sequence[bytes]) -> None:
+        """File answers, each as the process takes it.
 
         Raises TransientError where they were not filed, or may not have been: to file them twice
-        does no harm. Raises ValueError where one has a text that is no Unicode.
+        does no harm.
         """
         try:
             process = self._started()
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(to_line(answers, puzzles) + b"\n")
+            process.stdin.write(b"[" + b",".join(answers) + b"]\n")
             process.stdin.flush()
             told = process.stdout.readline()
         except OSError as error:

@@ -9,14 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Mapping
-from typing import Any
 
-from pydantic_core import to_json
-
-from nightgrid.service.http.solves.quick.quick_process import Question, QuickProcess
+from nightgrid.service.http.solves.quick.lines import Found, Miss
+from nightgrid.service.http.solves.quick.quick_process import QuickProcess, Waiting
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.ondemand.quick_solver import TRY_SECONDS
 from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.http")
@@ -25,10 +21,6 @@ WAITING_MAX = 200
 """Questions that wait for a process at most; more go into the queue."""
 RESTART_S = (0.0, 0.5, 2.0, 10.0)
 YOUNG_S = 10.0
-QUICK_S = 10 * TRY_SECONDS
-"""What is expected to take longer is not tried. Of generated hard boards of Pips one in 300 is
-expected to take longer than a try, and takes a tenth of that: in the queue it would wait for as
-long as the largest one before it."""
 
 
 class QuickProcesses:
@@ -38,7 +30,7 @@ class QuickProcesses:
         self._settings = settings
         self._number = processes
         self._processes: list[QuickProcess] = []
-        self._waiting: deque[Question] = deque()
+        self._waiting: deque[Waiting] = deque()
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -59,17 +51,17 @@ class QuickProcesses:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def ask(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Have the question of a message answered; None where that was not possible here."""
+    async def ask(self, question: bytes) -> Found | Miss:
+        """Have a question answered, where that is possible here."""
         if not self.is_ready:
-            return None
-        answer: asyncio.Future[dict[str, Any] | None] = asyncio.get_running_loop().create_future()
-        question = Question(to_json(message) + b"\n", answer)
+            return Miss.NOT_TRIED
+        answer: asyncio.Future[Found | Miss] = asyncio.get_running_loop().create_future()
+        waiting = Waiting(question, answer)
         free = [each for each in self._processes if each.has_room]
         if free:
-            min(free, key=lambda each: each.busy).ask(question)
+            min(free, key=lambda each: each.busy).ask(waiting)
         else:
-            self._waiting.append(question)
+            self._waiting.append(waiting)
         return await answer
 
     async def _keep(self) -> None:
@@ -100,16 +92,16 @@ class QuickProcesses:
     def _give(self, process: QuickProcess) -> None:
         """Give a process what waits for one, while it has room."""
         while self._waiting and process.has_room:
-            question = self._waiting.popleft()
+            waiting = self._waiting.popleft()
             # A client that is gone waits for nothing.
-            if not question.answer.done():
-                process.ask(question)
+            if not waiting.answer.done():
+                process.ask(waiting)
 
-    def _hand_over(self, questions: list[Question]) -> None:
+    def _hand_over(self, left: list[Waiting]) -> None:
         """Let other processes have questions first; where there are none, the queue has all."""
-        self._waiting.extendleft(reversed(questions))
+        self._waiting.extendleft(reversed(left))
         for process in self._processes:
             self._give(process)
         if not any(each.is_ready for each in self._processes):
             while self._waiting:
-                self._waiting.popleft().settle(None)
+                self._waiting.popleft().settle(Miss.NOT_TRIED)

@@ -1,4 +1,4 @@
-"""One process that solves small boards: questions go in as lines, answers come out in their order.
+"""One process that answers about small boards: questions go in, answers come out in their order.
 
 A process has the next question at hand while it works one: it need not wait for the event loop in
 between, which has other clients.
@@ -7,22 +7,22 @@ between, which has other clients.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
+from nightgrid.service.http.solves.quick.lines import Found, Miss, read_answer
 from nightgrid.workers.cluster.child_processes import child_environment
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.http")
 
-MODULE = "nightgrid.workers.ondemand.quick_solver"
+MODULE = "nightgrid.service.http.solves.quick.quick_solver"
 AT_HAND = 2
 """Questions that a process has at once: the one that it works, and the next."""
 ANSWER_S = 2.0
@@ -31,14 +31,13 @@ LINE_BYTES = 16 * 1024**2
 """Longest answer: a listing has `listing_row_bytes` at most."""
 
 
-class Question(NamedTuple):
-    """A line that is to be answered, and where its answer is waited for."""
+class Waiting(NamedTuple):
+    """A question, and where its answer is waited for."""
 
-    line: bytes
-    answer: asyncio.Future[dict[str, Any] | None]
-    """None where the process has no answer."""
+    question: bytes
+    answer: asyncio.Future[Found | Miss]
 
-    def settle(self, value: dict[str, Any] | None) -> None:
+    def settle(self, value: Found | Miss) -> None:
         """Give the answer, if it is still waited for."""
         if not self.answer.done():
             self.answer.set_result(value)
@@ -51,7 +50,7 @@ class QuickProcess(asyncio.SubprocessProtocol):
         """Begin as one that is not ready; `on_room` is called whenever it can take a question."""
         self._on_room = on_room
         self._loop = asyncio.get_running_loop()
-        self._asked: deque[Question] = deque()
+        self._asked: deque[Waiting] = deque()
         self._begun_at = 0.0
         """When it began to work the first of them, as the loop's time."""
         self._timer: asyncio.TimerHandle | None = None
@@ -90,26 +89,26 @@ class QuickProcess(asyncio.SubprocessProtocol):
             start_new_session=True,
         )
 
-    def ask(self, question: Question) -> None:
-        """Have a question answered; its answer is None where the process fails."""
+    def ask(self, waiting: Waiting) -> None:
+        """Have a question answered; it counts as tried where the process fails."""
         if not self._asked:
             self._begun_at = self._loop.time()
-        self._asked.append(question)
-        self._stdin.write(question.line)
+        self._asked.append(waiting)
+        self._stdin.write(waiting.question)
         if self._timer is None:
             self._timer = self._loop.call_later(ANSWER_S, self._look)
 
     def kill(self) -> None:
-        """End it. The answer to the question that it works is None."""
+        """End it. The question that it works has no answer."""
         if self._is_ending:
             return
         self._is_ending = True
         if self._asked:
-            self._asked.popleft().settle(None)
+            self._asked.popleft().settle(Miss.TRIED)
         with suppress(ProcessLookupError):
             os.killpg(self._transport.get_pid(), signal.SIGKILL)
 
-    def take_back(self) -> list[Question]:
+    def take_back(self) -> list[Waiting]:
         """Take the questions that it has not begun."""
         left = list(self._asked)
         self._asked.clear()
@@ -153,13 +152,13 @@ class QuickProcess(asyncio.SubprocessProtocol):
             self._is_ready = True
         else:
             try:
-                value = json.loads(line)
-                question = self._asked.popleft()
-            except (ValueError, IndexError) as error:
+                found = read_answer(line)
+                waiting = self._asked.popleft()
+            except (ValueError, TypeError, IndexError) as error:
                 self._fail(repr(error))
                 return
             self._begun_at = self._loop.time()
-            question.settle(value)
+            waiting.settle(found)
         self._on_room(self)
 
     def _look(self) -> None:

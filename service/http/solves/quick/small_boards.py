@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from nightgrid.archive.results.asked import AskedPuzzle
+from pydantic_core import from_json, to_json
+
 from nightgrid.archive.words.binding import bind_game
+from nightgrid.service.http.solves.asking.solve_request import LIGHT_BYTES, SolveRequest
+from nightgrid.service.http.solves.quick.bounds import is_small
 from nightgrid.service.http.solves.quick.filing import Filing
 from nightgrid.service.http.solves.quick.filing_process import FilingProcess
-from nightgrid.service.http.solves.quick.process_pool import QUICK_S, QuickProcesses
-from nightgrid.service.http.solves.solve_request import SolveRequest
-from nightgrid.service.http.solves.views import Subject, Views
+from nightgrid.service.http.solves.quick.lines import Found, Miss, Question
+from nightgrid.service.http.solves.quick.process_pool import QuickProcesses
+from nightgrid.service.http.solves.views import Views
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.figures import note_rows
-from nightgrid.workers.ondemand.answers import Answer
-from nightgrid.workers.ondemand.jobs.status import JobStatus
-from nightgrid.workers.ondemand.quick_solver import TRACE
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing import span, trace_header
 
@@ -33,7 +34,7 @@ class SmallBoards:
         self._has_processes = processes > 0
         self.processes = QuickProcesses(settings, processes)
         self.filing = Filing(FilingProcess(settings))
-        self._in_flight: dict[str, asyncio.Task[dict[str, Any] | None]] = {}
+        self._in_flight: dict[str, asyncio.Task[Found | Miss]] = {}
 
     def begin(self) -> None:
         """Begin to start the processes."""
@@ -54,62 +55,78 @@ class SmallBoards:
         await self.processes.end()
         await asyncio.to_thread(self.filing.end)
 
+    async def answer_body(self, digest: str, body: bytes) -> Found | Miss:
+        """Answer the body of a request, which a process reads.
+
+        It counts as not tried where the lake may know the answer: a night has brought the board.
+        """
+        if len(body) > LIGHT_BYTES or not self.processes.is_ready:
+            return Miss.NOT_TRIED
+        return await self._once(digest, lambda: self._answer_body(body))
+
     async def answer(self, wanted: SolveRequest) -> dict[str, Any] | None:
-        """Answer a question; None if its board is not small, or no process answers it.
+        """Answer a question that was read; None if its board is not small, or no process answers.
 
         Clients that ask the same question at once share one solve.
         """
-        if not (self._is_small(wanted) and self.processes.is_ready):
+        if not (is_small(wanted) and self.processes.is_ready):
             return None
-        job_id = wanted.job_id
-        task = self._in_flight.get(job_id)
+        found = await self._once(wanted.job_id, lambda: self._answer(wanted))
+        return None if isinstance(found, Miss) else from_json(found.reply)
+
+    async def _once(
+        self, key: str, ask: Callable[[], Coroutine[Any, Any, Found | Miss]]
+    ) -> Found | Miss:
+        """Ask once for all clients that ask the same at once."""
+        task = self._in_flight.get(key)
         if task is None:
-            task = asyncio.create_task(self._solve(wanted))
-            self._in_flight[job_id] = task
-            task.add_done_callback(lambda _: self._in_flight.pop(job_id, None))
+            task = asyncio.create_task(ask())
+            self._in_flight[key] = task
+            task.add_done_callback(lambda _: self._in_flight.pop(key, None))
         # A client that disconnects must not cancel the solve for the others.
         return await asyncio.shield(task)
 
-    def _is_small(self, wanted: SolveRequest) -> bool:
-        # A board with words of its own, or played with others than usual, needs these in the lake.
-        has_words = getattr(wanted.asked.puzzle, "dictionary", None) is not None
-        return wanted.expected.seconds <= QUICK_S and wanted.split != "ahead" and not has_words
+    async def _answer_body(self, body: bytes) -> Found | Miss:
+        begun = time.time()
+        with span("quick"):
+            found = await self.processes.ask(
+                Question(body=body, begun_at=begun, trace=trace_header()).to_bytes()
+            )
+        if isinstance(found, Miss):
+            return found
+        if self._views.names.of(found.puzzle_id):
+            return Miss.NOT_TRIED
+        self._keep(found, begun)
+        return found
 
-    async def _solve(self, wanted: SolveRequest) -> dict[str, Any] | None:
+    async def _answer(self, wanted: SolveRequest) -> Found | Miss:
         asked, begun = wanted.asked, time.time()
-        puzzle = asked.bound.puzzle_to_json(asked.puzzle)
-        budget = wanted.budget or self._settings.budget
         message = {
             "job_id": asked.job_id,
             **asked.question.to_json(),
-            "budget": budget.limits,
-            "puzzle": puzzle,
+            "budget": (wanted.budget or self._settings.budget).limits,
+            "puzzle": asked.bound.puzzle_to_json(asked.puzzle),
         }
+        references = self._views.names.of(asked.puzzle_id)
         with span("quick", game=asked.question.game, job=asked.job_id):
-            found = await self.processes.ask(message | {TRACE: trace_header()})
-        if found is None:
-            return None
-        answer = Answer(row=found["row"], solutions=found["solutions"])
-        took = {name: found["row"][name] for name in ("states", "kernel_ns")}
-        note_rows(asked.question.game, {found["row"]["status"]: 1}, **took)
-        subject = subject_of(wanted, self._views, puzzle)
-        self._views.remember(asked.job_id, subject)
-        self._views.note_times(asked.job_id, begun, time.time())
-        status = JobStatus(job_id=asked.job_id, state="done")
-        solve = self._views.show(asked.job_id, status, answer.row, parts=())
-        kept = AskedPuzzle(asked.puzzle_id, asked.question.game, puzzle)
-        # The lake has a board of a date. One that was asked before may be dropped there meanwhile.
-        has_date = wanted.names_board and bool(subject.references)
-        self.filing.add(answer, None if has_date else kept)
-        return solve
+            question = Question(
+                body=to_json(message),
+                is_message=True,
+                begun_at=begun,
+                references=references,
+                # The lake has a board of a date. One that was asked before may be dropped there.
+                is_kept=wanted.names_board and bool(references),
+                trace=trace_header(),
+            )
+            found = await self.processes.ask(question.to_bytes())
+        if isinstance(found, Found):
+            self._keep(found, begun)
+        return found
 
-
-def subject_of(wanted: SolveRequest, views: Views, puzzle: dict[str, Any]) -> Subject:
-    """Describe the puzzle and the question of a request."""
-    asked = wanted.asked
-    return Subject(
-        question=asked.question,
-        puzzle_id=asked.puzzle_id,
-        puzzle=puzzle,
-        references=views.names.of(asked.puzzle_id),
-    )
+    def _keep(self, found: Found, begun: float) -> None:
+        """Keep what was found here, and have it filed."""
+        took = {"states": found.states, "kernel_ns": found.kernel_ns}
+        note_rows(found.game, {found.status: 1}, **took)
+        self._views.note_times(found.job_id, begun, found.ended_at)
+        self._views.keep_final(found.job_id, found.reply)
+        self.filing.add(found.job_id, found.filed)

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves.routes import DirectRoute, retry_after
+from nightgrid.service.http.solves.routes import retry_after
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.settings import Settings
 
@@ -239,51 +239,6 @@ def test_a_method_that_a_path_lacks_is_told_those_that_it_has(
 def test_a_list_of_solves_is_of_a_puzzle(client: TestClient) -> None:
     told = client.get("/v1/solves")
     assert (told.status_code, told.json()["errors"][0]["pointer"]) == (422, "?puzzle_id")
-
-
-@pytest.mark.parametrize(
-    ("method", "query", "given"),
-    [
-        ("POST", "", {}),
-        ("POST", "", {"headers": {"Prefer": "wait=0"}}),
-        ("POST", "", {"headers": {"Prefer": "wait=x"}}),
-        ("POST", "", {"headers": {"Idempotency-Key": '"one"'}}),
-        ("POST", "", {"json": {"id": "pips/2026-01-05/hard"}}),
-        ("POST", "", {"json": {"puzzle": None}}),
-        ("POST", "", {"json": {"no": "field"}}),
-        ("POST", "", {"json": []}),
-        ("POST", "", {"content": b"{", "headers": {"Content-Type": "application/json"}}),
-        ("POST", "", {"content": b"{}", "headers": {"Content-Type": "text/plain"}}),
-        ("POST", "?wait=1", {}),
-        ("POST", "?", {}),
-        ("POST", "/", {}),
-        ("GET", "", {}),
-        ("GET", f"?puzzle_id={'0' * 32}", {}),
-        ("HEAD", f"?puzzle_id={'0' * 32}", {}),
-        ("PUT", "", {}),
-        ("PUT", "?a=1", {}),
-        ("DELETE", "", {}),
-        ("OPTIONS", "", {}),
-    ],
-)
-def test_the_direct_route_answers_as_the_one_that_is_described(
-    client: TestClient, board: dict[str, Any], method: str, query: str, given: dict[str, Any]
-) -> None:
-    if method in ("POST", "PUT") and "content" not in given:
-        given = {"json": board} | given
-    routes = client.app.router.routes  # type: ignore[attr-defined]
-    assert isinstance(routes[0], DirectRoute)
-    # What is asked is known to both.
-    client.post("/v1/solves", json=board)
-    direct = client.request(method, f"/v1/solves{query}", **given)
-    del routes[0]
-    described = client.request(method, f"/v1/solves{query}", **given)
-    assert direct.status_code == described.status_code
-    assert direct.content == described.content
-    own = {"x-request-id"}
-    assert set(direct.headers) == set(described.headers)
-    for name in set(direct.headers) - own:
-        assert direct.headers[name] == described.headers[name]
 
 
 def test_half_a_character_is_no_text(client: TestClient, board: dict[str, Any]) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
 
 from nightgrid.service.http.solves.quick import process_pool as several
 from nightgrid.service.http.solves.quick import quick_process as one
+from nightgrid.service.http.solves.quick.lines import Miss, Question
 from nightgrid.service.http.solves.quick.process_pool import QuickProcesses
 from nightgrid.workers.settings import Settings
 
-Answers = list[dict[str, Any] | None]
+Answers = list[str | Miss]
 PATIENCE_S = 60.0
 
 
@@ -46,15 +47,20 @@ async def ready(processes: QuickProcesses, number: int) -> None:
         await asyncio.sleep(0.01)
 
 
+async def ask_one(processes: QuickProcesses, say: str) -> str | Miss:
+    found = await processes.ask(Question(body=say.encode(), begun_at=0.0).to_bytes())
+    return found if isinstance(found, Miss) else found.reply.decode()
+
+
 async def ask(processes: QuickProcesses, *says: str) -> Answers:
-    return await asyncio.gather(*(processes.ask({"say": say}) for say in says))
+    return await asyncio.gather(*(ask_one(processes, say) for say in says))
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_every_question_has_its_own_answer(settings: Settings, number: int) -> None:
     says = [str(i) for i in range(100)]
     answers = run(settings, number, lambda processes: ask(processes, *says))
-    assert answers == [{"say": say} for say in says]
+    assert answers == says
 
 
 @pytest.mark.parametrize("trouble", ["die", "garble"])
@@ -69,7 +75,7 @@ def test_a_process_that_fails_costs_the_question_that_it_works(
         await ready(processes, 2)
         return answers + await ask(processes, "again")
 
-    assert run(settings, 2, work) == [None, *({"say": say} for say in [*says[1:], "again"])]
+    assert run(settings, 2, work) == [Miss.TRIED, *says[1:], "again"]
 
 
 def test_a_process_that_stalls_is_ended_once_its_time_is_over(
@@ -80,7 +86,7 @@ def test_a_process_that_stalls_is_ended_once_its_time_is_over(
 
     async def work(processes: QuickProcesses) -> Answers:
         stalled, _ = processes._processes
-        tasks = [asyncio.create_task(processes.ask({"say": say})) for say in says]
+        tasks = [asyncio.create_task(ask_one(processes, say)) for say in says]
         await asyncio.sleep(0)
         assert stalled.busy == one.AT_HAND
         # The second one stands behind the one that stalls.
@@ -92,29 +98,31 @@ def test_a_process_that_stalls_is_ended_once_its_time_is_over(
             stalled._look()
         return await asyncio.gather(*tasks)
 
-    assert run(settings, 2, work) == [None, *({"say": say} for say in says[1:])]
+    assert run(settings, 2, work) == [Miss.TRIED, *says[1:]]
 
 
 def test_what_waits_for_the_last_process_is_left_to_the_queue(settings: Settings) -> None:
-    assert run(settings, 1, lambda processes: ask(processes, "die", "1", "2", "3")) == [None] * 4
+    """Then none of them counts as tried but the one that it worked."""
+    answers = run(settings, 1, lambda processes: ask(processes, "die", "1", "2", "3"))
+    assert answers == [Miss.TRIED, *[Miss.NOT_TRIED] * 3]
 
 
 def test_a_client_that_is_gone_takes_no_turn(settings: Settings) -> None:
     async def work(processes: QuickProcesses) -> Answers:
-        tasks = [asyncio.create_task(processes.ask({"say": str(i)})) for i in range(9)]
+        tasks = [asyncio.create_task(ask_one(processes, str(i))) for i in range(9)]
         await asyncio.sleep(0)
         tasks[8].cancel()
-        return await asyncio.gather(*tasks[:8], processes.ask({"say": "tell"}))
+        return await asyncio.gather(*tasks[:8], ask_one(processes, "tell"))
 
     says = [str(i) for i in range(8)]
-    assert run(settings, 1, work) == [*({"say": say} for say in says), {"asked": says}]
+    assert run(settings, 1, work) == [*says, json.dumps(says)]
 
 
 def test_an_answer_that_is_too_long_is_none(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(one, "LINE_BYTES", 2**20)
-    assert run(settings, 1, lambda processes: ask(processes, "x" * 2**21)) == [None]
+    assert run(settings, 1, lambda processes: ask(processes, "x" * 2**21)) == [Miss.TRIED]
 
 
 def test_processes_end_with_the_service(settings: Settings) -> None:

@@ -6,7 +6,8 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from starlette.testclient import TestClient
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle, find_asked
 from nightgrid.archive.words.binding import game_of
-from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.solves.quick import bounds, quick_solver
 from nightgrid.service.http.solves.quick.filing import Filing
+from nightgrid.service.http.solves.quick.lines import Found, Miss, Question, read_answer
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics
 from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import TransientError
@@ -26,34 +28,14 @@ from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.registry import game
-from nightgrid.workers.ondemand import quick_solver
-from nightgrid.workers.ondemand.answers import Answer
-from nightgrid.workers.ondemand.filer import file_line, to_line
+from nightgrid.workers.ondemand.filer import file_line
 from nightgrid.workers.ondemand.jobs.rows import find_row
-from nightgrid.workers.ondemand.quick_solver import try_message
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.settings import Settings
+from tests.service.http.solves.quick.conftest import PATIENCE_S, until
 
 WAIT = {"Prefer": "wait=20"}
-PATIENCE_S = 60.0
 LATE = Reason(code=ReasonCode.SECONDS)
-
-
-def until(done: Callable[[], object]) -> None:
-    ends_at = time.monotonic() + PATIENCE_S
-    while not done():
-        assert time.monotonic() < ends_at
-        time.sleep(0.02)
-
-
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    lake = tmp_path_factory.mktemp("quick") / "lake"
-    settings = Settings(lake=str(lake), redis_url="redis://127.0.0.1:9/0", games="pips")  # type: ignore[arg-type]
-    app = create_app(ServiceSettings(workers=settings, quick_processes=1))
-    with TestClient(app, base_url="http://localhost") as client:
-        until(lambda: app.state.service.quick.processes.is_ready)
-        yield client
 
 
 def test_a_client_that_waits_is_answered_without_a_record(
@@ -82,8 +64,15 @@ def test_a_puzzle_that_is_asked_by_its_id_is_filed_again(
     service = quick.app.state.service  # type: ignore[attr-defined]
     solve = quick.post("/v1/solves", json=board, headers=WAIT).json()
     quick.get(f"{solve['links']['self']}/solutions")
-    filed: list[AskedPuzzle | None] = []
-    monkeypatch.setattr(service.quick.filing, "add", lambda _, puzzle: filed.append(puzzle))
+    filed: list[AskedPuzzle] = []
+    keep = service.quick.filing.add
+
+    def add(job_id: str, answer: bytes) -> None:
+        _, _, puzzle = json.loads(answer)
+        filed.append(AskedPuzzle(*puzzle))
+        keep(job_id, answer)
+
+    monkeypatch.setattr(service.quick.filing, "add", add)
 
     by_id = {"id": solve["puzzle_id"], "ask": "all(7)"}
     assert quick.post("/v1/solves", json=by_id, headers=WAIT).status_code == 200
@@ -95,7 +84,7 @@ def test_a_board_that_is_quicker_than_expected_is_answered_at_once(quick: TestCl
     pips = game("pips")
     ((puzzle, _),) = generate_many(300, 1, [PRESETS["hard"]], 941)
     expected = pips.expected(pips.to_arrays([puzzle]), Ask(kind="count"))
-    assert expected.seconds > quick_solver.TRY_SECONDS
+    assert expected.seconds > bounds.TRY_SECONDS
     asked = {"puzzle": pips.puzzle_to_json(puzzle), "ask": "count"}
     found = quick.post("/v1/solves", json=asked, headers=WAIT)
     assert (found.status_code, found.json()["state"]) == (200, "done")
@@ -137,7 +126,24 @@ def is_quick_process_of(process: Path, parent: int) -> bool:
         is_child = f"PPid:\t{parent}\n" in (process / "status").read_text()
     except OSError:
         return False
-    return is_child and b"ondemand.quick_solver" in words
+    return is_child and b"quick.quick_solver" in words
+
+
+def message(change: dict[str, Any], lake: Lake) -> Question:
+    """Write the one job of a lake as the queue has it, with something changed."""
+    (record,) = open_records(lake)
+    body = json.dumps(record.message | change).encode()
+    return Question(body=body, is_message=True, begun_at=time.time())
+
+
+def told(lake: Lake, settings: Settings, *questions: Question) -> list[Found | Miss]:
+    """Have a process answer questions, in this process."""
+    given = BytesIO(b"".join(each.to_bytes() for each in questions))
+    answers = BytesIO()
+    quick_solver.serve(lake, ServiceSettings(workers=settings), given, answers)
+    ready, *lines = answers.getvalue().splitlines()
+    assert ready == quick_solver.READY
+    return [read_answer(line) for line in lines]
 
 
 @pytest.mark.parametrize(
@@ -151,13 +157,30 @@ def test_what_is_no_message_has_no_answer(
     change: dict[str, Any],
 ) -> None:
     client.post("/v1/solves", json=board)
-    (record,) = open_records(lake)
-    message = json.loads(json.dumps(record.message | change))
-    try:
-        answer = try_message(lake, settings, message)
-    except Exception:  # noqa: BLE001 - the process writes null for it
-        answer = None
-    assert (answer is not None) == (not change)
+    found, sound = told(lake, settings, message(change, lake), message({}, lake))
+    assert isinstance(found, Found) == (not change)
+    assert isinstance(sound, Found), "the process goes on"
+    if change:
+        assert found is Miss.TRIED
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"[" * 40 + b"]" * 40,
+        b'{"puzzle": {"regions": []}}',
+        b'{"id": "pips/2026-01-05/hard"}',
+        b'{"puzzle": {}, "words": ["one"]}',
+        b"\xff",
+        b"",
+    ],
+)
+def test_a_body_that_is_no_small_board_is_left_to_the_service(
+    settings: Settings, lake: Lake, body: bytes
+) -> None:
+    asked = Question(body=body, begun_at=0.0)
+    assert told(lake, settings, asked, asked) == [Miss.NOT_TRIED] * 2
 
 
 class BusyMachine:
@@ -194,11 +217,11 @@ def test_a_board_that_had_no_core_is_tried_once_more(
     (record,) = open_records(lake)
     game = BusyMachine(game_of(lake, record.question), works_s)
     monkeypatch.setattr(quick_solver, "game_of", lambda *_: game)
-    answer = try_message(lake, settings, record.message)
-    assert (answer is not None) == is_answered
+    (answer,) = told(lake, settings, message({}, lake))
+    assert isinstance(answer, Found) == is_answered
     first, second = game.budgets
-    assert first.seconds == quick_solver.TRY_SECONDS
-    assert first.seconds < second.seconds <= quick_solver.TRY_LONGER_MAX * first.seconds
+    assert first.seconds == bounds.TRY_SECONDS
+    assert first.seconds < second.seconds <= bounds.TRY_LONGER_MAX * first.seconds
 
 
 def test_answers_wait_for_a_lake_that_is_away(
@@ -208,8 +231,8 @@ def test_answers_wait_for_a_lake_that_is_away(
 
     client.post("/v1/solves", json=board)
     (record,) = open_records(lake)
-    found = try_message(lake, settings, record.message)
-    assert found is not None
+    (found,) = told(lake, settings, message({}, lake))
+    assert isinstance(found, Found)
     tries: list[int] = []
 
     class FailsOnce:
@@ -217,11 +240,11 @@ def test_answers_wait_for_a_lake_that_is_away(
 
         def begin(self) -> None: ...
 
-        def put(self, answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> None:
+        def put(self, answers: Sequence[bytes]) -> None:
             tries.append(1)
             if len(tries) == 1:
                 raise TransientError("the disk is away")
-            file_line(lake, to_line(answers, puzzles))
+            file_line(lake, b"[" + b",".join(answers) + b"]")
 
         def end(self) -> None:
             tries.append(2)
@@ -229,10 +252,10 @@ def test_answers_wait_for_a_lake_that_is_away(
     monkeypatch.setattr(module, "RETRY_S", 0.01)
     filing = Filing(FailsOnce())
     filing.begin()
-    filing.add(Answer(**found), None)
+    filing.add(found.job_id, found.filed)
     assert filing.wait_for(record.job_id, PATIENCE_S)
     monkeypatch.setattr(module, "GATHERED_MAX", 0)
-    filing.add(Answer(**found), None)
+    filing.add(found.job_id, found.filed)
     assert not filing.wait_for(record.job_id, PATIENCE_S), "where too many wait it is passed over"
     filing.end()
     assert tries == [1, 1, 2]

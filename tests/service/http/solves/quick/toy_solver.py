@@ -8,20 +8,29 @@ import os
 import signal
 import sys
 
+from nightgrid.service.http.solves.quick.lines import Found, read_question
+
+
+def found(reply: bytes) -> bytes:
+    """Write an answer with a reply."""
+    head = {"job_id": "", "puzzle_id": "", "game": "", "status": "", "states": 0, "kernel_ns": 0}
+    return Found(**head, ended_at=0.0, reply=reply, filed=b"").to_line()  # type: ignore[arg-type]
+
 
 def main() -> None:
-    print("{}", flush=True)
+    print("ready", flush=True)
     asked: list[str] = []
-    for line in sys.stdin:
-        if "die" in line:
+    while (question := read_question(sys.stdin.buffer)) is not None:
+        say = question.body.decode()
+        if say == "die":
             os._exit(1)
-        if "stall" in line:
+        if say == "stall":
             signal.pause()
-        if "tell" in line:
-            print(json.dumps({"asked": asked}), flush=True)
-            continue
-        asked.append(json.loads(line)["say"])
-        print("no JSON" if "garble" in line else line.strip(), flush=True)
+        asked.append(say)
+        told = json.dumps(asked[:-1]) if say == "tell" else say
+        answer = b"no answer" if say == "garble" else found(told.encode())
+        sys.stdout.buffer.write(answer + b"\n")
+        sys.stdout.buffer.flush()
 
 
 main()

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.solves import routes
-from nightgrid.service.http.solves.replies import EACH_BYTES, Replies, digest_of
+from nightgrid.service.http.solves.asking.replies import EACH_BYTES, Replies, digest_of
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.settings import Settings

@@ -1,0 +1,125 @@
+"""What a job looks like in JSON: written of what was found of it, without a look at anything."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nightgrid.archive.results.parts import Part
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.question import Question
+
+API = "/v1/solves"
+FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a job is about."""
+
+    question: Question
+    puzzle_id: str
+    puzzle: Mapping[str, Any] | None
+    """In the project's own form; None where the lake does not have it."""
+    references: tuple[str, ...] = ()
+
+
+def solve_json(
+    job_id: str,
+    state: str,
+    subject: Subject,
+    *,
+    created_at: float | None,
+    ended_at: float | None,
+    row: Mapping[str, Any] | None = None,
+    parts: Sequence[Part] = (),
+    progress: Mapping[str, Any] | None = None,
+    reason: str = "",
+) -> dict[str, Any]:
+    """Write a job in a state, with its result row and parts if it is answered; Unix times.
+
+    One that ended as poison has failed.
+    """
+    at = f"{API}/{job_id}"
+    answer = None
+    if row is not None:
+        answer = _answer(row, parts, created_at, ended_at)
+        state = FAILED if row["status"] == "poison" else state
+    return {
+        "id": job_id,
+        "state": state,
+        "game": subject.question.game,
+        "puzzle_id": subject.puzzle_id,
+        "references": list(subject.references),
+        "ask": str(subject.question.ask),
+        "rules": subject.question.rules,
+        "lexicon_id": subject.question.lexicon_id,
+        "puzzle": subject.puzzle,
+        "created_at": _written(created_at),
+        "ended_at": _written(ended_at),
+        "place": None,
+        "progress": progress,
+        "answer": answer,
+        "reason": reason or (row["reason"] if row else ""),
+        "links": {
+            "self": at,
+            "events": f"{at}/events",
+            "solutions": f"{at}/solutions",
+            "picture": f"{at}/picture.svg",
+        },
+    }
+
+
+def is_over(solve: Mapping[str, Any]) -> bool:
+    """Tell whether a job has ended, with or without an answer."""
+    return solve["state"] not in ("queued", "running")
+
+
+def _answer(
+    row: Mapping[str, Any],
+    parts: Sequence[Part],
+    created_at: float | None,
+    ended_at: float | None,
+) -> dict[str, Any]:
+    ask, count = Ask.parse(row["ask"]), row["count"]
+    listed = 0 if ask.kind == "count" or not count else int(count)
+    if ask.limit is not None:
+        listed = min(listed, ask.limit)
+    wall_s = None
+    if created_at is not None and ended_at is not None:
+        wall_s = round(max(0.0, ended_at - created_at), 4)
+    return {
+        "status": row["status"],
+        "count": None if count is None else str(count),
+        "value": row["value"],
+        "truncated": ask.kind == "all" and ask.limit is not None and listed == ask.limit,
+        "reason_code": row["reason_code"],
+        "reason": row["reason"],
+        "states": str(row["states"]),
+        "nodes": str(row["nodes"]),
+        "kernel_s": row["kernel_ns"] / 1e9,
+        "wall_s": wall_s,
+        "solver_version": row["solver_version"],
+        "solutions_stored": listed,
+        "parts": [_part(part) for part in parts],
+    }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    return {
+        "path": part.path,
+        "what": part.what,
+        "status": part.status,
+        "count": None if part.count is None else str(part.count),
+        "states": str(part.states),
+        "seconds": part.seconds,
+        "worker": part.worker or None,
+    }
+
+
+def _written(at: float | None) -> str | None:
+    if at is None:
+        return None
+    return dt.datetime.fromtimestamp(at, dt.UTC).isoformat(timespec="milliseconds")
