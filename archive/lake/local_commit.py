@@ -69,9 +69,9 @@ class LocalFolder:
     def check_exclusive(self) -> None:
         """Do nothing: a hard link, or a lock where there are none, creates a file once."""
 
-    def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
+    def listing(self, folder: str, *, deep: bool, stamped: bool = True) -> list[pafs.FileInfo]:
         """List what lies in a folder (nightgrid.archive.lake.local_listing)."""
-        return list_folder(self._folder, folder, deep=deep)
+        return list_folder(self._folder, folder, deep=deep, stamped=stamped)
 
     def is_dead_link(self, path: str) -> bool:
         """Tell whether a path is a link to nothing."""

@@ -20,18 +20,24 @@ TABLE = ".parquet"
 """How the names of tables end, and of no folder that a lake makes."""
 
 
-def list_folder(root: Path, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
+def list_folder(
+    root: Path, folder: str, *, deep: bool, stamped: bool = True
+) -> list[pafs.FileInfo]:
     """List what lies in a folder of a root, or with `deep` at any depth, in any order.
 
     A link is what it leads to. One that leads to nothing counts as a file, so that its readers say
     what it is, and so do a named pipe, a socket and a device. A link to a folder with or within
     the root is listed and not followed, since that would never end. A folder in the place of a
-    table is a file as well. There is nothing in a folder that is not there.
+    table is a file as well. There is nothing in a folder that is not there. Not `stamped`, a file
+    is not asked for its size and time.
     """
     found = []
     todo = [folder]
     while todo:
         for entry, path in _entries(root, todo.pop()):
+            if not stamped and entry.is_file(follow_symlinks=False):
+                found.append(pafs.FileInfo(path, pafs.FileType.File))
+                continue
             try:
                 about = entry.stat()
             except OSError:

@@ -42,8 +42,11 @@ class Storage(Protocol):
         A storage is asked once in a process, and by the first file that is created in any case.
         """
 
-    def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
-        """List the files and folders in a folder, or with `deep` at any depth, in any order."""
+    def listing(self, folder: str, *, deep: bool, stamped: bool = True) -> list[pafs.FileInfo]:
+        """List the files and folders in a folder, or with `deep` at any depth, in any order.
+
+        Not `stamped`, sizes and times may be left out, if they take time.
+        """
 
     def is_dead_link(self, path: str) -> bool:
         """Tell whether a path is a link to nothing."""

@@ -17,6 +17,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
+from nightgrid.archive.lake.local_listing import TABLE
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.skipped_files import skip_file
 
@@ -129,19 +130,20 @@ def listings(
     """List the files of a folder, and then those that have come, until there are no more."""
     seen: set[str] = set()
     for look in range(LOOKS_MAX):
-        names = [name for name in paths_of(lake, folder) if name not in seen and wanted(name)]
+        new = [name for name in paths_of(lake, folder) if name not in seen]
+        seen.update(new)
+        names = [name for name in new if wanted(name)]
         if look and not names:
             return
-        seen.update(names)
         yield names
 
 
 def paths_of(lake: Lake, folder: MergedFolder) -> list[str]:
     """List the files of a folder, sorted."""
-    return sorted(sizes_of(lake, folder))
+    return [path for path in lake.names(folder.path) if path.endswith(TABLE)]
 
 
 def sizes_of(lake: Lake, folder: MergedFolder) -> dict[str, int]:
     """List the files of a folder with their sizes, bytes."""
     found = lake.sizes(folder.path, deep=False)
-    return {path: size for path, size in found.items() if path.endswith(".parquet")}
+    return {path: size for path, size in found.items() if path.endswith(TABLE)}

@@ -60,11 +60,11 @@ class _Layered:
     def check_exclusive(self) -> None:
         """Do nothing: one process writes here."""
 
-    def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
+    def listing(self, folder: str, *, deep: bool, stamped: bool = True) -> list[pafs.FileInfo]:
         """List what lies above, and of what lies below that which is neither covered nor gone."""
-        found = self._above.listing(folder, deep=deep)
+        found = self._above.listing(folder, deep=deep, stamped=stamped)
         above = {info.path for info in found}
-        below = self._below.listing(folder, deep=deep)
+        below = self._below.listing(folder, deep=deep, stamped=stamped)
         # Asked one by one: a copy of what is gone would be made for each folder.
         shown = (i for i in below if i.path not in above and i.path not in self._gone)
         return [*found, *shown]

@@ -98,7 +98,13 @@ class Objects:
     def _place(self) -> str:
         return f"the object store of {self.url.partition('?')[0]}"
 
-    def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
+    def listing(
+        self,
+        folder: str,
+        *,
+        deep: bool,
+        stamped: bool = True,  # noqa: ARG002 - a store tells them in any case
+    ) -> list[pafs.FileInfo]:
         """List what names begin with a folder's."""
         selector = pafs.FileSelector(folder, allow_not_found=True, recursive=deep)
         found: list[pafs.FileInfo] = self.filesystem.get_file_info(selector)

@@ -31,6 +31,11 @@ class SteppingLake(Lake):
         self._step(f"list {prefix}")
         return super().sizes(prefix, deep=deep)
 
+    def names(self, folder: str) -> list[str]:
+        """List, as a step."""
+        self._step(f"list {folder}")
+        return super().names(folder)
+
     def delete(self, path: str, *, durable: bool = True) -> None:
         """Delete, as a step."""
         self._step(f"delete {path}")

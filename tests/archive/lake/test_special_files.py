@@ -62,6 +62,23 @@ def look(lake: Lake, read: str, path: str = PATH) -> str:
     return ended.stdout.strip()
 
 
+def test_names_are_those_of_the_files_that_a_look_at_each_finds(lake: Lake) -> None:
+    folder = place(lake).parent
+    os.mkfifo(folder / "pipe.parquet")
+    (folder / "dead.parquet").symlink_to("nowhere")
+    (folder / "linked.parquet").symlink_to("a.parquet")
+    (folder / "folder").mkdir()
+    (folder / "folder/deeper.parquet").touch()
+    (folder / "table.parquet").mkdir()
+    (folder / "back").symlink_to("..")
+    names = lake.names("results")
+    assert names == sorted(lake.stamps("results"))
+    assert {name.rpartition("/")[2] for name in names} == {
+        *("a.parquet", "pipe.parquet", "dead.parquet", "linked.parquet", "table.parquet"),
+    }
+    assert lake.names("nowhere") == []
+
+
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
 def test_a_named_pipe_is_refused_by_every_read(lake: Lake, read: str) -> None:
     os.mkfifo(place(lake))

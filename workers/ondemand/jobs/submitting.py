@@ -47,6 +47,8 @@ from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import resume_run
 from nightgrid.workers.settings import Settings, load_settings
 
+Row = Mapping[str, Any]
+"""A row of the table `results`."""
 MESSAGE_KEYS = frozenset({"job_id", *QUESTION_FIELDS, "budget", "puzzle"})
 SUBMIT_TRIES = 5
 """How often a submitter looks again at a job that other processes end and begin meanwhile."""
@@ -93,7 +95,8 @@ def submit(
         split=split or ("" if settings.split == "auto" else settings.split),
     )
     name = interest or interest_name()
-    if _is_taken_care_of(lake, record, name):
+    row = find_row(lake, record.job_id)
+    if _is_taken_care_of(lake, record, name, row):
         return record.job_id
     known = LakeDictionaries(lake)
     keep_dictionary(lake, puzzle, known)
@@ -103,7 +106,7 @@ def submit(
         record = replace(record, run_id=run_id)
     else:
         keep_game(lake, bound)
-    is_new = _want(lake, record, name)
+    is_new = _want(lake, record, name, row)
     # Retention may have dropped the words before it could know that they are needed.
     keep_dictionary(lake, puzzle, known)
     if is_new and record.run_id is None:
@@ -111,9 +114,8 @@ def submit(
     return record.job_id
 
 
-def _is_taken_care_of(lake: Lake, record: Record, interest: str) -> bool:
+def _is_taken_care_of(lake: Lake, record: Record, interest: str, row: Row | None) -> bool:
     """Tell whether the lake answers what a submitter wants, or it is under way."""
-    row = find_row(lake, record.job_id)
     if row is not None and answers(row, record.budget):
         return True
     try:
@@ -135,11 +137,16 @@ def _joins(lake: Lake, there: Record, interest: str) -> bool:
     return now is not None and now.submitted_at == there.submitted_at
 
 
-def _want(lake: Lake, record: Record, interest: str) -> bool:
-    """Keep that a job is wanted; tell whether it was not before."""
+def _want(lake: Lake, record: Record, interest: str, row: Row | None) -> bool:
+    """Keep that a job is wanted; tell whether it was not before.
+
+    `row` is the result that it had a moment ago. What another process answers meanwhile ends this
+    submission as well: the worker that takes its message finds the answer.
+    """
     job = record.job_id
-    for _ in range(SUBMIT_TRIES):
-        row = find_row(lake, job)
+    for attempt in range(SUBMIT_TRIES):
+        if attempt:
+            row = find_row(lake, job)
         if row is not None and answers(row, record.budget):
             return False
         if create_record(lake, replace(record, besides=row["run_id"] if row else None)):

@@ -7,6 +7,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
@@ -78,3 +79,29 @@ def test_poison_is_asked_again_by_the_next_submission(lake, settings, mailbox, m
     solve_message(lake, mailbox[1], settings, "w")
     assert result(lake, job)["status"] == "solved"
     assert open_records(lake) == []
+
+
+def test_an_answer_that_comes_between_look_and_record_ends_the_submission(
+    lake, settings, mailbox, keeper, monkeypatch
+):
+    """Given another process that asks and is answered right after the first look."""
+    keep = submitting.keep_asked
+
+    def answered_meanwhile(*arguments):
+        monkeypatch.setattr(submitting, "keep_asked", keep)
+        submit(lake, PLAIN, COUNT, settings=settings)
+        solve_message(lake, mailbox.pop(), settings, "other")
+        keep(*arguments)
+
+    monkeypatch.setattr(submitting, "keep_asked", answered_meanwhile)
+    job = submit(lake, PLAIN, COUNT, settings=settings)
+
+    path = f"results/ondemand-{job}.parquet"
+    written = lake.read_bytes(path)
+    (message,) = mailbox
+    assert solve_message(lake, message, settings, "w") == {"job_id": job, "state": "done"}
+    assert lake.read_bytes(path) == written
+    keeper.poll()
+    assert open_records(lake) == []
+    assert status(lake, job).state == "done"
+    assert result(lake, job)["count"] == toy.count_of(1)
