@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,13 +32,25 @@ _WORDS = {
     "not in the list": "n",
 }
 """Answers that are written out."""
-HINT, QUIT = ("h", "hint"), ("q", "quit")
+HINT, UNDO, QUIT = ("h", "hint"), ("u", "undo"), ("q", "quit")
 MEANING = (
-    "t for a theme word, s for the spangram, n for not in the list, h for a hint of the game, or "
-    "q to quit; t and s mean on these cells, and with cells after them (t 1,1 1,2 ...) elsewhere"
+    "t for a theme word, s for the spangram, n for not in the list, h for a hint of the game, u to "
+    "take the last answer back, or q to quit; t and s mean on these cells, and with cells after "
+    "them (t 1,1 1,2 ...) elsewhere"
 )
-_ANSWERED = re.compile(r"(.*?)((?:\s+\d+,\d+)*)")
-"""An answer, and cells after it."""
+_PLACE = re.compile(r"([0-9]{1,4}),([0-9]{1,4})")
+"""A cell, by row and column."""
+
+
+class _Wish(Enum):
+    """What a person may want in the place of an answer."""
+
+    HINT = "hint"
+    BACK = "back"
+
+
+class _NotReadError(Exception):
+    """What a person said cannot be read; the text says why."""
 
 
 class _QuitError(Exception):
@@ -56,12 +70,12 @@ def play(
     """Play Strands boards: propose the likeliest word, hear what it is, and think again.
 
     Each answer is t for a theme word, s for the spangram, n for a word that is not in the list, h
-    for a hint of the game, or q to quit. t and s mean that the word lies on the proposed cells;
-    cells after them, as row,column from 1,1, say where else it lies. After h it asks for the cells
-    that the hint shows. What is proposed next follows from the covers that agree with
-    everything that was heard. With --auto a hint is taken when three wrong guesses have earned one
-    and no word is likely; over several boards it ends with a table. Exit code: 0 every word was
-    found, 2 no ranked cover agrees with the answers, 3 bad input, 130 quit.
+    for a hint of the game, u to take the last answer or hint back, or q to quit. t and s mean that
+    the word lies on the proposed cells; cells after them, as row,column from 1,1, say where else it
+    lies. After h it asks for the cells that the hint shows. What is proposed next follows from the
+    covers that agree with everything that was heard. With --auto a hint is taken when three wrong
+    guesses have earned one and no word is likely; over several boards it ends with a table. Exit
+    code: 0 every word was found, 2 no ranked cover agrees with the answers, 3 bad input, 130 quit.
     """
     from nightgrid.service.games.strands.ranking import within_budget
     from nightgrid.service.options.reading import read_sources
@@ -170,15 +184,20 @@ def _played(
         while len(game.found) < words:
             guess = game.proposal()
             if guess is None:
-                break
+                if not _wants_back():
+                    break
+                _take_back(game, guesses)
+                continue
             heard = _ask(guess, puzzle)
-            if heard is None:
+            if heard is _Wish.BACK:
+                _take_back(game, guesses)
+            elif heard is _Wish.HINT:
                 if shown := _ask_cells(puzzle):
                     game.take_hint(shown)
-                continue
-            said, cells = heard
-            guesses.append((guess, said))
-            game.hear(guess.word, said, cells)
+            else:
+                said, cells = heard
+                guesses.append((guess, said))
+                game.hear(guess.word, said, cells)
     except _QuitError:
         spent = _spent(game.wrong_count, game.hint_count)
         raise _QuitError(
@@ -192,34 +211,61 @@ def _played(
     )
 
 
-def _ask(guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]] | None:
-    """Ask what a word is and where it lies; None for a hint of the game."""
+def _wants_back() -> bool:
+    """Ask whether the last answer is to be taken back, where no cover is left."""
+    said = _input(
+        "No ranked cover agrees with these answers. u takes the last one back, any other ends? ",
+        "u, or anything else to end",
+    )
+    return said in UNDO
+
+
+def _take_back(game: Play, guesses: list[tuple[Guess, Answer]]) -> None:
+    """Take the last answer or hint back, if there is one."""
+    if not game.take_back():
+        say("Nothing was answered yet.")
+    # Of a hint no guess is noted.
+    del guesses[len(game.heard) :]
+
+
+def _ask(guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]] | _Wish:
+    """Ask what a word is and where it lies."""
     while True:
         said = _input(
-            f"{_proposed(guess, puzzle)} t/s/n/h/q? ",
-            f"t, s, n, h or q as the answer to {guess.word}",
+            f"{_proposed(guess, puzzle)} t/s/n/h/u/q? ",
+            f"t, s, n, h, u or q as the answer to {guess.word}",
         )
         if said in HINT:
-            return None
-        if (heard := _read_answer(said, guess, puzzle)) is not None:
-            return heard
-        say(f"Expected {MEANING}.")
+            return _Wish.HINT
+        if said in UNDO:
+            return _Wish.BACK
+        try:
+            return _read_answer(said, guess, puzzle)
+        except _NotReadError as error:
+            say(str(error))
 
 
-def _read_answer(said: str, guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]] | None:
-    """Read an answer: of a word of the list, on the proposed cells or on those after it."""
-    parts = _ANSWERED.fullmatch(said)
-    if parts is None:
-        return None
-    name, places = parts[1], parts[2]
+def _read_answer(said: str, guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]]:
+    """Read an answer: of a word of the list, on the proposed cells or on those after it.
+
+    Raises _NotReadError.
+    """
+    words = said.split()
+    # Some answers are of several words, and cells have commas.
+    at = next((i for i, word in enumerate(words) if "," in word), len(words))
+    name, places = " ".join(words[:at]), words[at:]
     answer = ANSWERS.get(_WORDS.get(name, name))
     if answer is None:
-        return None
+        raise _NotReadError(f"Expected {MEANING}.")
     if not places:
         return answer, guess.cells
+    if answer == ANSWERS["n"]:
+        raise _NotReadError("n stands alone: a word that is not in the list lies nowhere.")
     cells = _read_cells(places, puzzle)
-    if cells is None or len(cells) != len(guess.word) or answer == ANSWERS["n"]:
-        return None
+    if len(cells) != len(guess.word):
+        raise _NotReadError(
+            f"{plural(len(cells), 'cell')} for {guess.word}; expected {len(guess.word)}."
+        )
     return answer, cells
 
 
@@ -227,26 +273,26 @@ def _ask_cells(puzzle: Puzzle) -> frozenset[int]:
     """Ask which cells a hint shows; none for an empty line, which takes the hint back."""
     while True:
         said = _input("Cells of the hint as row,column row,column ...? ", "the cells of the hint")
-        cells = _read_cells(said, puzzle)
-        if cells is not None:
-            return cells
-        rows, columns = puzzle.row_count, puzzle.column_count
-        say(
-            f"Expected cells from 1,1 to {rows},{columns} with spaces between them, an empty line "
-            "for no hint, or q to quit."
-        )
+        try:
+            return _read_cells(said.split(), puzzle)
+        except _NotReadError as error:
+            say(f"{error} An empty line is no hint, and q quits.")
 
 
-def _read_cells(said: str, puzzle: Puzzle) -> frozenset[int] | None:
-    cells = set()
-    for text in said.split():
-        row, comma, column = text.partition(",")
-        if not (comma and row.isdecimal() and column.isdecimal()):
-            return None
-        r, c = int(row) - 1, int(column) - 1
-        if not (0 <= r < puzzle.row_count and 0 <= c < puzzle.column_count):
-            return None
-        cells.add(r * puzzle.column_count + c)
+def _read_cells(places: Sequence[str], puzzle: Puzzle) -> frozenset[int]:
+    """Read cells, each once. Raises _NotReadError."""
+    rows, columns = puzzle.row_count, puzzle.column_count
+    cells: list[int] = []
+    for place in places:
+        parts = _PLACE.fullmatch(place)
+        r, c = (int(parts[1]) - 1, int(parts[2]) - 1) if parts else (-1, -1)
+        if not (0 <= r < rows and 0 <= c < columns):
+            raise _NotReadError(
+                f"{place!r:.40} is no cell; expected row,column from 1,1 to {rows},{columns}."
+            )
+        if r * columns + c in cells:
+            raise _NotReadError(f"The cell {place} stands there twice.")
+        cells.append(r * columns + c)
     return frozenset(cells)
 
 

@@ -81,11 +81,23 @@ def test_cells_after_an_answer_say_where_the_word_lies(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
     told = heard_of(monkeypatch)
-    bad = ["t 1,1", "n 1,1 1,2 1,3 1,4", "t 9,9 1,2 1,3 1,4", "t 1,1 1,2 nonsense"]
-    answers = iter([*bad, "t 4,1 4,2 4,3 4,4", "q"])
+    no_cell = "is no cell; expected row,column from 1,1 to 2,4."
+    bad = {
+        "t 1,1": "1 cell for",
+        "n 1,1 1,2 1,3 1,4": "n stands alone: a word that is not in the list lies nowhere.",
+        "t 9,9 1,2 1,3 1,4": f"'9,9' {no_cell}",
+        "t 1,1 1,2 nonsense": f"'nonsense' {no_cell}",
+        "t 1,1 1,1 1,2 1,3": "The cell 1,1 stands there twice.",
+        "t ²,1": f"'²,1' {no_cell}",
+        "t nonsense": "Expected t for a theme word",
+        "": "Expected t for a theme word",
+    }
+    answers = iter([*bad, "q"])
     monkeypatch.setattr("builtins.input", lambda _prompt: next(answers))
     out = invoke("play", write({"board": ["CATS", "SCAT"], "theme_words": 1}))[1]
-    assert out.count("Expected t for") == len(bad) + 1
+    lines = iter(out.splitlines())
+    for sentence in bad.values():
+        assert any(line.startswith(sentence) for line in lines), sentence
     assert told == []
     answers = iter(["t 2,1 2,2 2,3 2,4", "q"])
     invoke("play", write({"board": ["CATS", "SCAT"], "theme_words": 1}))
@@ -111,6 +123,39 @@ def test_answers_that_no_cover_has_end_the_play(
     assert "No ranked cover agrees with the answers" in out
 
 
+def test_answers_and_hints_are_taken_back_one_by_one(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+):
+    """Given wrong answers until no cover is left, Then the board is played from its beginning."""
+    truth = {"HOTDOGOG": "spangram", "CATS": "t", "SCAT": "t"}
+    prompts: list[str] = []
+    wrong = 0
+
+    def answer(prompt: str) -> str:
+        nonlocal wrong
+        prompts.append(prompt)
+        if len(prompts) == 1:
+            return "u"
+        if len(prompts) in (2, 3):
+            return "h" if len(prompts) == 2 else "1,1"
+        if not any(each.startswith("No ranked cover") for each in prompts[4:]):
+            wrong += not prompt.startswith("No ranked cover")
+            return "u" if prompt.startswith("No ranked cover") else "n"
+        if wrong > 0:
+            wrong -= 1
+            return "undo"
+        return truth[prompt.split(maxsplit=1)[0]]
+
+    monkeypatch.setattr("builtins.input", answer)
+    code, out, _ = invoke("play", write(BOARD))
+    assert out.count("Nothing was answered yet.") == 1
+    first = prompts[0]
+    assert prompts[3].startswith("No ranked cover"), "no word lies on one cell"
+    assert prompts.count(first) >= 3, "it is proposed after the hint, and after all answers"
+    assert code == 0
+    assert "Every word is found, with 0 wrong guesses and 0 hints." in out
+
+
 def test_an_input_that_ends_is_told(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
     def end(_prompt: str) -> str:
         raise EOFError
@@ -118,7 +163,7 @@ def test_an_input_that_ends_is_told(invoke: Invoke, write: Write, monkeypatch: p
     monkeypatch.setattr("builtins.input", end)
     code, _, err = invoke("play", write(BOARD))
     assert code == 3
-    assert "the input ended; expected t, s, n, h or q as the answer" in err
+    assert "the input ended; expected t, s, n, h, u or q as the answer" in err
 
 
 @pytest.mark.parametrize("answers", [["q"], ["x", "nonsense", "h", "", "h", "QUIT"]])
@@ -172,7 +217,9 @@ def test_a_hint_of_the_game_is_heard(invoke: Invoke, write: Write, monkeypatch: 
     monkeypatch.setattr("builtins.input", lambda _prompt: next(said))
     code, out, _ = invoke("play", write(BOARD))
     assert "Expected t for a theme word" in out
-    assert out.count("Expected cells from 1,1 to 4,4") == 2
+    for word in ("9,9", "nonsense"):
+        told = f"'{word}' is no cell; expected row,column from 1,1 to 4,4. An empty line is no hint"
+        assert told in out
     assert "1 hint" in out
     assert code in (0, 2)
 
