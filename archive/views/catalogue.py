@@ -124,7 +124,7 @@ def views() -> dict[str, View]:
         _view("runtimes", "what kernels cost, by game, ask and level", RUNTIMES, runtime_rows),
         _view("ranks", "where official solutions stand among the best", ranks, rank_rows),
         _view(
-            "rankings",
+            "rank_accuracy",
             "which place the published solution takes when covers are ranked, by ranker",
             RANKINGS,
             ranking_rows,

@@ -33,7 +33,7 @@ NIGHTS_PATH = "reports/nights.json"
 """What the reports of the last nights have told; can be deleted."""
 NIGHTS_KEPT = 60
 RANKING_COLUMNS = ("game", "ranker", "official_place", "confidence", "seconds", "miss")
-"""What is read of the view of rankings."""
+"""What is read of the view of rank accuracy."""
 Row = Mapping[str, Any]
 
 
@@ -115,7 +115,7 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
         lake, ["game", "date", "level", "source", "rule", "place", "message", "corpus"]
     )
     ranks = view_named("ranks").read(lake, ["game", "official_rank", "status"])
-    rankings = view_named("rankings").read(lake, RANKING_COLUMNS)
+    rankings = view_named("rank_accuracy").read(lake, RANKING_COLUMNS)
     games = tuple(
         _game(lake, name, first, (counts, revisions, quarantine, ranks, rankings))
         for name in games_kept()
