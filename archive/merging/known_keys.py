@@ -1,35 +1,43 @@
-"""Keep in memory which keys files of results have: a look-up opens those that may have its own.
+"""Keep in memory which keys merged files have: a look-up opens those alone that may have its own.
 
-Files of merged folders never change, so that the keys that were read of one stand for as long as
-there is a file of its name.
+The name of a merged file follows from the names of those that it was made of, whose rows do not
+change. What was read is kept for a minute all the same: should a file come back with other rows,
+after a repair, they are found then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from cachetools import LRUCache
+from cachetools import TTLCache
 
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.encoding import TableFile
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.merging.files import MergedFolder
+from nightgrid.archive.merging.files import MergedFolder, digest_in
 
 KEPT_BYTES = 8 * 2**20
-"""Bytes of keys that are kept, at most: 32 for each."""
+"""Bytes of keys that are kept, at most: 32 for each, and ENTRY_BYTES for each file."""
+ENTRY_BYTES = 640
+KEPT_S = 60.0
 KEPT_ROWS = 65_536
 """A file of more rows is looked into each time: reading all of its keys takes longer than a look
 into one of its row groups."""
+SEEN_FILES = 1024
 
 Keys = npt.NDArray[np.bytes_]
 _lock = Lock()
-_seen: LRUCache[tuple[str, str], bool] = LRUCache(1024)
+_seen: TTLCache[tuple[str, str], bool] = TTLCache(SEEN_FILES, KEPT_S)
 """Files that were looked into: a program that looks once has no use for all keys."""
-_kept: LRUCache[tuple[str, str], Keys] = LRUCache(KEPT_BYTES, getsizeof=lambda keys: keys.nbytes)
+_kept: TTLCache[tuple[str, str], Keys] = TTLCache(
+    KEPT_BYTES, KEPT_S, getsizeof=lambda keys: keys.nbytes + ENTRY_BYTES
+)
 
 
 def lacks(lake: Lake, path: str, ids: Sequence[str]) -> bool:
@@ -38,30 +46,33 @@ def lacks(lake: Lake, path: str, ids: Sequence[str]) -> bool:
         keys = _kept.get((lake.url, path))
     if keys is None:
         return False
-    wanted = np.char.encode(np.array(ids, str), "utf-8")
+    wanted = _encoded(ids)
     at = np.searchsorted(keys, wanted)
     is_inside = at < len(keys)
     return not bool(np.any(keys[at[is_inside]] == wanted[is_inside]))
 
 
 def keep_keys(lake: Lake, folder: MergedFolder, path: str, file: TableFile) -> None:
-    """Keep the keys of a file that is opened for the second time, unless it has many.
-
-    Raises as reading it does.
-    """
-    name = lake.url, path
-    if not 0 < file.metadata.num_rows <= KEPT_ROWS:
+    """Keep the keys of a merged file that is opened for the second time, unless it has many."""
+    if digest_in(folder, path) is None or not 0 < file.metadata.num_rows <= KEPT_ROWS:
         return
+    name = lake.url, path
     with _lock:
         if name in _kept or name not in _seen:
             _seen[name] = True
             return
+    # A look-up reads the row groups that it needs, and says what is wrong with those alone.
+    with suppress(DamagedFileError, pa.ArrowException, OSError):
+        keys = _read_keys(folder, file)
+        with _lock, suppress(ValueError):
+            _kept[name] = keys
+
+
+def _read_keys(folder: MergedFolder, file: TableFile) -> Keys:
     schema = select(folder.schema, [folder.key])
     groups = [file.group(number, schema) for number in range(file.num_row_groups)]
-    column = pa.concat_tables(groups).column(0)
-    if column.null_count:
-        return
-    keys = np.unique(np.char.encode(np.array(column.to_pylist(), str), "utf-8"))
-    with _lock:
-        if keys.nbytes <= KEPT_BYTES:
-            _kept[name] = keys
+    return np.unique(_encoded(pa.concat_tables(groups).column(0).to_pylist()))
+
+
+def _encoded(keys: Sequence[str]) -> Keys:
+    return np.char.encode(np.array(keys, str), "utf-8")

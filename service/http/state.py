@@ -138,8 +138,7 @@ class Service:
 
     def remember(self, wanted: SolveRequest) -> None:
         """Keep what a question is about. Blocks."""
-        if self.views.subject(wanted.job_id) is None:
-            self.views.remember(wanted.job_id, self._subject_of(wanted))
+        self.views.remember(wanted.job_id, lambda: self._subject_of(wanted))
 
     def _subject_of(self, wanted: SolveRequest) -> Subject:
         asked = wanted.asked

@@ -26,8 +26,8 @@ TIME_SHARE = 0.5
 """Share of a core that filing takes while boards of clients want the core as well."""
 
 
-def to_json_line(answer: Answer, puzzle: AskedPuzzle | None) -> bytes:
-    """Write an answer that was worked whole, and its puzzle if the lake may lack that.
+def to_item(answer: Answer, puzzle: AskedPuzzle | None) -> bytes:
+    """Write an answer that was worked whole, and its puzzle if the lake may lack that, for a line.
 
     Raises ValueError for a text that is no Unicode, such as half a character.
     """
@@ -35,7 +35,7 @@ def to_json_line(answer: Answer, puzzle: AskedPuzzle | None) -> bytes:
 
 
 def file_line(lake: Lake, line: bytes) -> None:
-    """File the answers of a line: a list of what `to_json_line` writes.
+    """File the answers of a line: a list of what `to_item` writes.
 
     Raises NightgridError or OSError.
     """

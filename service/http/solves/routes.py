@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
@@ -35,8 +35,8 @@ from nightgrid.workers.runs.interests import interest_name
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
-TRIED = "was_tried"
-"""Set in the state of a request whose board quick processes have tried in vain."""
+TRIED = "tried"
+"""Name in the state of a request of what quick processes have done about it before."""
 _REPLY: dict[int | str, dict[str, Any]] = {
     202: {"model": Solve, "description": "It is not answered yet; Location says where to look."},
 }
@@ -46,6 +46,17 @@ _BODY = {
         "content": {"application/json": {"schema": SolveBody.model_json_schema()}},
     }
 }
+
+
+class Tried(NamedTuple):
+    """What was done about a request before its route saw it."""
+
+    in_vain: bool = False
+    """Whether a quick process has worked its board without an answer."""
+    waited_s: float = 0.0
+
+
+NOT_TRIED = Tried()
 
 
 @router.post("/solves", response_model=Solve, responses=_REPLY, openapi_extra=_BODY)
@@ -67,12 +78,14 @@ async def post_solve(request: Request, service: Here) -> Response:
         return known
     assert wanted is not None
     bind(job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game)
-    may_try = wait_s > 0 and not getattr(request.state, TRIED, False)
+    tried: Tried = getattr(request.state, TRIED, NOT_TRIED)
+    may_try = wait_s > 0 and not tried.in_vain
+    wait_s = max(0.0, wait_s - tried.waited_s)
     solve = await _solved(service, wanted, client, key, wait_s, may_try=may_try)
     if is_over(solve):
         reply = answered(solve)
         # Of a board that the lake names another one may stand there tomorrow.
-        if not wanted.names_board and service.views.final(wanted.job_id) is not None:
+        if not wanted.names_board and service.views.has_final(wanted.job_id):
             service.replies.put(digest, reply)
         return reply
     headers = {"Location": solve["links"]["self"], "Retry-After": retry_after(solve)}
@@ -112,7 +125,7 @@ async def _solved(
         if known is not None:
             return known
     # A small board that no night has brought is sooner solved than looked for.
-    tried = await service.quick.answer(wanted) if may_try else None
+    tried = await service.quick.answer(wanted, wait_s) if may_try else None
     if tried is not None:
         return tried
     if not was_looked_for:

@@ -6,6 +6,8 @@ the body take most of the CPU of a request whose board takes a millisecond.
 
 from __future__ import annotations
 
+import time
+
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Scope
@@ -17,11 +19,13 @@ from nightgrid.service.http.solves.asking.preferences import wait_of
 from nightgrid.service.http.solves.asking.replays import HEADER
 from nightgrid.service.http.solves.asking.replies import digest_of
 from nightgrid.service.http.solves.quick.lines import Miss
-from nightgrid.service.http.solves.routes import POST_SOLVE, TRIED, final_reply
+from nightgrid.service.http.solves.routes import POST_SOLVE, TRIED, Tried, final_reply
 from nightgrid.service.http.solves.solve_json import API
 from nightgrid.service.http.state import Service
-from nightgrid.workers.logs import bind
+from nightgrid.workers.logs import bind, get_logger
 from nightgrid.workers.tracing import name_span
+
+log = get_logger("nightgrid.http")
 
 
 def shortcut(service: Service) -> Shortcut:
@@ -36,8 +40,8 @@ def shortcut(service: Service) -> Shortcut:
         reply = service.replies.get(digest)
         if reply is not None:
             scope[REPEATED] = True
-        elif wait_of(headers.getlist("prefer")):
-            reply = await _solved(service, scope, digest, data)
+        elif wait_s := wait_of(headers.getlist("prefer")):
+            reply = await _solved(service, scope, digest, data, wait_s)
         if reply is not None:
             # Requests are counted and traced by route.
             scope["route"] = POST_SOLVE
@@ -48,10 +52,18 @@ def shortcut(service: Service) -> Shortcut:
     return reply_to
 
 
-async def _solved(service: Service, scope: Scope, digest: str, data: bytes) -> Response | None:
-    found = await service.quick.answer_body(digest, data)
+async def _solved(
+    service: Service, scope: Scope, digest: str, data: bytes, wait_s: float
+) -> Response | None:
+    begun = time.monotonic()
+    try:
+        found = await service.quick.answer_body(digest, data, wait_s)
+    except Exception as error:  # noqa: BLE001 - the route answers, and has words for what fails
+        log.warning("no shortcut", error=repr(error))
+        found = Miss.NOT_TRIED
     if isinstance(found, Miss):
-        scope["state"][TRIED] = found is Miss.TRIED
+        waited_s = time.monotonic() - begun
+        scope["state"][TRIED] = Tried(in_vain=found is Miss.TRIED, waited_s=waited_s)
         return None
     bind(job=found.job_id, puzzle=found.puzzle_id, game=found.game)
     reply = final_reply(found.job_id, found.reply)

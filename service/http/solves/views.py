@@ -45,7 +45,7 @@ STATES = {
     "cancelled": "cancelled",
     "expired": "expired",
 }
-"""What the service calls the states of jobs; `done` may be `failed`, see `state_of`."""
+"""What the service calls the states of jobs; `done` may be `failed`, see `solve_json`."""
 ToldOf = Callable[[str], TaskProgress | None]
 
 
@@ -61,18 +61,23 @@ class Views:
         """Jobs that are answered for good, as JSON: a tenth of what their objects take."""
         self.names = Names(lake)
 
-    def remember(self, job_id: str, subject: Subject) -> None:
-        """Keep what a job is about, which the lake need not be asked then."""
-        self._subjects.put(job_id, subject)
-
-    def subject(self, job_id: str) -> Subject | None:
-        """Tell what a job is about, if that is kept."""
-        return self._subjects.get(job_id)
+    def remember(self, job_id: str, subject: Callable[[], Subject]) -> None:
+        """Keep what a job is about, unless that is kept: the lake need not be asked then."""
+        if self._subjects.get(job_id) is None:
+            self._subjects.put(job_id, subject())
 
     def final(self, job_id: str) -> dict[str, Any] | None:
         """Show a job that is answered for good, if that is kept: no look at the lake."""
-        known = self._final.get(job_id)
+        known = self.final_json(job_id)
         return None if known is None else from_json(known)
+
+    def final_json(self, job_id: str) -> bytes | None:
+        """Show a job that is answered for good, as JSON, if that is kept."""
+        return self._final.get(job_id)
+
+    def has_final(self, job_id: str) -> bool:
+        """Tell whether it is kept that a job is answered for good."""
+        return self._final.get(job_id) is not None
 
     def look(self, job_id: str, told_of: ToldOf | None = None) -> dict[str, Any] | None:
         """Show a job, or None for one that was never submitted and has no result.
@@ -115,13 +120,13 @@ class Views:
             self._final.put(job_id, to_json(value))
         return value
 
-    def keep_final(self, job_id: str, written: bytes) -> None:
-        """Keep a job that is answered for good, as JSON: the lake is yet to get its answer."""
-        self._final.put(job_id, written)
+    def keep_final(self, job_id: str, written: bytes, created_at: float, ended_at: float) -> None:
+        """Keep a job that is answered for good, as JSON: the lake is yet to get its answer.
 
-    def note_times(self, job_id: str, created_at: float, ended_at: float | None = None) -> None:
-        """Keep when a job was submitted, and when it ended: Unix time."""
+        Kept is also when it was submitted and when it ended, as Unix time.
+        """
         self._times.put(job_id, (created_at, ended_at))
+        self._final.put(job_id, written)
 
     def forget(self, job_id: str) -> None:
         """Look anew: the job was asked again, or has ended."""

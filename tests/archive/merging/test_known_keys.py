@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from cachetools import TTLCache
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.merging import known_keys
@@ -86,19 +89,83 @@ def test_of_files_with_many_rows_no_keys_are_kept(
 
 
 def test_keys_go_where_others_take_their_room(
+    lake: CountingLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given room for the keys of one file, Then a look into another one costs the first its own."""
+    room = 12 * 32 + known_keys.ENTRY_BYTES
+    kept = TTLCache(room, 60.0, getsizeof=known_keys._kept.getsizeof)
+    monkeypatch.setattr(known_keys, "_kept", kept)
+    other = CountingLake.open(str(tmp_path / "other"))
+    other.opened = []
+    nights(other, 4)
+    merge_folder(other, RESULT_FILES)
+    absent = inside(lake)
+    assert [looked_up(lake, absent)[1] for _ in range(4)] == [1, 1, 0, 0]
+    assert [looked_up(other, absent)[1] for _ in range(4)] == [1, 1, 0, 0]
+    assert looked_up(lake, absent) == ([], 1)
+    assert looked_up(lake, 5) == ([5], 1)
+    assert kept.currsize <= room
+
+
+def test_files_that_come_back_with_other_rows_are_looked_into_after_a_while(
     lake: CountingLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known_keys, "KEPT_BYTES", 12 * 32 - 1)
-    assert [looked_up(lake, inside(lake))[1] for _ in range(4)] == [1] * 4
+    """Given a merged file in whose place another one is put, as no program of ours does."""
+    now = [0.0]
+    kept = TTLCache(2**20, known_keys.KEPT_S, lambda: now[0], known_keys._kept.getsizeof)
+    monkeypatch.setattr(known_keys, "_kept", kept)
+    absent = inside(lake)
+    for _ in range(LOOKS + 1):
+        assert looked_up(lake, absent)[0] == []
+    (path,) = lake.list("results")
+    rows = [row(number, run(0)) for number in (*range(12), absent)]
+    ordered = sorted(rows, key=lambda each: each["job_id"])
+    lake.write_table(path, pa.Table.from_pylist(ordered, RESULTS))
+    assert looked_up(lake, absent) == ([], 0)
+    now[0] += known_keys.KEPT_S
+    assert looked_up(lake, absent) == ([absent], 1)
+
+
+def test_files_of_runs_are_looked_into_each_time(lake: CountingLake) -> None:
+    """Given a run that files rows anew under its name, Then they are found."""
+    absent = inside(lake)
+    put(lake, run(50), row(60, run(50)), row(61, run(50)))
+    for _ in range(LOOKS + 1):
+        assert looked_up(lake, 60, absent)[0] == [60]
+    (Path(lake.url) / result_path(run(50))).unlink()
+    put(lake, run(50), row(60, run(50)), row(absent, run(50)))
+    assert looked_up(lake, 60, absent)[0] == sorted([60, absent])
+
+
+def test_a_harmed_row_group_hides_no_other(lake: CountingLake) -> None:
+    """Given a merged file of two groups, the keys of the first of them harmed."""
+    nights(lake, 4, first=4)
+    merge_folder(lake, replace(RESULT_FILES, group_rows=12))
+    (path,) = lake.list("results")
+    with lake.open_parquet(path) as file:
+        groups = file.row_groups()
+        column = next(each for each in groups[0].columns if each.path == "job_id")
+        wanted = select(RESULTS, ["job_id", "count"])
+        first, last = (int(file.group(n, wanted).column(1)[-n].as_py()) for n in (0, 1))
+    harmed = bytearray(lake.read_bytes(path))
+    middle = column.begin + column.stored_bytes // 2
+    harmed[middle] ^= 0xFF
+    lake.write_bytes(path, bytes(harmed))
+    assert looked_up(lake, first)[0] == [], "it is harmed"
+    for _ in range(LOOKS + 2):
+        assert looked_up(lake, last)[0] == [last]
 
 
 def test_other_lakes_have_other_keys(lake: CountingLake, tmp_path: Path) -> None:
     other = CountingLake.open(str(tmp_path / "other"))
     other.opened = []
-    put(other, run(0), row(500, run(0)))
-    for number in (500, 501) * LOOKS:
-        looked_up(lake, number)
-    assert looked_up(other, 500)[0] == [500]
+    absent = inside(lake)
+    put(other, run(0), row(absent, run(0)), row(1, run(0)))
+    put(other, run(1), row(2, run(1)))
+    merge_folder(other, RESULT_FILES)
+    for _ in range(LOOKS + 1):
+        assert looked_up(lake, absent)[0] == []
+        assert looked_up(other, absent)[0] == [absent]
 
 
 _steps = st.lists(

@@ -141,11 +141,12 @@ def _want(lake: Lake, record: Record, interest: str, row: Row | None) -> bool:
     """Keep that a job is wanted; tell whether it was not before.
 
     `row` is the result that it had a moment ago. What another process answers meanwhile ends this
-    submission as well: the worker that takes its message finds the answer.
+    submission as well: the worker that takes its message finds the answer. One that has become a
+    run sends no message, and planning it took a while: so it is looked up once more.
     """
     job = record.job_id
     for attempt in range(SUBMIT_TRIES):
-        if attempt:
+        if attempt or record.run_id is not None:
             row = find_row(lake, job)
         if row is not None and answers(row, record.budget):
             return False

@@ -1,6 +1,6 @@
-"""What goes between a service and its quick processes: questions with their bodies, and answers.
+"""What goes between a service and its quick processes: requests with their bodies, and answers.
 
-A question is a line of JSON and then as many bytes as it says: the body of a request, as it came,
+A request is a line of JSON and then as many bytes as it says: the body of a request, as it came,
 or a message as the queue `interactive` has them. An answer is a line: what the service has to know
 of it, the reply to the client and what is to be filed, with tabs between them; or a word where
 there is none. JSON that is written without spaces holds neither tabs nor ends of lines.
@@ -33,8 +33,8 @@ class Miss(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A question to a quick process."""
+class QuickRequest:
+    """A request to a quick process."""
 
     body: bytes
     is_message: bool = False
@@ -54,14 +54,14 @@ class Question:
         return to_json(head) + b"\n" + self.body
 
 
-def read_question(stream: BinaryIO) -> Question | None:
-    """Read the next question; None at the end. Raises ValueError for what is none."""
+def read_quick_request(stream: BinaryIO) -> QuickRequest | None:
+    """Read the next request; None at the end. Raises ValueError for what is none."""
     line = stream.readline()
     if not line:
         return None
     head = json.loads(line)
     body = stream.read(head.pop("body"))
-    return Question(body=body, **head)
+    return QuickRequest(body=body, **head)
 
 
 class Found(NamedTuple):

@@ -28,7 +28,7 @@ AT_HAND = 2
 ANSWER_S = 2.0
 """A process that has not answered after this time is ended: its kernels look at the clock."""
 LINE_BYTES = 16 * 1024**2
-"""Longest answer: a listing has `listing_row_bytes` at most."""
+"""Longest answer: reply, puzzle and rows, of which a listing has `listing_row_bytes` at most."""
 
 
 class Waiting(NamedTuple):

@@ -1,6 +1,6 @@
-"""A process that answers questions about small boards for one service: warm, and without queue.
+"""A process that answers requests about small boards for one service: warm, and without queue.
 
-`python -m nightgrid.service.http.solves.quick.quick_solver` reads questions as
+`python -m nightgrid.service.http.solves.quick.quick_solver` reads requests as
 `nightgrid.service.http.solves.quick.lines` has them, and writes a line for each: its answer with
 the reply to the client, or that there is none, since a small budget was not enough, the question is
 of another kind, or the work raised. Whatever it does not answer is asked in the queue, with
@@ -35,18 +35,18 @@ from nightgrid.service.http.solves.quick.bounds import (
     TRY_TABLE_BYTES,
     is_small,
 )
-from nightgrid.service.http.solves.quick.lines import Found, Miss, Question, read_question
+from nightgrid.service.http.solves.quick.lines import Found, Miss, QuickRequest, read_quick_request
 from nightgrid.service.http.solves.solve_json import Subject, solve_json
 from nightgrid.solvers.algebra import Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
-from nightgrid.solvers.question import Question as GameQuestion
+from nightgrid.solvers.question import Question
 from nightgrid.workers.chunks.inline_solutions import solve_whole
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import answer_of
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.filer import to_json_line
+from nightgrid.workers.ondemand.filer import to_item
 from nightgrid.workers.ondemand.task.second_try import solve_twice_if_busy
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.settings import Settings, program_settings
@@ -64,13 +64,13 @@ class Wanted:
 
     game: Game[Any, Any]
     puzzle: Any
-    question: GameQuestion
+    question: Question
     job_id: str
     budget: Budget
 
 
-def answer(lake: Lake, settings: ServiceSettings, asked: Question) -> Found | Miss:
-    """Answer a question, if a small budget gives a final answer."""
+def answer(lake: Lake, settings: ServiceSettings, asked: QuickRequest) -> Found | Miss:
+    """Answer a request, if a small budget gives a final answer."""
     read = _of_message if asked.is_message else _of_body
     wanted = read(lake, settings, asked.body)
     return Miss.NOT_TRIED if wanted is None else _found(settings.workers, asked, wanted)
@@ -101,7 +101,7 @@ def _of_body(lake: Lake, settings: ServiceSettings, body: bytes) -> Wanted | Non
 def _of_message(lake: Lake, _: ServiceSettings, body: bytes) -> Wanted:
     """Read a message, as the queue has them."""
     message = json.loads(body)
-    question = GameQuestion.from_json(message)
+    question = Question.from_json(message)
     game = game_of(lake, question)
     return Wanted(
         game=game,
@@ -112,7 +112,7 @@ def _of_message(lake: Lake, _: ServiceSettings, body: bytes) -> Wanted:
     )
 
 
-def _found(settings: Settings, asked: Question, wanted: Wanted) -> Found | Miss:
+def _found(settings: Settings, asked: QuickRequest, wanted: Wanted) -> Found | Miss:
     """Solve a board, and write what its client is told and what is filed."""
     game, puzzle, question = wanted.game, wanted.puzzle, wanted.question
     with continued(asked.trace, "kernel", job=wanted.job_id):
@@ -143,7 +143,7 @@ def _found(settings: Settings, asked: Question, wanted: Wanted) -> Found | Miss:
         kernel_ns=row["kernel_ns"],
         ended_at=ended_at,
         reply=to_json(told),
-        filed=to_json_line(found, None if asked.is_kept else kept),
+        filed=to_item(found, None if asked.is_kept else kept),
     )
 
 
@@ -180,9 +180,9 @@ def warm(settings: Settings) -> None:
 
 
 def serve(lake: Lake, settings: ServiceSettings, given: BinaryIO, answers: BinaryIO) -> None:
-    """Answer questions, a line each, until there are no more."""
+    """Answer requests, a line each, until there are no more."""
     _write_line(answers, READY)
-    while (asked := read_question(given)) is not None:
+    while (asked := read_quick_request(given)) is not None:
         try:
             line = answer(lake, settings, asked).to_line()
         except Exception as error:  # noqa: BLE001 - the queue has attempts, and words for what fails

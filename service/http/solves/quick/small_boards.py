@@ -15,7 +15,7 @@ from nightgrid.service.http.solves.asking.solve_request import LIGHT_BYTES, Solv
 from nightgrid.service.http.solves.quick.bounds import is_small
 from nightgrid.service.http.solves.quick.filing import Filing
 from nightgrid.service.http.solves.quick.filing_process import FilingProcess
-from nightgrid.service.http.solves.quick.lines import Found, Miss, Question
+from nightgrid.service.http.solves.quick.lines import Found, Miss, QuickRequest
 from nightgrid.service.http.solves.quick.process_pool import QuickProcesses
 from nightgrid.service.http.solves.views import Views
 from nightgrid.solvers.errors import NightgridError
@@ -23,6 +23,10 @@ from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.figures import note_rows
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing import span, trace_header
+
+PUZZLE, WORDS = b'"puzzle"', b'"words"'
+"""What the body of a question about a board of its own has in it, and of one with words of its own.
+A body that writes them in another way takes the route."""
 
 
 class SmallBoards:
@@ -55,49 +59,55 @@ class SmallBoards:
         await self.processes.end()
         await asyncio.to_thread(self.filing.end)
 
-    async def answer_body(self, digest: str, body: bytes) -> Found | Miss:
-        """Answer the body of a request, which a process reads.
+    async def answer_body(self, digest: str, body: bytes, wait_s: float) -> Found | Miss:
+        """Answer the body of a request, which a process reads, within so many seconds.
 
         It counts as not tried where the lake may know the answer: a night has brought the board.
         """
-        if len(body) > LIGHT_BYTES or not self.processes.is_ready:
+        # Others are for the route: they need not stand in line to hear that.
+        may_be_small = len(body) <= LIGHT_BYTES and PUZZLE in body and WORDS not in body
+        if not (may_be_small and self.processes.is_ready):
             return Miss.NOT_TRIED
-        return await self._once(digest, lambda: self._answer_body(body))
+        return await self._once(digest, lambda: self._answer_body(body), wait_s)
 
-    async def answer(self, wanted: SolveRequest) -> dict[str, Any] | None:
+    async def answer(self, wanted: SolveRequest, wait_s: float) -> dict[str, Any] | None:
         """Answer a question that was read; None if its board is not small, or no process answers.
 
         Clients that ask the same question at once share one solve.
         """
         if not (is_small(wanted) and self.processes.is_ready):
             return None
-        found = await self._once(wanted.job_id, lambda: self._answer(wanted))
+        found = await self._once(wanted.job_id, lambda: self._answer(wanted), wait_s)
         return None if isinstance(found, Miss) else from_json(found.reply)
 
     async def _once(
-        self, key: str, ask: Callable[[], Coroutine[Any, Any, Found | Miss]]
+        self, key: str, ask: Callable[[], Coroutine[Any, Any, Found | Miss]], wait_s: float
     ) -> Found | Miss:
-        """Ask once for all clients that ask the same at once."""
+        """Ask once for all clients that ask the same at once; one waits so long at most."""
         task = self._in_flight.get(key)
         if task is None:
             task = asyncio.create_task(ask())
             self._in_flight[key] = task
             task.add_done_callback(lambda _: self._in_flight.pop(key, None))
-        # A client that disconnects must not cancel the solve for the others.
-        return await asyncio.shield(task)
+        try:
+            async with asyncio.timeout(wait_s):
+                # A client that disconnects must not cancel the solve for the others.
+                return await asyncio.shield(task)
+        except TimeoutError:
+            return Miss.TRIED
 
     async def _answer_body(self, body: bytes) -> Found | Miss:
         begun = time.time()
         with span("quick"):
             found = await self.processes.ask(
-                Question(body=body, begun_at=begun, trace=trace_header()).to_bytes()
+                QuickRequest(body=body, begun_at=begun, trace=trace_header()).to_bytes()
             )
         if isinstance(found, Miss):
             return found
-        if self._views.names.of(found.puzzle_id):
+        is_known = self._views.has_final(found.job_id)
+        if not is_known and self._views.names.of(found.puzzle_id):
             return Miss.NOT_TRIED
-        self._keep(found, begun)
-        return found
+        return self._kept(found, begun)
 
     async def _answer(self, wanted: SolveRequest) -> Found | Miss:
         asked, begun = wanted.asked, time.time()
@@ -109,7 +119,7 @@ class SmallBoards:
         }
         references = self._views.names.of(asked.puzzle_id)
         with span("quick", game=asked.question.game, job=asked.job_id):
-            question = Question(
+            request = QuickRequest(
                 body=to_json(message),
                 is_message=True,
                 begun_at=begun,
@@ -118,15 +128,18 @@ class SmallBoards:
                 is_kept=wanted.names_board and bool(references),
                 trace=trace_header(),
             )
-            found = await self.processes.ask(question.to_bytes())
-        if isinstance(found, Found):
-            self._keep(found, begun)
-        return found
+            found = await self.processes.ask(request.to_bytes())
+        return self._kept(found, begun)
 
-    def _keep(self, found: Found, begun: float) -> None:
-        """Keep what was found here, and have it filed."""
+    def _kept(self, found: Found | Miss, begun: float) -> Found | Miss:
+        """Keep what was found, and have it filed; what was known before stands as it is."""
+        if isinstance(found, Miss):
+            return found
+        known = self._views.final_json(found.job_id)
+        if known is not None:
+            return found._replace(reply=known)
         took = {"states": found.states, "kernel_ns": found.kernel_ns}
         note_rows(found.game, {found.status: 1}, **took)
-        self._views.note_times(found.job_id, begun, found.ended_at)
-        self._views.keep_final(found.job_id, found.reply)
+        self._views.keep_final(found.job_id, found.reply, begun, found.ended_at)
         self.filing.add(found.job_id, found.filed)
+        return found

@@ -85,6 +85,12 @@ def test_one_trace_goes_from_the_request_to_the_filed_row(
     task_span = found["solve_ondemand"]
     assert dict(task_span.attributes or {}) == {"job": argument["job_id"]}
     assert (found["file"].attributes or {})["status"] == "solved"
+    # The same again, by the route, and then as it was replied to, which no route sees.
+    spans.clear()
+    assert [client.post("/v1/solves", json=body).status_code for _ in range(2)] == [200, 200]
+    asked = spans.get_finished_spans()
+    assert [span.name for span in asked] == request * 2
+    assert [(span.attributes or {})["http.route"] for span in asked] == ["/v1/solves"] * 2
 
 
 def _body(message: dict[str, Any]) -> bytes:

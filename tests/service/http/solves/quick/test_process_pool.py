@@ -11,7 +11,7 @@ import pytest
 
 from nightgrid.service.http.solves.quick import process_pool as several
 from nightgrid.service.http.solves.quick import quick_process as one
-from nightgrid.service.http.solves.quick.lines import Miss, Question
+from nightgrid.service.http.solves.quick.lines import Miss, QuickRequest
 from nightgrid.service.http.solves.quick.process_pool import QuickProcesses
 from nightgrid.workers.settings import Settings
 
@@ -48,7 +48,7 @@ async def ready(processes: QuickProcesses, number: int) -> None:
 
 
 async def ask_one(processes: QuickProcesses, say: str) -> str | Miss:
-    found = await processes.ask(Question(body=say.encode(), begun_at=0.0).to_bytes())
+    found = await processes.ask(QuickRequest(body=say.encode(), begun_at=0.0).to_bytes())
     return found if isinstance(found, Miss) else found.reply.decode()
 
 

@@ -15,11 +15,15 @@ from starlette.testclient import TestClient
 
 from nightgrid.service.http.solves import routes
 from nightgrid.service.http.solves.asking.replays import HEADER
-from nightgrid.service.http.solves.quick.lines import Found, Miss, read_question
+from nightgrid.service.http.solves.asking.replies import digest_of
+from nightgrid.service.http.solves.asking.solve_request import LIGHT_BYTES
+from nightgrid.service.http.solves.quick import small_boards
+from nightgrid.service.http.solves.quick.lines import Found, Miss, read_quick_request
 from nightgrid.service.http.state import Service
 from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.registry import game
+from tests.service.http.solves.quick.conftest import PATIENCE_S
 
 WAIT = {"Prefer": "wait=20"}
 TIMES = {"created_at", "ended_at"}
@@ -45,7 +49,7 @@ def asked_of_processes(client: TestClient, answer: Miss | None = None) -> Iterat
     ask = processes.ask
 
     async def noting(question: bytes) -> Found | Miss:
-        read = read_question(BytesIO(question))
+        read = read_quick_request(BytesIO(question))
         assert read is not None
         seen.append(read.is_message)
         return await ask(question) if answer is None else answer
@@ -97,7 +101,14 @@ def test_a_board_is_answered_as_by_the_route(quick: TestClient, asked: dict[str,
         key: value for key, value in long.headers.items() if key not in own
     }
     at = answers[0]["links"]["self"]
-    assert quick.get(at).json()["answer"]["count"] == answers[0]["answer"]["count"]
+    service_of(quick).quick.filing.wait_for(answers[0]["id"], PATIENCE_S)
+    forget(quick)
+    in_lake = quick.get(at).json()
+    for name in TIMES:
+        in_lake.pop(name)
+    for name in MEASURED:
+        in_lake["answer"].pop(name)
+    assert in_lake == answers[0], "what the process wrote is what the lake tells"
     assert quick.get(answers[0]["links"]["picture"]).text.startswith("<svg")
 
 
@@ -113,12 +124,15 @@ def test_a_board_is_answered_as_by_the_route(quick: TestClient, asked: dict[str,
         b"[" * 40 + b"]" * 40,
         b'{"id": "pips/2026-01-05/hard"}',
         b'{"puzzle": "pips/2026-01-05/hard"}',
+        b'{"puzzle": {"regions": [], "id": "\\ud800"}}',
         b'{"puzzle": {"sides": ["a"]}, "game": "letterboxed", "ask": "worst"}',
     ],
 )
 def test_a_faulty_body_has_the_same_problem(quick: TestClient, content: bytes) -> None:
     headers = {"Content-Type": "application/json"}
-    short = quick.post("/v1/solves", content=content, headers=headers | WAIT)
+    with asked_of_processes(quick) as seen:
+        short = quick.post("/v1/solves", content=content, headers=headers | WAIT)
+    assert seen == [False] * (b'"puzzle"' in content), "only what may be a board is given away"
     long = quick.post("/v1/solves", content=content, headers=headers)
     assert 400 <= short.status_code < 500
     assert (short.status_code, short.json()) == (long.status_code, long.json())
@@ -175,10 +189,105 @@ def test_clients_that_send_the_same_body_share_a_solve(
     monkeypatch.setattr(service.quick.processes, "ask", ask)
 
     async def all_at_once() -> list[Found | Miss]:
-        bodies = [json.dumps(written(8)).encode(), b"{}"]
+        bodies = [json.dumps({"puzzle": written(seed)}).encode() for seed in (8, 81)]
         return await asyncio.gather(
-            *(service.quick.answer_body(str(len(body)), body) for body in bodies * 5)
+            *(service.quick.answer_body(digest_of(body), body, 9.0) for body in bodies * 5)
         )
 
     assert asyncio.run(all_at_once()) == [Miss.TRIED] * 10
     assert len(asked) == 2
+
+
+def test_a_question_that_was_answered_is_answered_as_it_was(
+    quick: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given the same question in other bytes, Then nothing is counted or filed once more."""
+    service, filed, counted = service_of(quick), [], []
+    add = service.quick.filing.add
+    monkeypatch.setattr(
+        service.quick.filing, "add", lambda job, item: (filed.append(job), add(job, item))
+    )
+    monkeypatch.setattr(small_boards, "note_rows", lambda *given, **_: counted.append(given))
+    body = {"puzzle": written(9), "ask": "count"}
+    first = quick.post("/v1/solves", json=body, headers=WAIT)
+    for content in (json.dumps(body, indent=1), json.dumps(dict(reversed(body.items())))):
+        headers = WAIT | {"Content-Type": "application/json"}
+        again = quick.post("/v1/solves", content=content, headers=headers)
+        assert again.content == first.content
+    keyed = quick.post("/v1/solves", json=body, headers=WAIT | {HEADER: uuid.uuid4().hex})
+    assert keyed.json() == first.json()
+    assert quick.get(first.json()["links"]["self"]).json() == first.json()
+    assert filed == [first.json()["id"]]
+    assert len(counted) == 1
+
+
+def test_what_a_route_has_to_look_at_is_given_to_no_process(quick: TestClient) -> None:
+    body = {"puzzle": written(10), "ask": "count"}
+    long = json.dumps(body).ljust(LIGHT_BYTES + 1)
+    headers = WAIT | {"Content-Type": "application/json"}
+    with asked_of_processes(quick, Miss.TRIED) as seen:
+        assert quick.post("/v1/solves?x=1", json=body, headers=WAIT).status_code == 422
+        assert quick.post("/v1/solves", content=b"{}", headers=headers).status_code == 422
+        assert quick.post("/v1/solves", json=body).status_code in (202, 503)
+        assert seen == []
+        quick.post("/v1/solves", content=long, headers=headers | {"Prefer": "wait=0.2"})
+        assert seen == [True], "the route asks with a message"
+
+
+def test_what_fails_in_the_shortcut_is_answered_by_the_route(
+    quick: TestClient, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service = service_of(quick)
+
+    async def fail(*_: object) -> Found | Miss:
+        raise RuntimeError("no such thing")
+
+    monkeypatch.setattr(service.quick, "answer_body", fail)
+    found = quick.post("/v1/solves", json={"puzzle": written(11), "ask": "count"}, headers=WAIT)
+    assert (found.status_code, found.json()["state"]) == (200, "done")
+    assert "no shortcut" in capsys.readouterr().err
+
+
+def test_a_client_waits_no_longer_than_it_wants(
+    quick: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a process that is long about it, Then the route waits for what is left of the time."""
+    service, left = service_of(quick), []
+
+    async def never(_: bytes) -> Found | Miss:
+        await asyncio.sleep(PATIENCE_S)
+        return Miss.TRIED
+
+    async def at_once(self: Service, job_id: str, wait_s: float) -> dict[str, Any]:
+        left.append(wait_s)
+        return {"id": job_id, "state": "queued", "progress": None, "links": {"self": "/"}}
+
+    monkeypatch.setattr(service.quick.processes, "ask", never)
+    monkeypatch.setattr(routes, "_begin", lambda *_: None)
+    monkeypatch.setattr(Service, "until_over", at_once)
+    body = {"puzzle": written(12), "ask": "count"}
+    found = quick.post("/v1/solves", json=body, headers={"Prefer": "wait=0.2"})
+    assert found.status_code == 202
+    assert left == [0.0]
+
+
+def test_an_answer_of_the_shortcut_is_counted_and_logged(
+    quick: TestClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = 'nightgrid_http_requests_total{method="POST",route="/v1/solves",status="200"} '
+
+    def counted() -> float:
+        (found,) = (each for each in quick.get("/metrics").text.splitlines() if line in each)
+        return float(found.rpartition(" ")[2])
+
+    quick.post("/v1/solves", json={"puzzle": written(13), "ask": "count"}, headers=WAIT)
+    before = counted()
+    capsys.readouterr()
+    found = quick.post("/v1/solves", json={"puzzle": written(14), "ask": "count"}, headers=WAIT)
+    assert counted() == before + 1
+    (told,) = [
+        event
+        for event in map(json.loads, capsys.readouterr().err.splitlines())
+        if event["event"] == "request"
+    ]
+    assert (told["route"], told["job"], told["game"]) == ("/v1/solves", found.json()["id"], "pips")

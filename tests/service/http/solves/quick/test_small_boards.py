@@ -20,7 +20,7 @@ from nightgrid.archive.words.binding import game_of
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.quick import bounds, quick_solver
 from nightgrid.service.http.solves.quick.filing import Filing
-from nightgrid.service.http.solves.quick.lines import Found, Miss, Question, read_answer
+from nightgrid.service.http.solves.quick.lines import Found, Miss, QuickRequest, read_answer
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics
 from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import TransientError
@@ -129,16 +129,16 @@ def is_quick_process_of(process: Path, parent: int) -> bool:
     return is_child and b"quick.quick_solver" in words
 
 
-def message(change: dict[str, Any], lake: Lake) -> Question:
+def message(change: dict[str, Any], lake: Lake) -> QuickRequest:
     """Write the one job of a lake as the queue has it, with something changed."""
     (record,) = open_records(lake)
     body = json.dumps(record.message | change).encode()
-    return Question(body=body, is_message=True, begun_at=time.time())
+    return QuickRequest(body=body, is_message=True, begun_at=time.time())
 
 
-def told(lake: Lake, settings: Settings, *questions: Question) -> list[Found | Miss]:
-    """Have a process answer questions, in this process."""
-    given = BytesIO(b"".join(each.to_bytes() for each in questions))
+def told(lake: Lake, settings: Settings, *requests: QuickRequest) -> list[Found | Miss]:
+    """Have a process answer requests, in this process."""
+    given = BytesIO(b"".join(each.to_bytes() for each in requests))
     answers = BytesIO()
     quick_solver.serve(lake, ServiceSettings(workers=settings), given, answers)
     ready, *lines = answers.getvalue().splitlines()
@@ -179,7 +179,7 @@ def test_what_is_no_message_has_no_answer(
 def test_a_body_that_is_no_small_board_is_left_to_the_service(
     settings: Settings, lake: Lake, body: bytes
 ) -> None:
-    asked = Question(body=body, begun_at=0.0)
+    asked = QuickRequest(body=body, begun_at=0.0)
     assert told(lake, settings, asked, asked) == [Miss.NOT_TRIED] * 2
 
 

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 
-from nightgrid.service.http.solves.quick.lines import Found, read_question
+from nightgrid.service.http.solves.quick.lines import Found, read_quick_request
 
 
 def found(reply: bytes) -> bytes:
@@ -20,8 +20,8 @@ def found(reply: bytes) -> bytes:
 def main() -> None:
     print("ready", flush=True)
     asked: list[str] = []
-    while (question := read_question(sys.stdin.buffer)) is not None:
-        say = question.body.decode()
+    while (asked_now := read_quick_request(sys.stdin.buffer)) is not None:
+        say = asked_now.body.decode()
         if say == "die":
             os._exit(1)
         if say == "stall":
