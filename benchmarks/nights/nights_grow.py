@@ -283,6 +283,12 @@ def _section(
         "seconds of them; CPU seconds are of this process, wall seconds depend on the disk and on "
         "what else runs."
     )
+    if options.s3:
+        section.say("The store is moto's, on loopback.")
+    section.say(
+        "![CPU seconds and files of a night, by nights before]"
+        f"(../docs/pictures/{section.name}.svg)"
+    )
     return section
 
 
