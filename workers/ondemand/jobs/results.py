@@ -16,7 +16,10 @@ from nightgrid.workers.ondemand.jobs.status import status_without_record
 from nightgrid.workers.ondemand.record import BadRecordError, check_job_id
 from nightgrid.workers.ondemand.record_files import read_record
 
-RESULT_POLL_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+LEAST_PAUSE_S, MOST_PAUSE_S = 0.01, 0.5
+PAUSE_SHARE = 0.25
+"""A pause between two looks, as a share of the time that was waited: an answer is seen that much
+later than it is there, at most."""
 
 
 def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
@@ -41,17 +44,16 @@ def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, 
     retention has dropped, PermanentError for one that was never submitted and has no result.
     """
     check_job_id(job_id)
-    deadline = time.monotonic() + timeout_s
-    pauses = iter(RESULT_POLL_SECONDS)
-    pause = 0.0
+    begun = time.monotonic()
     while True:
         row, waits = _find_answer(lake, job_id)
         if row is not None:
             return row
-        if not waits or time.monotonic() >= deadline:
+        waited_s = time.monotonic() - begun
+        if not waits or waited_s >= timeout_s:
             return None
-        pause = next(pauses, pause)
-        time.sleep(min(pause, max(0.0, deadline - time.monotonic())))
+        pause_s = min(max(LEAST_PAUSE_S, PAUSE_SHARE * waited_s), MOST_PAUSE_S)
+        time.sleep(min(pause_s, timeout_s - waited_s))
 
 
 def _find_answer(lake: Lake, job_id: str) -> tuple[dict[str, Any] | None, bool]:
