@@ -177,26 +177,25 @@ def _played(
                 say(f"Hint: {_places(cells, puzzle)}")
 
         return play_board(game, truth, _cells(published), tell, show)
-    guesses: list[tuple[Guess, Answer]] = []
     words = (puzzle.theme_words or 0) + 1
     say(f"Answer {MEANING}.\n")
     try:
         while len(game.found) < words:
             guess = game.proposal()
             if guess is None:
-                if not _wants_back():
+                if not (game.heard or game.hints) or not _wants_back():
                     break
-                _take_back(game, guesses)
+                game.take_back()
                 continue
             heard = _ask(guess, puzzle)
             if heard is _Wish.BACK:
-                _take_back(game, guesses)
+                if not game.take_back():
+                    say("Nothing was answered yet.")
             elif heard is _Wish.HINT:
                 if shown := _ask_cells(puzzle):
                     game.take_hint(shown)
             else:
                 said, cells = heard
-                guesses.append((guess, said))
                 game.hear(guess.word, said, cells)
     except _QuitError:
         spent = _spent(game.wrong_count, game.hint_count)
@@ -207,25 +206,18 @@ def _played(
         wrong=game.wrong_count,
         hints=game.hint_count,
         solved=len(game.found) == words,
-        guesses=tuple(guesses),
     )
 
 
 def _wants_back() -> bool:
     """Ask whether the last answer is to be taken back, where no cover is left."""
-    said = _input(
-        "No ranked cover agrees with these answers. u takes the last one back, any other ends? ",
-        "u, or anything else to end",
-    )
-    return said in UNDO
-
-
-def _take_back(game: Play, guesses: list[tuple[Guess, Answer]]) -> None:
-    """Take the last answer or hint back, if there is one."""
-    if not game.take_back():
-        say("Nothing was answered yet.")
-    # Of a hint no guess is noted.
-    del guesses[len(game.heard) :]
+    try:
+        said = input(
+            "No ranked cover agrees with these answers. u takes the last one back, Enter ends: "
+        )
+    except EOFError:
+        return False
+    return said.strip().lower() in UNDO
 
 
 def _ask(guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]] | _Wish:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -35,8 +36,8 @@ from nightgrid.workers.runs.interests import interest_name
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
-TRIED = "tried"
-"""Name in the state of a request of what quick processes have done about it before."""
+EARLIER_TRY = "earlier_try"
+"""Name in the state of a request of what quick processes have done about it before its route."""
 _REPLY: dict[int | str, dict[str, Any]] = {
     202: {"model": Solve, "description": "It is not answered yet; Location says where to look."},
 }
@@ -48,7 +49,7 @@ _BODY = {
 }
 
 
-class Tried(NamedTuple):
+class EarlierTry(NamedTuple):
     """What was done about a request before its route saw it."""
 
     in_vain: bool = False
@@ -56,12 +57,10 @@ class Tried(NamedTuple):
     waited_s: float = 0.0
 
 
-NOT_TRIED = Tried()
-
-
 @router.post("/solves", response_model=Solve, responses=_REPLY, openapi_extra=_BODY)
 async def post_solve(request: Request, service: Here) -> Response:
     """Ask something about a board; what the lake knows is answered at once."""
+    begun = time.monotonic()
     raw = await request.body()
     client: Client = request.state.client
     wait_s = wait_of(request.headers.getlist("prefer"))
@@ -78,10 +77,9 @@ async def post_solve(request: Request, service: Here) -> Response:
         return known
     assert wanted is not None
     bind(job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game)
-    tried: Tried = getattr(request.state, TRIED, NOT_TRIED)
-    may_try = wait_s > 0 and not tried.in_vain
-    wait_s = max(0.0, wait_s - tried.waited_s)
-    solve = await _solved(service, wanted, client, key, wait_s, may_try=may_try)
+    earlier: EarlierTry = getattr(request.state, EARLIER_TRY, EarlierTry())
+    ends_at = begun + wait_s - earlier.waited_s
+    solve = await _solved(service, wanted, client, key, ends_at, may_try=not earlier.in_vain)
     if is_over(solve):
         reply = answered(solve)
         # Of a board that the lake names another one may stand there tomorrow.
@@ -111,11 +109,11 @@ async def _solved(
     wanted: SolveRequest,
     client: Client,
     key: str | None,
-    wait_s: float,
+    ends_at: float,
     *,
     may_try: bool,
 ) -> dict[str, Any]:
-    """Show a job: answered, or where it is after the time that its client waits."""
+    """Show a job: answered, or where it is when its client waits no longer (monotonic time)."""
     known = service.views.final(wanted.job_id)
     if known is not None:
         return known
@@ -125,15 +123,16 @@ async def _solved(
         if known is not None:
             return known
     # A small board that no night has brought is sooner solved than looked for.
-    tried = await service.quick.answer(wanted, wait_s) if may_try else None
-    if tried is not None:
-        return tried
+    left_s = ends_at - time.monotonic()
+    found = await service.quick.answer(wanted, left_s) if may_try and left_s > 0 else None
+    if found is not None:
+        return found
     if not was_looked_for:
         known = await asyncio.to_thread(_known, service, wanted)
         if known is not None:
             return known
     await asyncio.to_thread(_begin, service, wanted, client, key)
-    solve = await service.until_over(wanted.job_id, wait_s)
+    solve = await service.until_over(wanted.job_id, max(0.0, ends_at - time.monotonic()))
     if solve is None:
         raise TransientError(f"job {wanted.job_id} is gone")
     return solve

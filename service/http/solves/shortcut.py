@@ -19,7 +19,7 @@ from nightgrid.service.http.solves.asking.preferences import wait_of
 from nightgrid.service.http.solves.asking.replays import HEADER
 from nightgrid.service.http.solves.asking.replies import digest_of
 from nightgrid.service.http.solves.quick.lines import Miss
-from nightgrid.service.http.solves.routes import POST_SOLVE, TRIED, Tried, final_reply
+from nightgrid.service.http.solves.routes import EARLIER_TRY, POST_SOLVE, EarlierTry, final_reply
 from nightgrid.service.http.solves.solve_json import API
 from nightgrid.service.http.state import Service
 from nightgrid.workers.logs import bind, get_logger
@@ -63,7 +63,7 @@ async def _solved(
         found = Miss.NOT_TRIED
     if isinstance(found, Miss):
         waited_s = time.monotonic() - begun
-        scope["state"][TRIED] = Tried(in_vain=found is Miss.TRIED, waited_s=waited_s)
+        scope["state"][EARLIER_TRY] = EarlierTry(found is Miss.TRIED, waited_s)
         return None
     bind(job=found.job_id, puzzle=found.puzzle_id, game=found.game)
     reply = final_reply(found.job_id, found.reply)

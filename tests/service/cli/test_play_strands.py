@@ -156,6 +156,22 @@ def test_answers_and_hints_are_taken_back_one_by_one(
     assert "Every word is found, with 0 wrong guesses and 0 hints." in out
 
 
+def test_answers_that_end_where_no_cover_is_left_end_the_play(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+):
+    """Given piped answers, Then the end of the input is no fault there."""
+
+    def answer(prompt: str) -> str:
+        if prompt.startswith("No ranked cover"):
+            raise EOFError
+        return "n"
+
+    monkeypatch.setattr("builtins.input", answer)
+    code, out, err = invoke("play", write(BOARD))
+    assert (code, err) == (2, "")
+    assert "No ranked cover agrees with the answers" in out
+
+
 def test_an_input_that_ends_is_told(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
     def end(_prompt: str) -> str:
         raise EOFError

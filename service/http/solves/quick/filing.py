@@ -80,6 +80,11 @@ class Filing:
         with self._wanted:
             return job_id in self._answers or job_id in self._passed_over
 
+    def has_passed_over(self, job_id: str) -> bool:
+        """Tell whether the answer to a job came here and was not kept."""
+        with self._wanted:
+            return job_id in self._passed_over
+
     def wait_for(self, job_id: str, timeout_s: float) -> bool:
         """Wait until an answer lies in the lake, at most so long.
 

@@ -37,7 +37,7 @@ from nightgrid.service.http.solves.quick.bounds import (
 )
 from nightgrid.service.http.solves.quick.lines import Found, Miss, QuickRequest, read_quick_request
 from nightgrid.service.http.solves.solve_json import Subject, solve_json
-from nightgrid.solvers.algebra import Budget, Outcome, Status
+from nightgrid.solvers.algebra import Budget, Outcome
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
@@ -117,7 +117,7 @@ def _found(settings: Settings, asked: QuickRequest, wanted: Wanted) -> Found | M
     game, puzzle, question = wanted.game, wanted.puzzle, wanted.question
     with continued(asked.trace, "kernel", job=wanted.job_id):
         outcome = _outcome(settings, wanted)
-    if outcome.status not in FINAL or outcome.status is Status.POISON:
+    if outcome.status not in FINAL:
         return Miss.TRIED
     found = answer_of(game, puzzle, question, JobBudget.of(settings, wanted.budget), outcome)
     if found.job_id != wanted.job_id:

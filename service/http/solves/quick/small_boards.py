@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -29,6 +30,14 @@ PUZZLE, WORDS = b'"puzzle"', b'"words"'
 A body that writes them in another way takes the route."""
 
 
+@dataclass(slots=True)
+class _Shared:
+    """A question, and how many clients wait for its answer."""
+
+    task: asyncio.Task[Found | Miss]
+    clients: int = 0
+
+
 class SmallBoards:
     """Answers small boards by processes of the service, from the event loop of one service."""
 
@@ -38,7 +47,7 @@ class SmallBoards:
         self._has_processes = processes > 0
         self.processes = QuickProcesses(settings, processes)
         self.filing = Filing(FilingProcess(settings))
-        self._in_flight: dict[str, asyncio.Task[Found | Miss]] = {}
+        self._in_flight: dict[str, _Shared] = {}
 
     def begin(self) -> None:
         """Begin to start the processes."""
@@ -83,18 +92,25 @@ class SmallBoards:
     async def _once(
         self, key: str, ask: Callable[[], Coroutine[Any, Any, Found | Miss]], wait_s: float
     ) -> Found | Miss:
-        """Ask once for all clients that ask the same at once; one waits so long at most."""
-        task = self._in_flight.get(key)
-        if task is None:
-            task = asyncio.create_task(ask())
-            self._in_flight[key] = task
-            task.add_done_callback(lambda _: self._in_flight.pop(key, None))
+        """Ask once for all clients that ask the same at once; one waits so long at most.
+
+        What no client waits for any more is not asked: the route makes it a job.
+        """
+        shared = self._in_flight.get(key)
+        if shared is None:
+            shared = self._in_flight[key] = _Shared(asyncio.create_task(ask()))
+        shared.clients += 1
         try:
             async with asyncio.timeout(wait_s):
-                # A client that disconnects must not cancel the solve for the others.
-                return await asyncio.shield(task)
+                # A client whose time is over must not cancel the solve for the others.
+                return await asyncio.shield(shared.task)
         except TimeoutError:
-            return Miss.TRIED
+            return Miss.NOT_TRIED
+        finally:
+            shared.clients -= 1
+            if not shared.clients:
+                shared.task.cancel()
+                del self._in_flight[key]
 
     async def _answer_body(self, body: bytes) -> Found | Miss:
         begun = time.time()
@@ -104,10 +120,10 @@ class SmallBoards:
             )
         if isinstance(found, Miss):
             return found
-        is_known = self._views.has_final(found.job_id)
-        if not is_known and self._views.names.of(found.puzzle_id):
+        known = self._views.final_json(found.job_id)
+        if known is None and self._views.names.of(found.puzzle_id):
             return Miss.NOT_TRIED
-        return self._kept(found, begun)
+        return self._kept(found, begun, known)
 
     async def _answer(self, wanted: SolveRequest) -> Found | Miss:
         asked, begun = wanted.asked, time.time()
@@ -129,14 +145,15 @@ class SmallBoards:
                 trace=trace_header(),
             )
             found = await self.processes.ask(request.to_bytes())
-        return self._kept(found, begun)
-
-    def _kept(self, found: Found | Miss, begun: float) -> Found | Miss:
-        """Keep what was found, and have it filed; what was known before stands as it is."""
         if isinstance(found, Miss):
             return found
-        known = self._views.final_json(found.job_id)
+        return self._kept(found, begun, self._views.final_json(found.job_id))
+
+    def _kept(self, found: Found, begun: float, known: bytes | None) -> Found:
+        """Keep what was found, and have it filed; what was known before stands as it is."""
         if known is not None:
+            if self.filing.has_passed_over(found.job_id):
+                self.filing.add(found.job_id, found.filed)
             return found._replace(reply=known)
         took = {"states": found.states, "kernel_ns": found.kernel_ns}
         note_rows(found.game, {found.status: 1}, **took)

@@ -123,7 +123,7 @@ def test_phrases_of_an_earlier_version_are_read_as_codes_and_written_so(filled: 
     assert read_accuracy(filled).column("miss").to_pylist() == codes
     assert read_accuracy(filled, ["ranker", "miss"]).column_names == ["ranker", "miss"]
     assert read_accuracy(filled, ["ranker"]).num_columns == 1
-    view = view_named("rankings").read(filled, ["miss"])
+    view = view_named("rank_accuracy").read(filled, ["miss"])
     assert view.column("miss").to_pylist() == codes
     with mock.patch.object(rank_accuracy, "find_ranking", wraps=find_ranking) as looked:
         write_accuracy(filled, ALONE, known_rankings(filled))

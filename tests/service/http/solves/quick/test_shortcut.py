@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +19,9 @@ from nightgrid.service.http.solves import routes
 from nightgrid.service.http.solves.asking.replays import HEADER
 from nightgrid.service.http.solves.asking.replies import digest_of
 from nightgrid.service.http.solves.asking.solve_request import LIGHT_BYTES
+from nightgrid.service.http.solves.quick import filing as filing_module
 from nightgrid.service.http.solves.quick import small_boards
-from nightgrid.service.http.solves.quick.lines import Found, Miss, read_quick_request
+from nightgrid.service.http.solves.quick.lines import Found, Miss, QuickRequest, read_quick_request
 from nightgrid.service.http.state import Service
 from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import PRESETS
@@ -26,6 +29,7 @@ from nightgrid.solvers.registry import game
 from tests.service.http.solves.quick.conftest import PATIENCE_S
 
 WAIT = {"Prefer": "wait=20"}
+PROTOCOL = Path(__file__).parents[5] / "docs/reference/protocol.md"
 TIMES = {"created_at", "ended_at"}
 MEASURED = {"wall_s", "kernel_s"}
 
@@ -248,14 +252,19 @@ def test_what_fails_in_the_shortcut_is_answered_by_the_route(
     assert "no shortcut" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("by_route", [False, True])
 def test_a_client_waits_no_longer_than_it_wants(
-    quick: TestClient, monkeypatch: pytest.MonkeyPatch
+    quick: TestClient, monkeypatch: pytest.MonkeyPatch, *, by_route: bool
 ) -> None:
-    """Given a process that is long about it, Then the route waits for what is left of the time."""
-    service, left = service_of(quick), []
+    """Given a process that is long about it, Then it is left, and the route waits no longer."""
+    service, left, ends = service_of(quick), list[float](), list[str]()
 
     async def never(_: bytes) -> Found | Miss:
-        await asyncio.sleep(PATIENCE_S)
+        try:
+            await asyncio.sleep(PATIENCE_S)
+        except asyncio.CancelledError:
+            ends.append("cancelled")
+            raise
         return Miss.TRIED
 
     async def at_once(self: Service, job_id: str, wait_s: float) -> dict[str, Any]:
@@ -266,9 +275,73 @@ def test_a_client_waits_no_longer_than_it_wants(
     monkeypatch.setattr(routes, "_begin", lambda *_: None)
     monkeypatch.setattr(Service, "until_over", at_once)
     body = {"puzzle": written(12), "ask": "count"}
-    found = quick.post("/v1/solves", json=body, headers={"Prefer": "wait=0.2"})
+    key = {HEADER: uuid.uuid4().hex} if by_route else {}
+    found = quick.post("/v1/solves", json=body, headers={"Prefer": "wait=0.2"} | key)
     assert found.status_code == 202
     assert left == [0.0]
+    assert ends == ["cancelled"], "no client waits for it"
+    assert service.quick._in_flight == {}
+
+
+def test_a_client_whose_time_is_over_takes_no_answer_from_another(
+    quick: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = service_of(quick)
+    body = json.dumps({"puzzle": written(15)}).encode()
+
+    async def ask(_: bytes) -> Found | Miss:
+        await asyncio.sleep(0.2)
+        return Miss.TRIED
+
+    monkeypatch.setattr(service.quick.processes, "ask", ask)
+
+    async def both() -> list[Found | Miss]:
+        waits = (0.05, PATIENCE_S)
+        return await asyncio.gather(
+            *(service.quick.answer_body("same", body, wait_s) for wait_s in waits)
+        )
+
+    assert asyncio.run(both()) == [Miss.NOT_TRIED, Miss.TRIED]
+
+
+def test_an_answer_that_was_passed_over_is_filed_when_it_is_asked_again(
+    quick: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a time in which too many answers wait for the lake."""
+    filing = service_of(quick).quick.filing
+    body = {"puzzle": written(16), "ask": "all"}
+    with monkeypatch.context() as patch:
+        patch.setattr(filing_module, "GATHERED_MAX", 0)
+        first = quick.post("/v1/solves", json=body, headers=WAIT).json()
+        assert filing.has_passed_over(first["id"])
+        assert quick.get(first["links"]["solutions"]).status_code == 409
+    headers = WAIT | {"Content-Type": "application/json"}
+    again = quick.post("/v1/solves", content=json.dumps(body, indent=1), headers=headers)
+    assert again.json() == first
+    assert quick.get(first["links"]["solutions"]).json()["total"] == first["answer"]["count"]
+
+
+def test_an_answer_that_is_known_by_its_date_is_told_as_it_was(
+    quick: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "pips/2026-01-05/easy"
+    body = {"puzzle": written(17), "ask": "count"}
+    monkeypatch.setattr(service_of(quick).views.names, "of", lambda _: (name,))
+    first = quick.post("/v1/solves", json=body, headers=WAIT)
+    headers = WAIT | {"Content-Type": "application/json"}
+    with asked_of_processes(quick) as seen:
+        again = quick.post("/v1/solves", content=json.dumps(body, indent=1), headers=headers)
+    assert seen == [False]
+    assert again.json() == first.json()
+    assert again.json()["references"] == [name]
+
+
+def test_the_protocol_shows_a_request_as_it_is_written() -> None:
+    (text,) = re.findall(r'^\{"body".*$', PROTOCOL.read_text(), re.MULTILINE)
+    example = json.loads(text)
+    written_now, _, body = QuickRequest(body=b"x" * 812, begun_at=0.0).to_bytes().partition(b"\n")
+    assert list(json.loads(written_now)) == list(example)
+    assert len(body) == example["body"]
 
 
 def test_an_answer_of_the_shortcut_is_counted_and_logged(
