@@ -29,6 +29,7 @@ from nightgrid.workers.broker.worker_keys import exited_workers, living_workers
 from nightgrid.workers.cluster.heartbeats import KEEPER_LIVE, KEEPER_READY, write_heartbeat
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
 from nightgrid.workers.figures import KEEPER_POLL, SENT_AGAIN, note
+from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.cancelling import (
@@ -130,6 +131,8 @@ class Keeper:
         if now >= self._merge_at:
             self._merge_at = now + MERGE_SECONDS
             merge_answers(self._lake)
+            # Its tables took more than all looks until the next merge will.
+            trim()
 
     def poll(self) -> None:
         """Check every open job once. An error of one job leaves the others unharmed."""
