@@ -211,13 +211,19 @@ def _played(
 
 def _wants_back() -> bool:
     """Ask whether the last answer is to be taken back, where no cover is left."""
-    try:
-        said = input(
-            "No ranked cover agrees with these answers. u takes the last one back, Enter ends: "
-        )
-    except EOFError:
-        return False
-    return said.strip().lower() in UNDO
+    while True:
+        try:
+            said = input(
+                "No ranked cover agrees with these answers. u takes the last one back, Enter ends: "
+            )
+        except EOFError:
+            return False
+        said = said.strip().lower()
+        if said in QUIT:
+            raise _QuitError
+        if not said or said in UNDO:
+            return bool(said)
+        say("Expected u to take the last answer back, an empty line to end, or q to quit.")
 
 
 def _ask(guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]] | _Wish:
