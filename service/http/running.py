@@ -27,8 +27,9 @@ OWN_FILES = 256
 LEAST_CONNECTIONS = 16
 GARBAGE = (2_000, 10, 10)
 """When garbage is looked for: after so many new containers, each tenth time among older ones too.
-What is kept of an answer is let go without that: with Python's own numbers the same ones were looked
-at again and again, a tenth of the CPU of a new board when the service still read boards itself."""
+What is kept of an answer is let go without that: with Python's own numbers the same ones were
+looked at again and again, a tenth of the CPU of a new board while the service read boards itself.
+"""
 SWITCH_S = 0.001
 """How long one thread keeps the interpreter while another one wants it."""
 
