@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from collections.abc import Sequence
 from typing import Any, BinaryIO, TextIO
 
 from pydantic_core import to_json
@@ -34,11 +35,13 @@ def to_item(answer: Answer, puzzle: AskedPuzzle | None) -> bytes:
     return to_json((answer.row, answer.solutions, puzzle))
 
 
-def file_line(lake: Lake, line: bytes) -> None:
-    """File the answers of a line: a list of what `to_item` writes.
+def to_line(items: Sequence[bytes]) -> bytes:
+    """Write answers, each as `to_item` does, as a line without its end."""
+    return b"[" + b",".join(items) + b"]"
 
-    Raises NightgridError or OSError.
-    """
+
+def file_line(lake: Lake, line: bytes) -> None:
+    """File the answers of a line. Raises NightgridError or OSError."""
     value: list[tuple[Any, Any, Any]] = json.loads(line)
     keep_asked(lake, [AskedPuzzle(*puzzle) for _, _, puzzle in value if puzzle is not None])
     put_answers(lake, [Answer(row=row, solutions=many) for row, many, _ in value])

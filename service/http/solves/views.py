@@ -58,7 +58,7 @@ class Views:
         self._times: BoundedCache[str, tuple[float | None, float | None]] = BoundedCache(KNOWN_MAX)
         """When jobs were submitted, and when they were seen to have ended: Unix time."""
         self._final: BoundedCache[str, bytes] = BoundedCache(KNOWN_MAX)
-        """Jobs that are answered for good, as JSON: a tenth of what their objects take."""
+        """Jobs that are answered for good, as JSON, which takes less than their objects."""
         self.names = Names(lake)
 
     def remember(self, job_id: str, subject: Callable[[], Subject]) -> None:

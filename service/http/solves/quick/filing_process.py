@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.cluster.child_processes import child_environment
+from nightgrid.workers.ondemand.filer import to_line
 from nightgrid.workers.processes import wait
 from nightgrid.workers.settings import Settings
 
@@ -39,7 +40,7 @@ class FilingProcess:
             process = self._started()
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(b"[" + b",".join(answers) + b"]\n")
+            process.stdin.write(to_line(answers) + b"\n")
             process.stdin.flush()
             told = process.stdout.readline()
         except OSError as error:

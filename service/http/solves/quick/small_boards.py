@@ -155,8 +155,7 @@ class SmallBoards:
             if self.filing.has_passed_over(found.job_id):
                 self.filing.add(found.job_id, found.filed)
             return found._replace(reply=known)
-        took = {"states": found.states, "kernel_ns": found.kernel_ns}
-        note_rows(found.game, {found.status: 1}, **took)
+        note_rows(found.game, {found.status: 1}, states=found.states, kernel_ns=found.kernel_ns)
         self._views.keep_final(found.job_id, found.reply, begun, found.ended_at)
         self.filing.add(found.job_id, found.filed)
         return found

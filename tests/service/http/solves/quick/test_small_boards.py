@@ -28,7 +28,7 @@ from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.registry import game
-from nightgrid.workers.ondemand.filer import file_line
+from nightgrid.workers.ondemand.filer import file_line, to_line
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.settings import Settings
@@ -244,7 +244,7 @@ def test_answers_wait_for_a_lake_that_is_away(
             tries.append(1)
             if len(tries) == 1:
                 raise TransientError("the disk is away")
-            file_line(lake, b"[" + b",".join(answers) + b"]")
+            file_line(lake, to_line(answers))
 
         def end(self) -> None:
             tries.append(2)
