@@ -12,10 +12,15 @@ def main() -> int:
     try:
         from nightgrid.service.cli import app
 
-        return app.main()
+        code = app.main()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
-        return INTERRUPTED
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        # Python runs a text to make a dataclass. An interrupt within one would end `python -m` by
+        # SIGINT although it was caught, unless another text is run after it.
+        exec("")  # noqa: S102 - a constant text
+    return code
 
 
 if __name__ == "__main__":

@@ -367,12 +367,20 @@ def test_interrupt_ends_the_program_without_a_traceback(tmp_path: Path) -> None:
         assert b"Traceback" not in err
 
 
-def test_an_interrupt_while_the_program_loads_is_one_word(tmp_path: Path) -> None:
-    """Given an import that takes long, When Ctrl-C is pressed, Then no traceback is shown."""
-    (tmp_path / "typer.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+@pytest.mark.parametrize("within_a_text", [False, True])
+def test_an_interrupt_while_the_program_loads_is_one_word(
+    tmp_path: Path, *, within_a_text: bool
+) -> None:
+    """Given an import that takes long, When Ctrl-C is pressed, Then no traceback is shown.
+
+    Within a text that Python runs, as it does to make a dataclass, it is not the end by a signal.
+    """
+    pressed = "signal.raise_signal(signal.SIGINT)"
+    pressed = f"exec({pressed!r})" if within_a_text else pressed
+    (tmp_path / "typer.py").write_text(f"import signal\n{pressed}\n")
     path = os.pathsep.join((str(tmp_path), str(Path(__file__).parents[3])))
     done = subprocess.run(
-        [sys.executable, "-c", "import sys; from nightgrid.__main__ import main; sys.exit(main())"],
+        [sys.executable, "-m", "nightgrid"],
         capture_output=True,
         check=False,
         cwd=tmp_path,

@@ -298,7 +298,7 @@ def test_a_signal_ends_it_and_the_same_command_goes_on(
 ):
     spec = "pips:n=4000,mix=hard,seed=3"
     process = subprocess.Popen(
-        [sys.executable, "-m", "nightgrid.service.cli.app", "count", spec, *PLAIN],
+        [sys.executable, "-m", "nightgrid", "count", spec, *PLAIN],
         cwd=tmp_path,
         env=environment(),
         stderr=subprocess.PIPE,
