@@ -1,10 +1,11 @@
 """A lake that grows night by night: what the thousandth night costs beside the fiftieth.
 
-`python -m benchmarks.nights.nights_grow [--nights N] [--every N] [--s3] [--payloads FOLDER]
-[--write]`: each night finds one new day of Pips, Strands and Letter Boxed and works it in this
-process. Told are its seconds, of the processor and in all, the files that it opened, and its
-requests. With `--every N`, nights in between find their days at once: the lake is as old and as
-large, in less time. Then 100 on-demand jobs are asked and answered, on that lake and on a new one.
+`python -m benchmarks.nights.nights_grow [--nights N] [--every N] [--s3 [SERVER]]
+[--payloads FOLDER] [--write]`: each night finds one new day of Pips, Strands and Letter Boxed and
+works it in this process. Told are its seconds, of the processor and in all, the files that it
+opened, and its requests. With `--every N`, nights in between find their days at once: the lake is
+as old and as large, in less time. Then 100 on-demand jobs are asked and answered, on that lake and
+on a new one.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import pyarrow as pa
 
 from benchmarks.instruments.counted_lake import Counts, counted
 from benchmarks.instruments.report import Section, add_write, finish
-from benchmarks.instruments.s3_server import s3_process
+from benchmarks.instruments.s3_servers import MOTO, SERVERS, serve, version_of
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import (
     ONDEMAND_PREFIX,
@@ -81,7 +82,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.nights.nights_grow")
     parser.add_argument("--nights", type=int, default=1000)
     parser.add_argument("--every", type=int, default=1, help="nights from one that is told on")
-    parser.add_argument("--s3", action="store_true", help="on an object store on loopback")
+    parser.add_argument(
+        "--s3",
+        nargs="?",
+        const=MOTO,
+        choices=(MOTO, *SERVERS),
+        help="on an object store on loopback, moto's unless another server is named",
+    )
     parser.add_argument("--payloads", type=Path, help="folder of payloads, made before")
     add_write(parser)
     options = parser.parse_args()
@@ -89,7 +96,7 @@ def main() -> int:
         folder = Path(place)
         payloads = options.payloads or folder / "payloads"
         make_payloads(payloads, options.nights)
-        with s3_process() if options.s3 else nullcontext("") as server, counted() as counts:
+        with serve(options.s3) if options.s3 else nullcontext("") as server, counted() as counts:
             field = Field(payloads, folder / "old", lake_url(folder, "old", server), counts)
             points = []
             for until in _points(options.nights, options.every):
@@ -267,7 +274,7 @@ def _section(
         name="nights-s3" if options.s3 else "nights",
         title="A lake that grows" + (" on an object store" if options.s3 else ""),
         command=" ".join(
-            ["python -m benchmarks.nights.nights_grow", *given, *(["--s3"] * options.s3)]
+            ["python -m benchmarks.nights.nights_grow", *given, *_store_given(options.s3)]
         ),
     )
     section.table(HEAD, [_row(point) for point in points])
@@ -284,12 +291,20 @@ def _section(
         "what else runs."
     )
     if options.s3:
-        section.say("The store is moto's, on loopback.")
+        title = "moto" if options.s3 == MOTO else SERVERS[options.s3].title
+        section.say(f"The store is {title} {version_of(options.s3)}, on loopback.")
     section.say(
         "![CPU seconds and files of a night, by nights before]"
         f"(../docs/pictures/{section.name}.svg)"
     )
     return section
+
+
+def _store_given(server: str | None) -> list[str]:
+    """Write the option of a store as it was given."""
+    if not server:
+        return []
+    return ["--s3"] if server == MOTO else ["--s3", server]
 
 
 def _draw(name: str, points: Sequence[Night]) -> None:

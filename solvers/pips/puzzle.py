@@ -251,7 +251,8 @@ def _read_region(value: object, place: str, faults: Faults) -> ReadRegion:
     try:
         kind = RegionType(name)  # type: ignore[arg-type]
     except ValueError:
-        expected = f"expected one of {', '.join(REGION_TYPES)}, got {_shown(name)}"
+        seen = f"got {_shown(name)}" if "type" in obj else "but 'type' is missing"
+        expected = f"expected one of {', '.join(REGION_TYPES)}, {seen}"
         faults.add(InvalidPuzzleError("unknown-region-type", place_of(place, "type"), expected))
     is_targeted = kind is not None
     if obj.get("target") is not None:

@@ -136,6 +136,11 @@ def test_every_broken_rule_is_named_with_its_place(rule: str, place: str, change
         assert "\n" not in str(error)
 
 
+def test_a_region_without_a_type_is_told_so() -> None:
+    with pytest.raises(InvalidPuzzleError, match="'type' is missing"):
+        Puzzle.from_json(drop("regions", 0, "type")(valid()))
+
+
 def test_the_board_that_the_changes_start_from_is_valid() -> None:
     assert len(Puzzle.from_json(valid()).cells) == 4
     covered = valid() | {"cells": [[1, 1], [0, 0], [1, 0], [0, 1]]}
