@@ -5,7 +5,8 @@
 works it in this process. Told are its seconds, of the processor and in all, the files that it
 opened, and its requests. With `--every N`, nights in between find their days at once: the lake is
 as old and as large, in less time. Then 100 on-demand jobs are asked and answered, on that lake and
-on a new one.
+on a new one. At last a lake of 50 nights is made beside it: what its nights cost more than those of
+the first lake at that age is of the machine and of the server, which have grown older as well.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ ASKS = {"strands": (Ask(kind="first"),)}
 FIRST = "2020-01-01"
 AT = 10
 """Nights of which the median is told."""
+YOUNG = 50
+"""Nights of the lake that the old one is compared with, made at the end beside it."""
 RUNS_KEPT_S = 20.0
 JOBS = 100
 EARLIER_JOBS = 5_000
@@ -108,7 +111,9 @@ def main() -> int:
             field.answer_many(EARLIER_JOBS)
             jobs.append((f"the same with {EARLIER_JOBS:,} answers on demand", field.ask(JOBS)))
             idle = field.idle()
-    finish(_section(options, points, jobs, idle), to_results=options.write)
+            young = Field(payloads, folder / "young", lake_url(folder, "young", server), counts)
+            beside = _middle(young.grow(min(YOUNG, options.nights), jump=True))
+    finish(_section(options, points, jobs, idle, beside), to_results=options.write)
     if options.write:
         _draw("nights-s3" if options.s3 else "nights", points)
     return 0
@@ -268,6 +273,7 @@ def _section(
     points: Sequence[Night],
     jobs: Sequence[tuple[str, Night]],
     idle: Night,
+    beside: Night,
 ) -> Section:
     given = [f"--nights {options.nights}", *([f"--every {options.every}"] * (options.every > 1))]
     section = Section(
@@ -277,7 +283,8 @@ def _section(
             ["python -m benchmarks.nights.nights_grow", *given, *_store_given(options.s3)]
         ),
     )
-    section.table(HEAD, [_row(point) for point in points])
+    young = f"night {beside.number} of another lake, after these"
+    section.table(HEAD, [*map(_row, points), _row(beside, young)])
     section.table(
         HEAD,
         [
