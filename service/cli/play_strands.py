@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,17 +35,14 @@ HINT, UNDO, QUIT = ("h", "hint"), ("u", "undo"), ("q", "quit")
 MEANING = (
     "t for a theme word, s for the spangram, n for not in the list, h for a hint of the game, u to "
     "take the last answer back, or q to quit; t and s mean on these cells, and with cells after "
-    "them (t 1,1 1,2 ...) elsewhere"
+    "them (t 1,1 1,2 ...) elsewhere; cells after h are those of the hint"
 )
 _PLACE = re.compile(r"([0-9]{1,4}),([0-9]{1,4})")
 """A cell, by row and column."""
 
 
-class _Wish(Enum):
-    """What a person may want in the place of an answer."""
-
-    HINT = "hint"
-    BACK = "back"
+class _Back:
+    """A person takes the last answer or hint back."""
 
 
 class _NotReadError(Exception):
@@ -72,10 +68,11 @@ def play(
     Each answer is t for a theme word, s for the spangram, n for a word that is not in the list, h
     for a hint of the game, u to take the last answer or hint back, or q to quit. t and s mean that
     the word lies on the proposed cells; cells after them, as row,column from 1,1, say where else it
-    lies. After h it asks for the cells that the hint shows. What is proposed next follows from the
-    covers that agree with everything that was heard. With --auto a hint is taken when three wrong
-    guesses have earned one and no word is likely; over several boards it ends with a table. Exit
-    code: 0 every word was found, 2 no ranked cover agrees with the answers, 3 bad input, 130 quit.
+    lies. After h alone it asks for the cells that the hint shows. What is proposed next follows
+    from the covers that agree with everything that was heard. With --auto a hint is taken when
+    three wrong guesses have earned one and no word is likely; over several boards it ends with a
+    table. Exit code: 0 every word was found, 2 no ranked cover agrees with the answers, 3 bad
+    input, 130 quit.
     """
     from nightgrid.service.games.strands.ranking import within_budget
     from nightgrid.service.options.reading import read_sources
@@ -188,12 +185,12 @@ def _played(
                 game.take_back()
                 continue
             heard = _ask(guess, puzzle)
-            if heard is _Wish.BACK:
+            if isinstance(heard, _Back):
                 if not game.take_back():
                     say("Nothing was answered yet.")
-            elif heard is _Wish.HINT:
-                if shown := _ask_cells(puzzle):
-                    game.take_hint(shown)
+            elif isinstance(heard, frozenset):
+                if heard:
+                    game.take_hint(heard)
             else:
                 said, cells = heard
                 game.hear(guess.word, said, cells)
@@ -226,18 +223,19 @@ def _wants_back() -> bool:
         say("Expected u to take the last answer back, an empty line to end, or q to quit.")
 
 
-def _ask(guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]] | _Wish:
-    """Ask what a word is and where it lies."""
+def _ask(guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]] | frozenset[int] | _Back:
+    """Ask what a word is and where it lies, or which cells a hint shows: none takes it back."""
     while True:
         said = _input(
             f"{_proposed(guess, puzzle)} t/s/n/h/u/q? ",
             f"t, s, n, h, u or q as the answer to {guess.word}",
         )
-        if said in HINT:
-            return _Wish.HINT
         if said in UNDO:
-            return _Wish.BACK
+            return _Back()
+        name, *places = said.split() or [""]
         try:
+            if name in HINT:
+                return _read_cells(places, puzzle) if places else _ask_cells(puzzle)
             return _read_answer(said, guess, puzzle)
         except _NotReadError as error:
             say(str(error))

@@ -191,7 +191,7 @@ class OnceLine(MovingLine):
 
         now = time.monotonic()
         then, before = self._first = self._first or (now, done)
-        text = f"{self._what}, made once: {done:,} of {total:,}"
+        text = f"{self._what}, made once and kept if stopped: {done:,} of {total:,}"
         if before < done < total:
             text += f", about {clock_time((now - then) / (done - before) * (total - done))} left"
         self.show(done, total, lambda: text, at_once=done == total)

@@ -236,10 +236,12 @@ def test_auto_hears_the_answers_of_the_payload(
 
 def test_a_hint_of_the_game_is_heard(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
     """Given a hint's cells after bad ones, Then the words on them are proposed."""
-    said = iter(["x", "h", "9,9", "nonsense", "3,1 3,2 3,3 3,4", "t", "s", "t"])
+    cells = "3,1 3,2 3,3 3,4"
+    said = iter(["x", "h 8,8", "h", "9,9", "nonsense", cells, "u", f"h {cells}", "t", "s", "t"])
     monkeypatch.setattr("builtins.input", lambda _prompt: next(said))
     code, out, _ = invoke("play", write(BOARD))
     assert "Expected t for a theme word" in out
+    assert "'8,8' is no cell; expected row,column from 1,1 to 4,4.\n" in out
     for word in ("9,9", "nonsense"):
         told = f"'{word}' is no cell; expected row,column from 1,1 to 4,4. An empty line is no hint"
         assert told in out

@@ -17,7 +17,7 @@ def test_what_is_made_once_is_told_now_and_then_with_the_time_that_is_left(
     for clock[0], done in ((100.0, 4_000), (105.0, 5_000), (115.0, 7_000), (140.0, 10_000)):
         line(done, 10_000)
     assert capsys.readouterr().err.splitlines() == [
-        "vectors of words, made once: 4,000 of 10,000",
-        "vectors of words, made once: 7,000 of 10,000, about 15 s left",
-        "vectors of words, made once: 10,000 of 10,000",
+        "vectors of words, made once and kept if stopped: 4,000 of 10,000",
+        "vectors of words, made once and kept if stopped: 7,000 of 10,000, about 15 s left",
+        "vectors of words, made once and kept if stopped: 10,000 of 10,000",
     ]
