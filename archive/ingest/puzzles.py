@@ -8,19 +8,23 @@ once. No file is ever written over, so none takes what another has added away.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.games import archive_plug
+from nightgrid.archive.ingest.segment_ids import keep_ids, kept_ids
 from nightgrid.archive.lake.conforming import conform, select
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, set_aside
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.game_contract import Game
+
+T = TypeVar("T")
 
 SEGMENT_ROWS = 131_072
 """Rows of one file of the puzzles table, at most."""
@@ -71,9 +75,9 @@ def read_puzzles_but(lake: Lake, game: str, known: pa.Array) -> tuple[pa.Table, 
     """
     schema = archive_plug(game).puzzles()
     seen, found = [pa.array([], pa.string())], [schema.empty_table()]
-    for path, rows in _segments_read(lake, game, [PUZZLE_ID]):
-        is_known = pc.is_in(rows.column(PUZZLE_ID), value_set=known)
-        seen += rows.filter(is_known).column(PUZZLE_ID).chunks
+    for path, ids in _each_segment(lake, game, partial(_ids_of, lake, schema)):
+        is_known = pc.is_in(ids, value_set=known)
+        seen += ids.filter(is_known).chunks
         if not pc.all(is_known).as_py():
             # One that was merged meanwhile is empty, and stands in a segment that comes.
             table = lake.read_table(path, schema)
@@ -89,42 +93,52 @@ def read_boards(lake: Lake, game: str, puzzle_ids: pa.Array) -> pa.Table:
     """
     schema = archive_plug(game).puzzles()
     found = [schema.empty_table()]
-    for path, rows in _segments_read(lake, game, [PUZZLE_ID]):
-        if pc.any(pc.is_in(rows.column(PUZZLE_ID), value_set=puzzle_ids)).as_py():
+    for path, ids in _each_segment(lake, game, partial(_ids_of, lake, schema)):
+        if pc.any(pc.is_in(ids, value_set=puzzle_ids)).as_py():
             # One that was merged meanwhile is empty, and stands in a segment that comes.
             table = lake.read_table(path, schema)
             found.append(table.filter(pc.is_in(table.column(PUZZLE_ID), value_set=puzzle_ids)))
     return once_each(pa.concat_tables(found))
 
 
-def _read_segments(
-    lake: Lake, game: str, columns: Sequence[str], *, spare: bool = False
-) -> pa.Table:
-    """Read columns of all segments; a board may stand in it twice.
+def _read_segments(lake: Lake, game: str, columns: Sequence[str]) -> pa.Table:
+    """Read columns of all segments; a board may stand in it twice."""
+    schema = archive_plug(game).puzzles()
+    read = partial(lake.read_table, schema=schema, columns=columns)
+    found = [rows for _, rows in _each_segment(lake, game, read)]
+    return pa.concat_tables([select(schema, columns).empty_table(), *found])
+
+
+def _each_segment(
+    lake: Lake, game: str, read: Callable[[str], T], *, spare: bool = False
+) -> Iterator[tuple[str, T]]:
+    """Read each segment in the way that is given; one that is merged meanwhile is empty.
 
     A segment that is gone when it is to be read was merged into one that is there: the folder is
     listed until there is nothing new. With `spare`, damaged segments are set aside.
     """
-    schema = archive_plug(game).puzzles()
-    found = [rows for _, rows in _segments_read(lake, game, columns, spare=spare)]
-    return pa.concat_tables([select(schema, columns).empty_table(), *found])
-
-
-def _segments_read(
-    lake: Lake, game: str, columns: Sequence[str], *, spare: bool = False
-) -> Iterator[tuple[str, pa.Table]]:
-    """Read columns of each segment, as `_read_segments`; one that is merged meanwhile is empty."""
-    schema = archive_plug(game).puzzles()
     seen: set[str] = set()
     while new := [path for path in _segments(lake, game) if path not in seen]:
         seen.update(new)
         for path in new:
             try:
-                yield path, lake.read_table(path, schema, columns)
+                yield path, read(path)
             except DamagedFileError:
                 if not spare:
                     raise
                 set_aside(lake, path)
+
+
+def _ids_of(lake: Lake, schema: pa.Schema, path: str) -> pa.ChunkedArray:
+    """Tell the ids of a segment, without a look at one that was read or written a moment ago."""
+    known = kept_ids(lake, path)
+    return _read_ids(lake, schema, path) if known is None else known
+
+
+def _read_ids(lake: Lake, schema: pa.Schema, path: str) -> pa.ChunkedArray:
+    ids = lake.read_table(path, schema, [PUZZLE_ID]).column(PUZZLE_ID)
+    keep_ids(lake, path, ids)
+    return ids
 
 
 def once_each(puzzles: pa.Table) -> pa.Table:
@@ -146,7 +160,9 @@ def read_puzzle_ids(lake: Lake, game: str, paths: Sequence[str]) -> pa.ChunkedAr
 
 def readable_puzzle_ids(lake: Lake, game: str) -> pa.ChunkedArray:
     """Read the ids of all boards that the lake has; segments that are damaged are set aside."""
-    return _read_segments(lake, game, [PUZZLE_ID], spare=True).column(PUZZLE_ID)
+    read = partial(_read_ids, lake, archive_plug(game).puzzles())
+    found = [ids for _, ids in _each_segment(lake, game, read, spare=True)]
+    return pa.chunked_array([chunk for ids in found for chunk in ids.chunks], pa.string())
 
 
 def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = SEGMENT_ROWS) -> int:
@@ -157,7 +173,7 @@ def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = S
     other processes add meanwhile.
     """
     schema = archive_plug(game).puzzles()
-    ids = {path: rows.column(PUZZLE_ID) for path, rows in _segments_read(lake, game, [PUZZLE_ID])}
+    ids = dict(_each_segment(lake, game, partial(_ids_of, lake, schema)))
     known = pa.chunked_array([c for column in ids.values() for c in column.chunks], pa.string())
     table = conform(table, schema)
     table = table.filter(pc.invert(pc.is_in(table.column(PUZZLE_ID), value_set=known)))
@@ -166,7 +182,8 @@ def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = S
         rows = table.slice(start, segment_rows)
         path = _segment_path(game, rows)
         # Another process may have added the very same boards: then its file stands.
-        lake.create_table(path, rows)
+        if lake.create_table(path, rows):
+            keep_ids(lake, path, rows.column(PUZZLE_ID))
         ids[path] = rows.column(PUZZLE_ID)
     _merge_small(lake, game, ids, segment_rows)
     return len(table)
@@ -193,7 +210,9 @@ def _merge_small(
         rows = once_each(pa.concat_tables([lake.read_file(path, schema) for path in small]))
         rows = rows.sort_by(PUZZLE_ID)
         merged = _segment_path(game, rows)
-        if not lake.create_table(merged, rows):
+        if lake.create_table(merged, rows):
+            keep_ids(lake, merged, rows.column(PUZZLE_ID))
+        else:
             there = lake.read_table(merged, schema, [PUZZLE_ID])
             if not there.column(PUZZLE_ID).equals(rows.column(PUZZLE_ID)):
                 return

@@ -11,13 +11,14 @@ import pytest
 
 from benchmarks.chaos.lakes.interleaving import in_turns
 from nightgrid.archive.games import archive_plug
-from nightgrid.archive.ingest import puzzles
+from nightgrid.archive.ingest import puzzles, segment_ids
 from nightgrid.archive.ingest.puzzles import (
     add_puzzles,
     puzzles_folder,
     puzzles_table,
     read_boards,
     read_puzzle_table,
+    readable_puzzle_ids,
 )
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
@@ -154,13 +155,17 @@ def adding(lake: Lake, **found: list[Puzzle]) -> dict[str, Callable[..., int]]:
     return {name: partial(add, boards=boards) for name, boards in found.items()}
 
 
+@pytest.mark.parametrize("kept", [False, True])
 def test_of_segments_without_a_board_that_is_wanted_ids_alone_are_read(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, *, kept: bool
 ) -> None:
+    """Given ids that were written a moment ago, Then not even those are read."""
     first, second = puzzles_table(PIPS, ALL[:3]), puzzles_table(PIPS, ALL[3:6])
     monkeypatch.setattr(puzzles, "_worth_merging", lambda *_: [])
     add_puzzles(lake, "pips", first)
     add_puzzles(lake, "pips", second)
+    if not kept:
+        segment_ids._kept.clear()
     read: list[object] = []
     read_table = Lake.read_table
 
@@ -174,4 +179,32 @@ def test_of_segments_without_a_board_that_is_wanted_ids_alone_are_read(
     found = read_boards(lake, "pips", wanted)
 
     assert ids(found) == wanted.to_pylist()
-    assert sorted(map(str, read)) == ["None", "['puzzle_id']", "['puzzle_id']"]
+    assert sorted(map(str, read)) == ["None", *["['puzzle_id']"] * (0 if kept else 2)]
+
+
+def test_ids_that_are_kept_hide_no_damage_from_a_night(lake: Lake) -> None:
+    add_puzzles(lake, "pips", puzzles_table(PIPS, ALL[:3]))
+    (path,) = lake.list(puzzles_folder("pips"))
+    assert len(readable_puzzle_ids(lake, "pips")) == 3
+    lake.write_bytes(path, b"PAR1 of another kind")
+
+    assert len(readable_puzzle_ids(lake, "pips")) == 0
+
+    assert not lake.exists(path)
+
+
+def test_ids_of_segments_that_are_gone_are_kept_for_no_other(lake: Lake) -> None:
+    add_puzzles(lake, "pips", puzzles_table(PIPS, ALL[:3]))
+    for path in lake.list(puzzles_folder("pips")):
+        lake.delete(path)
+    assert add_puzzles(lake, "pips", puzzles_table(PIPS, ALL[:3])) == 3
+    assert sorted(ids(read_puzzle_table(lake, "pips"))) == sorted(
+        PIPS.puzzle_id(p) for p in ALL[:3]
+    )
+
+
+def test_the_ids_of_a_large_segment_are_not_kept(lake: Lake) -> None:
+    many = pa.chunked_array([pa.array([f"{i:032x}" for i in range(300_000)])])
+    segment_ids.keep_ids(lake, "puzzles/game=pips/seg-1.parquet", many)
+    assert segment_ids.kept_ids(lake, "puzzles/game=pips/seg-1.parquet") is None
+    assert segment_ids._kept.currsize <= segment_ids.KEPT_BYTES
