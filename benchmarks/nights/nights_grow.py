@@ -5,8 +5,8 @@
 works it in this process. Told are its seconds, of the processor and in all, the files that it
 opened, and its requests. With `--every N`, nights in between find their days at once: the lake is
 as old and as large, in less time. Then 100 on-demand jobs are asked and answered, on that lake and
-on a new one. At last a lake of 50 nights is made beside it, of which the last ones find the same
-days as the last of the old lake: what those cost more is the old lake's age.
+on a new one. Of a lake of 50 nights the last ones are worked in turn with those of the old lake, on
+the same days: what the old lake's cost more is its age.
 """
 
 from __future__ import annotations
@@ -101,26 +101,23 @@ def main() -> int:
         make_payloads(payloads, options.nights)
         with serve(options.s3) if options.s3 else nullcontext("") as server, counted() as counts:
             field = Field(payloads, folder / "old", lake_url(folder, "old", server), counts)
+            *until, last = _points(options.nights, options.every)
             points = []
-            for until in _points(options.nights, options.every):
-                points.append(_middle(field.grow(until, jump=options.every > 1)))
+            for number in until:
+                points.append(_middle(field.grow(number, jump=options.every > 1)))
                 print(_row(points[-1]), flush=True)
+            url = lake_url(folder, "young", server)
+            young = Field(payloads, folder / "young", url, counts, first=max(0, last - YOUNG))
+            field.grow(last - AT, jump=options.every > 1)
+            young.leap(min(YOUNG, last) - AT)
+            point, beside = side_by_side(field, young)
+            points.append(point)
             new = Field(payloads, folder / "new", lake_url(folder, "new", server), counts)
             new.grow(1)
             jobs = [("a new lake", new.ask()), (f"one of {options.nights} nights", field.ask())]
             field.answer_many(EARLIER_JOBS)
             jobs.append((f"the same with {EARLIER_JOBS:,} answers on demand", field.ask(JOBS)))
             idle = field.idle()
-            # Of the same days as the last nights that are told: boards differ in what they cost.
-            last = points[-1].number
-            young = Field(
-                payloads,
-                folder / "young",
-                lake_url(folder, "young", server),
-                counts,
-                first=max(0, last - YOUNG),
-            )
-            beside = _middle(young.grow(min(YOUNG, last), jump=True))
     finish(_section(options, points, jobs, idle, beside), to_results=options.write)
     if options.write:
         _draw("nights-s3" if options.s3 else "nights", points)
@@ -175,15 +172,23 @@ class Field:
 
     def grow(self, until: int, *, jump: bool = False) -> list[Night]:
         """Work nights of a day each until that one; with `jump` all but the last at once."""
-        last = max(self._number, until - AT)
-        if jump and last > self._number:
-            self._bring(last)
-            self._work()
+        if jump:
+            self.leap(until - AT)
         nights = []
         while self._number < until:
-            self._bring(self._number + 1)
-            nights.append(self._work())
+            nights.append(self.next())
         return nights[-AT:]
+
+    def leap(self, until: int) -> None:
+        """Work all nights until that one as one."""
+        if until > self._number:
+            self._bring(until)
+            self._work()
+
+    def next(self) -> Night:
+        """Work the next night."""
+        self._bring(self._number + 1)
+        return self._work()
 
     def idle(self) -> Night:
         """Work nights with nothing new."""
@@ -243,6 +248,12 @@ class Field:
             put_rows(lake, result_path(run_id), pa.Table.from_pylist([row], RESULTS))
             if number % KEEPER_MERGES == KEEPER_MERGES - 1:
                 merge_answers(lake)
+
+
+def side_by_side(old: Field, young: Field) -> tuple[Night, Night]:
+    """Work nights of two lakes in turn: of both alike whatever else changes on the machine."""
+    pairs = [(old.next(), young.next()) for _ in range(AT)]
+    return _middle([of_old for of_old, _ in pairs]), _middle([of_young for _, of_young in pairs])
 
 
 def _middle(nights: Sequence[Night]) -> Night:
