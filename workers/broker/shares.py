@@ -1,9 +1,10 @@
 """A job's first choices in Redis: idle processes take ranges of them from its worker.
 
-A job is cut into steps. Each process that works the job has a range of steps, works it from
-its beginning, and at its end takes the second half of the longest range that another process has
-left. All of it is a shortcut: the job's own worker works what no other process has brought back,
-so that losing any of it costs time and changes nothing in the answer.
+A job is cut into steps, in ranges. A range is worked from both its ends, by one process from each:
+two that work a job meet where both are done, whatever the steps cost, and each has worked steps
+that lie side by side, in which it finds much again. A process that finds no range with an end to
+begin at cuts one in the middle. All of it is a shortcut: the job's own worker works what no other
+process has brought back, so that losing any of it costs time and changes nothing in the answer.
 """
 
 from __future__ import annotations
@@ -33,28 +34,39 @@ NOTHING_LEFT, CLOSED = -1, -2
 _TAKE = """
 if redis.call('EXISTS', KEYS[1]) == 0 then return -2 end
 local process = ARGV[1]
-local function bound(side, name)
-  return tonumber(redis.call('HGET', KEYS[1], side .. ':' .. name) or '0')
+local function get(field) return redis.call('HGET', KEYS[1], field) end
+local function set(...) redis.call('HSET', KEYS[1], ...) end
+local function number(field) return tonumber(get(field) or '0') end
+local function left(range) return number('high:' .. range) - number('low:' .. range) end
+local function take(range, field, step)
+  set('at:' .. process, range)
+  return redis.call('HINCRBY', KEYS[1], field .. ':' .. range, step)
 end
-local low, high = bound('low', process), bound('high', process)
-if low >= high then
-  local victim, most = nil, 0
-  local fields = redis.call('HKEYS', KEYS[1])
-  table.sort(fields)
-  for _, field in ipairs(fields) do
-    if string.sub(field, 1, 4) == 'low:' then
-      local name = string.sub(field, 5)
-      local left = bound('high', name) - bound('low', name)
-      if left > most then victim, most = name, left end
-    end
-  end
-  if victim == nil then return -1 end
-  high = bound('high', victim)
-  low = high - math.ceil(most / 2)
-  redis.call('HSET', KEYS[1], 'high:' .. victim, low)
+local function take_from(range, is_front)
+  if is_front then return take(range, 'low', 1) - 1 end
+  return take(range, 'high', -1)
 end
-redis.call('HSET', KEYS[1], 'low:' .. process, low + 1, 'high:' .. process, high)
-return low
+
+local own = get('at:' .. process)
+if own and left(own) > 0 then return take_from(own, get('front:' .. own) == process) end
+
+local range, most = nil, 0
+for one = 1, number('ranges') do
+  local workers = (get('front:' .. one) and 1 or 0) + (get('back:' .. one) and 1 or 0)
+  local each = left(one) / (workers + 1)
+  if each > most then range, most = one, each end
+end
+if range == nil then return -1 end
+local front, back = get('front:' .. range), get('back:' .. range)
+if front and back then
+  local middle = number('low:' .. range) + math.ceil(left(range) / 2)
+  local cut = number('ranges') + 1
+  set('ranges', cut, 'low:' .. cut, middle, 'high:' .. cut, number('high:' .. range))
+  set('high:' .. range, middle, 'back:' .. cut, back, 'at:' .. back, cut)
+end
+local is_front = not front
+set((is_front and 'front:' or 'back:') .. range, process)
+return take_from(range, is_front)
 """
 
 
@@ -69,7 +81,7 @@ class Share:
     @classmethod
     def join(cls, client: redis.Redis, settings: Settings, token: str) -> Share:
         """Take part as another process."""
-        return cls(client, f"{key_prefix(settings)}share:{token}", uuid.uuid4().hex[:12])
+        return cls(client, f"{key_prefix(settings)}ranges:{token}", uuid.uuid4().hex[:12])
 
     @property
     def _outcomes(self) -> str:
@@ -93,8 +105,11 @@ class Share:
         """
         pipe = self.client.pipeline()
         fields: dict[Any, Any] = {
-            f"low:{self.process}": first,
-            f"high:{self.process}": steps,
+            "ranges": 1,
+            "low:1": first,
+            "high:1": steps,
+            "front:1": self.process,
+            f"at:{self.process}": 1,
             "steps": steps,
             "size": size,
         }

@@ -1,4 +1,4 @@
-"""Steps of a shared job: each is taken once, whoever takes them, and in ranges."""
+"""Steps of a shared job: each is taken once, whichever process takes it, and in ranges."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -23,30 +23,55 @@ def opened(client, cluster, token, first, steps, size=100):
     return share
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_every_step_is_taken_once_and_mostly_behind_the_one_before(client, cluster, seed):
-    token, steps, first = f"t{seed}", 96, 5
+def dealt(client, cluster, token, first, steps, order):
+    """Let processes take steps in an order; tell what each took until there was nothing left."""
     owner = opened(client, cluster, token, first, steps)
-    shares_open = [owner, *(Share.join(client, cluster, token) for _ in range(3))]
-    draw, taken = random.Random(seed), {one.process: [] for one in shares_open}
-    while shares_open:
-        one = draw.choice(shares_open)
-        step = one.take()
-        if step == NOTHING_LEFT:
-            shares_open.remove(one)
-        else:
-            taken[one.process].append(step)
-    assert sorted(chain.from_iterable(taken.values())) == list(range(first, steps))
-    jumps = sum(b != a + 1 for mine in taken.values() for a, b in pairwise(mine))
-    assert jumps < 24, "a process goes on where it is, and jumps only when its range is at its end"
-    assert taken[owner.process][0] == first
+    processes = [owner, *(Share.join(client, cluster, token) for _ in range(max(order)))]
+    taken = [[] for _ in processes]
+    for number in order:
+        step = processes[number].take()
+        if step != NOTHING_LEFT:
+            taken[number].append(step)
+    for one, steps_of_one in zip(processes, taken, strict=True):
+        while (step := one.take()) != NOTHING_LEFT:
+            steps_of_one.append(step)
     owner.close()
+    return taken
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("others", [1, 2, 3, 7])
+def test_every_step_is_taken_once_and_mostly_beside_the_one_before(client, cluster, seed, others):
+    draw = random.Random(seed)
+    order = [0, *draw.choices(range(others + 1), k=200)]
+    taken = dealt(client, cluster, f"t{seed}-{others}", 5, 96, order)
+    assert sorted(chain.from_iterable(taken)) == list(range(5, 96))
+    jumps = sum(abs(b - a) != 1 for mine in taken for a, b in pairwise(mine))
+    assert jumps <= 3 * others, "a process goes on where it is, and jumps when its range is done"
+    assert taken[0][0] == 5
+
+
+@pytest.mark.parametrize("pace", [1, 2, 9])
+def test_two_processes_meet_where_both_are_done(client, cluster, pace):
+    order = [0, *[1] * pace] * 40
+    first, second = dealt(client, cluster, f"pace{pace}", 3, 40, order)
+    assert first == list(range(3, 3 + len(first)))
+    assert second == list(range(39, 39 - len(second), -1))
+    assert abs(pace * len(first) - len(second)) <= pace
+
+
+def test_a_third_process_cuts_the_range_of_two_in_the_middle(client, cluster):
+    taken = dealt(client, cluster, "three", 0, 96, [0, 1, 2, 0, 1, 2, 3, 3])
+    assert taken[0][:2] == [0, 1]
+    assert taken[1][:2] == [95, 94]
+    assert taken[2][:2] == [47, 46]
+    assert taken[3][:2] == [48, 49]
 
 
 def test_a_share_that_is_closed_gives_nothing(client, cluster):
     owner = opened(client, cluster, "closed", 0, 4)
     other = Share.join(client, cluster, "closed")
-    assert other.take() == 2
+    assert other.take() == 3
     owner.close()
     assert (owner.take(), other.take()) == (CLOSED, CLOSED)
     assert Share.join(client, cluster, "never was").take() == CLOSED
@@ -74,7 +99,7 @@ def test_a_process_that_is_called_early_waits_until_it_is_open(client, cluster):
         shape = pool.submit(other.opened, 60.0)
         owner.open(0, 4, 4711, notified=1)
         assert shape.result() == (4, 4711)
-    assert other.take() == 2
+    assert other.take() == 3
     owner.close()
 
 

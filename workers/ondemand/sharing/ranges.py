@@ -236,12 +236,13 @@ def work_ranges(
         step = _quietly(share.take)
         if step is None or step < 0:
             break
-        if step != high or low == high:
-            if low < high:
-                yield ended()
+        if low < high and step not in (low - 1, high):
+            yield ended()
+            low = high
+        if low == high:
             low = high = step
         steps.work(step, step + 1)
-        high = step + 1
+        low, high = min(low, step), max(high, step + 1)
     if low < high:
         yield ended()
 

@@ -1,9 +1,9 @@
 """A job that several processes work has the answer that one would have given."""
 
 import json
-import math
 import threading
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 import redis
@@ -27,10 +27,11 @@ COUNT, BEST = Ask(kind="count"), Ask(kind="best", limit=7)
 
 
 class Pot:
-    """Steps in this process, as nightgrid.workers.broker.shares keeps them in Redis."""
+    """Steps in this process: the owner takes them from the front, and all others from the back."""
 
     def __init__(self, first, steps):
-        self.left, self.out, self.changed = {"owner": [first, steps]}, [], threading.Condition()
+        self.left, self.out = list(range(first, steps)), []
+        self.changed = threading.Condition()
 
     def share(self, name):
         return PotShare(self, name)
@@ -42,17 +43,9 @@ class PotShare:
 
     def take(self):
         with self.pot.changed:
-            left = self.pot.left
-            mine = left.setdefault(self.name, [0, 0])
-            if mine[0] >= mine[1]:
-                victim = max(left, key=lambda name: left[name][1] - left[name][0])
-                many = left[victim][1] - left[victim][0]
-                if many <= 0:
-                    return NOTHING_LEFT
-                mine[:] = [left[victim][1] - math.ceil(many / 2), left[victim][1]]
-                left[victim][1] = mine[0]
-            mine[0] += 1
-            return mine[0] - 1
+            if not self.pot.left:
+                return NOTHING_LEFT
+            return self.pot.left.pop(0 if self.name == "owner" else -1)
 
     def bring(self, value):
         with self.pot.changed:
@@ -143,6 +136,26 @@ def test_what_a_helper_does_not_bring_is_worked_by_the_owner(game, monkeypatch, 
         outcome, parts = shared(game, COUNT, open_share)
     assert (outcome.status, outcome.count) == (whole.status, whole.count)
     assert {part.worker for part in parts} == {"w"}
+
+
+@pytest.mark.parametrize(
+    ("taken", "worked"),
+    [
+        ([3, 4, 5], [(3, 6)]),
+        ([7, 6, 5], [(5, 8)]),
+        ([2, 7, 6, 3, 4, 0], [(2, 3), (6, 8), (3, 5), (0, 1)]),
+        ([], []),
+    ],
+    ids=["from the front", "from the back", "here and there", "nothing"],
+)
+def test_steps_that_lie_side_by_side_are_one_range(game, taken, worked):
+    steps = Steps.of(game.ranged(BOARD, COUNT, Budget()))
+    given = iter([*taken, NOTHING_LEFT])
+    found = list(work_ranges(steps, SimpleNamespace(take=lambda: next(given)), "w"))
+    assert [(one.low, one.high) for one in found] == worked
+    alone = Steps.of(game.ranged(BOARD, COUNT, Budget()))
+    alone.work(0, alone.count)
+    assert [one.outcome.count for one in found] == [alone.outcome(*r).count for r in worked]
 
 
 def test_without_a_server_the_owner_works_all(game):
