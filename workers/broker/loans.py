@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ KEPT_SECONDS = 900
 """Longer than any task may run."""
 LOOK_SECONDS = 0.02
 """How often a process that lends its core looks whether it is given back."""
+AWAIT_SECONDS = 0.0005
+"""How often a process that waits for cores looks whether they are lent."""
 
 
 def machine_id() -> str:
@@ -51,11 +53,13 @@ class Loan:
 
     client: redis.Redis
     key: str
+    asked: int = field(default=0, compare=False)
+    """How many processes are asked for their cores."""
 
     @classmethod
-    def of(cls, client: redis.Redis, settings: Settings, token: str) -> Loan:
-        """Name the loan of a token."""
-        return cls(client, f"{key_prefix(settings)}loan:{token}")
+    def of(cls, client: redis.Redis, settings: Settings, token: str, asked: int = 0) -> Loan:
+        """Name the loan of a token, for which so many processes are asked."""
+        return cls(client, f"{key_prefix(settings)}loan:{token}", asked)
 
     @property
     def _lent(self) -> str:
@@ -65,10 +69,17 @@ class Loan:
         """Ask for cores. Raises RedisError."""
         self.client.set(self.key, os.getpid(), ex=KEPT_SECONDS)
 
-    def lenders(self) -> list[str]:
-        """Tell which workers lend a core, once for each process. Raises RedisError."""
-        lent: Any = self.client.lrange(self._lent, 0, -1)
-        return [name.decode() if isinstance(name, bytes) else str(name) for name in lent]
+    def lenders(self, wait_s: float = 0.0) -> list[str]:
+        """Tell which workers lend a core, once for each process. Raises RedisError.
+
+        Those that are asked are waited for, but no longer than `wait_s` seconds.
+        """
+        until = time.monotonic() + wait_s
+        while True:
+            lent: Any = self.client.lrange(self._lent, 0, -1)
+            if len(lent) >= self.asked or time.monotonic() >= until:
+                return [name.decode() if isinstance(name, bytes) else str(name) for name in lent]
+            time.sleep(AWAIT_SECONDS)
 
     def close(self) -> None:
         """Give every core back. Raises RedisError."""

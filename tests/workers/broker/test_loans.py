@@ -44,6 +44,25 @@ def test_a_core_is_lent_until_it_is_given_back(client, cluster):
     assert cluster.hard_limit_seconds < loans.KEPT_SECONDS
 
 
+def test_all_who_were_asked_are_waited_for(client, cluster):
+    loan = Loan.of(client, cluster, "three", 3)
+    loan.open()
+    threads, _ = lent_by(loan, ["a", "b", "c"], os.getpid())
+    assert sorted(loan.lenders(600.0)) == ["a", "b", "c"]
+    loan.close()
+    for thread in threads:
+        thread.join()
+
+
+def test_who_does_not_come_is_not_waited_for_long(client, cluster):
+    loan = Loan.of(client, cluster, "one of two", 2)
+    loan.open()
+    client.rpush(f"{loan.key}:lent", "a")
+    assert loan.lenders() == ["a"]
+    assert loan.lenders(0.01) == ["a"]
+    loan.close()
+
+
 def test_nothing_is_lent_to_a_job_that_is_done_or_a_process_that_died(client, cluster):
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()

@@ -45,7 +45,7 @@ class IdleProcesses:
                 if not queues:
                     return None
                 token = uuid.uuid4().hex
-                loan = Loan.of(self.client, self.settings, token)
+                loan = Loan.of(self.client, self.settings, token, len(queues))
                 loan.open()
                 about = {"machine": machine_id(), "borrower": os.getpid()}
                 self.notify(record, queues, {"token": token, **about})

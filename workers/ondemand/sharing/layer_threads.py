@@ -34,6 +34,9 @@ Tell = Callable[[int, Statistics], None]
 ALONE_ROWS = 30_000
 """States of a layer from which on a job asks for cores: most boards that take a tenth of a second
 have fewer."""
+LENT_WITHIN_S = 0.01
+"""How long it waits for them once, before the next layer, which may take ten times as long: idle
+processes lend their cores after 2 or 3 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +136,9 @@ def count_with_threads(
                 tell(layer, count.statistics)
             # From here on it looks behind each layer who lends a core.
             rows_max = 0
+            wait_s = 0.0 if loan else LENT_WITHIN_S
             loan = loan or borrow()
-            lenders = _lenders(loan)
+            lenders = _lenders(loan, wait_s)
             if lenders:
                 return job.with_threads(count, layer, lenders)
         return job.ended([count.total() if count.layers else 0], count.statistics), []
@@ -142,9 +146,9 @@ def count_with_threads(
         _close(loan)
 
 
-def _lenders(loan: Loan | None) -> list[str]:
+def _lenders(loan: Loan | None, wait_s: float) -> list[str]:
     try:
-        return [] if loan is None else loan.lenders()
+        return [] if loan is None else loan.lenders(wait_s)
     except redis.RedisError:
         return []
 

@@ -33,7 +33,7 @@ class Lent:
     def __init__(self, lenders=("b",), after=0):
         self.names, self.after, self.closed = list(lenders), after, 0
 
-    def lenders(self):
+    def lenders(self, _wait_s):
         self.after -= 1
         return self.names if self.after < 0 else []
 
@@ -87,9 +87,22 @@ def test_a_large_board_asks_for_cores(monkeypatch):
     assert len(parts) == 2
 
 
+def test_it_waits_for_cores_once():
+    waits = []
+
+    class Late(Lent):
+        def lenders(self, wait_s):
+            waits.append(wait_s)
+            return super().lenders(wait_s)
+
+    _, parts = count(Late(after=2))
+    assert len(parts) == 2
+    assert waits == [layer_threads.LENT_WITHIN_S, 0.0, 0.0]
+
+
 def test_without_a_server_it_counts_alone():
     class Away:
-        def fail(self):
+        def fail(self, *_):
             raise redis.ConnectionError("away")
 
         lenders = close = fail
