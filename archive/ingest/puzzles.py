@@ -75,7 +75,7 @@ def read_puzzles_but(lake: Lake, game: str, known: pa.Array) -> tuple[pa.Table, 
     """
     schema = archive_plug(game).puzzles()
     seen, found = [pa.array([], pa.string())], [schema.empty_table()]
-    for path, ids in _each_segment(lake, game, partial(_ids_of, lake, schema)):
+    for path, ids in _each_ids(lake, game):
         is_known = pc.is_in(ids, value_set=known)
         seen += ids.filter(is_known).chunks
         if not pc.all(is_known).as_py():
@@ -93,7 +93,7 @@ def read_boards(lake: Lake, game: str, puzzle_ids: pa.Array) -> pa.Table:
     """
     schema = archive_plug(game).puzzles()
     found = [schema.empty_table()]
-    for path, ids in _each_segment(lake, game, partial(_ids_of, lake, schema)):
+    for path, ids in _each_ids(lake, game):
         if pc.any(pc.is_in(ids, value_set=puzzle_ids)).as_py():
             # One that was merged meanwhile is empty, and stands in a segment that comes.
             table = lake.read_table(path, schema)
@@ -129,10 +129,15 @@ def _each_segment(
                 set_aside(lake, path)
 
 
-def _ids_of(lake: Lake, schema: pa.Schema, path: str) -> pa.ChunkedArray:
-    """Tell the ids of a segment, without a look at one that was read or written a moment ago."""
-    known = kept_ids(lake, path)
-    return _read_ids(lake, schema, path) if known is None else known
+def _each_ids(lake: Lake, game: str) -> Iterator[tuple[str, pa.ChunkedArray]]:
+    """Tell the ids of each segment; those that were read or written a moment ago are not read."""
+    schema = archive_plug(game).puzzles()
+
+    def ids_of(path: str) -> pa.ChunkedArray:
+        known = kept_ids(lake, path)
+        return _read_ids(lake, schema, path) if known is None else known
+
+    return _each_segment(lake, game, ids_of)
 
 
 def _read_ids(lake: Lake, schema: pa.Schema, path: str) -> pa.ChunkedArray:
@@ -173,7 +178,7 @@ def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = S
     other processes add meanwhile.
     """
     schema = archive_plug(game).puzzles()
-    ids = dict(_each_segment(lake, game, partial(_ids_of, lake, schema)))
+    ids = dict(_each_ids(lake, game))
     known = pa.chunked_array([c for column in ids.values() for c in column.chunks], pa.string())
     table = conform(table, schema)
     table = table.filter(pc.invert(pc.is_in(table.column(PUZZLE_ID), value_set=known)))
@@ -181,10 +186,10 @@ def add_puzzles(lake: Lake, game: str, table: pa.Table, *, segment_rows: int = S
     for start in range(0, len(table), segment_rows):
         rows = table.slice(start, segment_rows)
         path = _segment_path(game, rows)
+        ids[path] = rows.column(PUZZLE_ID)
         # Another process may have added the very same boards: then its file stands.
         if lake.create_table(path, rows):
-            keep_ids(lake, path, rows.column(PUZZLE_ID))
-        ids[path] = rows.column(PUZZLE_ID)
+            keep_ids(lake, path, ids[path])
     _merge_small(lake, game, ids, segment_rows)
     return len(table)
 

@@ -59,7 +59,7 @@ FIRST = "2020-01-01"
 AT = 10
 """Nights of which the median is told."""
 YOUNG = 50
-"""Nights of the lake that the old one is compared with, made at the end beside it."""
+"""Nights of the lake that the old one is compared with, made beside it."""
 RUNS_KEPT_S = 20.0
 JOBS = 100
 EARLIER_JOBS = 5_000

@@ -208,3 +208,14 @@ def test_the_ids_of_a_large_segment_are_not_kept(lake: Lake) -> None:
     segment_ids.keep_ids(lake, "puzzles/game=pips/seg-1.parquet", many)
     assert segment_ids.kept_ids(lake, "puzzles/game=pips/seg-1.parquet") is None
     assert segment_ids._kept.currsize <= segment_ids.KEPT_BYTES
+
+
+def test_ids_that_are_kept_hold_no_larger_table(lake: Lake) -> None:
+    many = pa.chunked_array([pa.array([f"{i:032x}" for i in range(300_000)])])
+    before = pa.total_allocated_bytes()
+    segment_ids.keep_ids(lake, "puzzles/game=pips/seg-2.parquet", many.slice(7, 10))
+    del many
+    assert pa.total_allocated_bytes() - before < 0
+    kept = segment_ids.kept_ids(lake, "puzzles/game=pips/seg-2.parquet")
+    assert kept is not None
+    assert kept.to_pylist() == [f"{i:032x}" for i in range(7, 17)]
