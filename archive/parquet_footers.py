@@ -13,17 +13,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, BinaryIO
+from threading import Lock
+from typing import Any, BinaryIO, NamedTuple
+
+from cachetools import LRUCache, cached
 
 FOOTER_BYTES_MAX = 2**24
 """Bytes of a footer that is read: some 100,000 column chunks. As records they take ten times as
 much."""
 _TAIL_BYTES = 8
 _MAGIC = b"PAR1"
-_KEPT_FOOTERS = 4
-"""Footers that are kept as they were read: row groups are read one by one, each after a look at the
-footer of its file."""
+_KEPT_FOOTERS = 64
+"""Footers that are kept as they were read, at most, and no more than FOOTER_BYTES_MAX of them: row
+groups are read one by one, each after a look at the footer of its file, and a night looks at the
+same small files several times."""
 _DEPTH_MAX = 16
 """Structs and lists within one another; parquet.thrift has eight."""
 
@@ -57,6 +60,12 @@ class RowGroup:
     columns: tuple[ColumnChunk, ...]
 
 
+class _Footer(NamedTuple):
+    size: int
+    """Its share of FOOTER_BYTES_MAX among the footers that are kept."""
+    groups: tuple[RowGroup, ...]
+
+
 def read_row_groups(stream: BinaryIO) -> tuple[RowGroup, ...]:
     """Read what the footer of a file says of its row groups.
 
@@ -74,11 +83,11 @@ def read_row_groups(stream: BinaryIO) -> tuple[RowGroup, ...]:
             "row groups"
         )
     stream.seek(size - _TAIL_BYTES - length)
-    return _row_groups(bytes(stream.read(length)))
+    return _read_footer(bytes(stream.read(length))).groups
 
 
-@lru_cache(maxsize=_KEPT_FOOTERS)
-def _row_groups(footer: bytes) -> tuple[RowGroup, ...]:
+@cached(LRUCache(FOOTER_BYTES_MAX, lambda footer: footer.size), lock=Lock())
+def _read_footer(footer: bytes) -> _Footer:
     try:
         found, _ = read_struct(footer, _FILE)
         groups = tuple(_row_group(fields) for fields in found[_ROW_GROUPS])
@@ -86,7 +95,7 @@ def _row_groups(footer: bytes) -> tuple[RowGroup, ...]:
     except (KeyError, IndexError, ValueError, RecursionError, StopIteration) as error:
         # What Python says of it names no place in the file.
         raise FooterError("its footer cannot be read") from error
-    return groups
+    return _Footer(max(len(footer), FOOTER_BYTES_MAX // _KEPT_FOOTERS), groups)
 
 
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE = 1, 2, 3, 4, 5, 6, 7

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import os
 import stat
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -68,11 +67,13 @@ class FolderSource:
         folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             for name, date in self._dated:
-                with suppress(OSError):
+                try:  # `suppress` takes a quarter as long as the look itself.
                     told = os.stat(name, dir_fd=folder)
-                    if stat.S_ISREG(told.st_mode):
-                        days.append(date)
-                        found.append(told)
+                except OSError:
+                    continue
+                if stat.S_ISREG(told.st_mode):
+                    days.append(date)
+                    found.append(told)
         finally:
             os.close(folder)
         facts = np.empty((len(found), 1 + len(FILE_FACTS)), np.int64)

@@ -60,6 +60,27 @@ def test_row_groups_are_those_that_arrow_reads(options: dict[str, Any]) -> None:
                 assert (column.lowest, column.highest) == bounds
 
 
+def test_a_footer_is_read_once_as_long_as_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Any] = []
+    check = parquet_footers._check_columns
+
+    def checking(schema: Any, groups: Any) -> None:
+        read.append(schema)
+        check(schema, groups)
+
+    monkeypatch.setattr(parquet_footers, "_check_columns", checking)
+    files = [_file(row_group_size=size) for size in range(3, 33)]
+    first = [read_row_groups(file) for file in files]
+    assert len(read) == len(files)
+    assert [read_row_groups(file) for file in files] == first
+    assert len(read) == len(files)
+    for size in range(33, 98):
+        read_row_groups(_file(row_group_size=size, compression="none"))
+    read.clear()
+    read_row_groups(files[0])
+    assert len(read) == 1, "no more are kept than a night needs"
+
+
 @pytest.mark.parametrize(
     "data",
     [
