@@ -1,17 +1,21 @@
 """A count by layers that several threads of one process carry on side by side.
 
-The states of a layer are sorted by bucket and cut into as many parts of the same size as there are
-threads. Each thread gathers the states of its buckets, wherever they were reached, and carries them
-on by one layer. So every state is carried on once, as in a count by one thread.
+The states of a layer are sorted by bucket. Most of them are cut into as many ranges of the same
+number of states as there are threads, and the rest of a large layer into small ones. Each thread
+gathers the states of its range, wherever they were reached, and carries them on by one layer; then
+it takes small ranges as long as there are any, since states of different buckets differ in what
+they cost. So every state is carried on once, as in a count by one thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from threading import Barrier, BrokenBarrierError
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nightgrid.solvers.algebra import Budget, Statistics
 from nightgrid.solvers.layered_count import LayeredCount
@@ -21,12 +25,38 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    Sorted = tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]
-    """Rows sorted by bucket, and where each bucket begins."""
+    Rows = npt.NDArray[np.uint64]
+    Begins = npt.NDArray[np.int64]
 
 TakeUp = Callable[[Budget], LayeredCount | None]
 TABLE_SHARE = 0.75
 """The tables' part of the budget; the rest is for the states on their way between threads."""
+SPARE_FROM = 50_000
+"""States of a layer from which on some are left for the threads that are done first, ..."""
+SPARE_SHARE = 0.25
+"""... this share of them ..."""
+SPARE_RANGES = 4
+"""... in so many ranges for each thread: one is three hundredths of a layer with two threads."""
+
+
+class _Sorted(NamedTuple):
+    """States of one layer, sorted by bucket."""
+
+    rows: Rows
+    begins: Begins
+    """Where each bucket begins, and where the last one ends."""
+    in_table: bool
+    """Whether they lie in a thread's table, which is used again."""
+
+    def range(self, start: int, stop: int) -> _Sorted:
+        """Give the states of a range of buckets, in memory that stays theirs."""
+        begins = self.begins[start : stop + 1]
+        rows = self.rows[begins[0] : begins[-1]]
+        return _Sorted(rows.copy() if self.in_table else rows, begins - begins[0], in_table=False)
+
+
+_Range = list[_Sorted]
+"""The states of a range of buckets, as several threads have reached them."""
 
 
 class ThreadedCount:
@@ -35,8 +65,11 @@ class ThreadedCount:
     def __init__(self, alone: LayeredCount, counts: Sequence[LayeredCount], budget: Budget) -> None:
         self._alone, self._counts = alone, counts
         self._budget = budget
-        self._found: dict[int, list[Sorted]] = {}
-        """The states of each layer, as the threads have reached them."""
+        self._found: dict[int, _Range] = {}
+        """The states of a layer, as the threads have reached them."""
+        self._spare: deque[_Range] = deque()
+        """Ranges of the present layer that a thread takes when it is done with its own."""
+        self._totals = [0] * len(counts)
 
     @classmethod
     def divide(
@@ -72,7 +105,7 @@ class ThreadedCount:
 
     def totals(self) -> list[int]:
         """Add the counts of each thread's states up."""
-        return [count.total() for count in self._counts]
+        return list(self._totals)
 
     def advance(
         self, first: int, reached: Callable[[int], None] | None = None
@@ -82,7 +115,7 @@ class ThreadedCount:
         `first` comes before the last layer. `reached` is told each layer, by one of the threads.
         """
         many = len(self._counts)
-        self._found = {first: [self._alone.by_bucket()]}
+        self._found = {first: [_Sorted(*self._alone.by_bucket(), in_table=True)]}
         self._found |= {layer: [] for layer in range(first + 1, self._counts[0].layers)}
         together = Barrier(many)
         with ThreadPoolExecutor(many, "layer") as pool:
@@ -106,17 +139,22 @@ class ThreadedCount:
                 if self.statistics.nodes > self._budget.nodes:
                     # Each thread finds the same: none spends anything before all have looked.
                     return ReasonCode.NODES
-                taken = self._taken(layer, number)
+                mine = self._taken(layer, number)
                 # The tables in which these states lie are used again from here on.
                 together.wait()
-                why = _carried(layer, count, taken)
+                if number == 0:
+                    del self._found[layer]
+                why = _carried(layer, count, mine)
+                while why is None and (more := self._next_spare()) is not None:
+                    self._keep(layer + 1, number, in_table=False)
+                    why = _carried(layer, count, more)
                 if why is not None:
                     together.abort()
                     return why
                 if reached is not None:
                     reached(layer + 1)
+                self._keep(layer + 1, number, in_table=True)
                 if layer + 1 < count.layers:
-                    self._found[layer + 1].append(count.by_bucket())
                     together.wait()
         except BrokenBarrierError:
             # Another thread tells why.
@@ -126,30 +164,54 @@ class ThreadedCount:
             raise
         return None
 
-    def _taken(self, layer: int, number: int) -> list[Sorted]:
-        """Copy the states that one thread carries on, wherever they were reached."""
-        found = self._found[layer]
-        cuts = _even_cuts([begins for _, begins in found], len(self._counts))
-        start, stop = cuts[number], cuts[number + 1]
-        return [
-            (rows[begins[start] : begins[stop]].copy(), begins[start : stop + 1] - begins[start])
-            for rows, begins in found
-        ]
+    def _taken(self, layer: int, number: int) -> _Range:
+        """Take the states that one thread carries on, and make its share of the spare ranges."""
+        found, many = self._found[layer], len(self._counts)
+        ranges = list(_ranges([states.begins for states in found], many))
+
+        def take(start: int, stop: int) -> _Range:
+            return [states.range(start, stop) for states in found]
+
+        self._spare.extend(take(*cuts) for cuts in ranges[many + number :: many])
+        return take(*ranges[number])
+
+    def _next_spare(self) -> _Range | None:
+        try:
+            return self._spare.popleft()
+        except IndexError:
+            return None
+
+    def _keep(self, layer: int, number: int, *, in_table: bool) -> None:
+        """Keep the states that one thread has reached, or add their counts up in the last layer.
+
+        They are copied unless they may stay in its table until all have taken theirs.
+        """
+        count = self._counts[number]
+        if layer == count.layers:
+            self._totals[number] += count.total()
+            return
+        rows, begins = count.by_bucket()
+        self._found[layer].append(_Sorted(rows if in_table else rows.copy(), begins, in_table))
 
 
-def _even_cuts(begins: Sequence[npt.NDArray[np.int64]], into: int) -> list[int]:
-    """Cut the buckets into ranges of about as many states."""
+def _ranges(begins: Sequence[Begins], threads: int) -> Iterator[tuple[int, int]]:
+    """Cut the buckets into ranges: one for each thread, then those that are spare."""
     import numpy as np
 
     before = np.sum(begins, axis=0)
-    wanted = [int(before[-1]) * i // into for i in range(1, into)]
-    return [0, *np.searchsorted(before, wanted).tolist(), len(before) - 1]
+    states = int(before[-1])
+    spare = int(states * SPARE_SHARE) if states >= SPARE_FROM else 0
+    wanted = [(states - spare) * i // threads for i in range(1, threads + 1)]
+    small = threads * SPARE_RANGES if spare else 0
+    wanted += [states - spare + spare * i // small for i in range(1, small + 1)]
+    cuts = [0, *np.searchsorted(before, wanted[:-1]).tolist(), len(before) - 1]
+    return pairwise(cuts)
 
 
-def _carried(layer: int, count: LayeredCount, taken: list[Sorted]) -> ReasonCode | None:
+def _carried(layer: int, count: LayeredCount, taken: _Range) -> ReasonCode | None:
     count.clear()
-    for rows, begins in taken:
-        if not count.hold(rows, begins):
+    for states in taken:
+        if not count.hold(states.rows, states.begins):
             return ReasonCode.TABLE_BYTES
     taken.clear()
     if not count.gather_held():

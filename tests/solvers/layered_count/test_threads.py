@@ -1,10 +1,14 @@
 """Threads that divide the layers of a count find what one finds."""
 
+import time
+from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.layered_count import threads
 from nightgrid.solvers.layered_count.threads import TABLE_SHARE, ThreadedCount
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import LOOSE
@@ -25,30 +29,71 @@ def board(dominoes, seed=1):
 BOARD = board(10)
 
 
-def divided(puzzle, layer, threads, budget=BUDGET):
+def divided(puzzle, layer, many, budget=BUDGET):
     """Count a board alone up to a layer, and take it up with threads from there."""
     alone = PIPS.layered(puzzle, budget)
     alone.begin()
     assert alone.advance(0, layer) == (layer, None)
     take_up = lambda each: PIPS.layered(puzzle, each)  # noqa: E731
-    count = ThreadedCount.divide(alone, take_up, budget, threads)
+    count = ThreadedCount.divide(alone, take_up, budget, many)
     assert count is not None
     return count
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("spare_from", [1, 500, threads.SPARE_FROM])
+@pytest.mark.parametrize("many", [1, 2, 3])
 @pytest.mark.parametrize("layer", [0, 1, 4, 9])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_threads_count_what_one_counts(threads, layer, seed):
+def test_threads_count_what_one_counts(monkeypatch, spare_from, many, layer, seed):
+    monkeypatch.setattr(threads, "SPARE_FROM", spare_from)
     puzzle = board(10, seed)
     whole = PIPS.solve(puzzle, COUNT)
-    count = divided(puzzle, layer, threads)
+    count = divided(puzzle, layer, many)
     assert count.advance(layer) is None
     assert sum(count.totals()) == (whole.count or 0)
     assert count.statistics.nodes == whole.statistics.nodes
-    # Each thread has the full board as a state of its own.
-    assert 0 <= count.statistics.states - whole.statistics.states < threads
-    assert len(count.parts) == threads
+    # Each range of the last layer but one has the full board as a state of its own.
+    ranges = many * (1 + threads.SPARE_RANGES)
+    assert 0 <= count.statistics.states - whole.statistics.states < ranges
+    assert len(count.parts) == many
+
+
+def test_what_one_thread_is_too_slow_for_the_other_takes(monkeypatch):
+    monkeypatch.setattr(threads, "SPARE_FROM", 1)
+    count = divided(BOARD, 3, 2)
+    slow, quick = count._counts
+    worked = Counter()
+
+    def watch(one, name):
+        advance = one.advance
+
+        def watched(layer, last):
+            # All that is spare is taken before the slow one is done with its own range.
+            while one is slow and layer == 5 and count._spare:
+                time.sleep(0.001)
+            worked[name, layer] += 1
+            return advance(layer, last)
+
+        one.advance = watched
+
+    watch(slow, "slow")
+    watch(quick, "quick")
+    assert count.advance(3) is None
+    assert sum(count.totals()) == PIPS.solve(BOARD, COUNT).count
+    assert (worked["slow", 5], worked["quick", 5]) == (1, 1 + 2 * threads.SPARE_RANGES)
+
+
+def test_ranges_hold_every_bucket_once_and_the_spare_ones_are_small():
+    begins = [np.arange(1025) * 100, np.arange(1025) * 300]
+    cuts = list(threads._ranges(begins, 2))
+    assert [low for low, _ in cuts] == [0, *[high for _, high in cuts[:-1]]]
+    assert cuts[-1][1] == 1024
+    assert len(cuts) == 2 * (1 + threads.SPARE_RANGES)
+    sizes = [high - low for low, high in cuts]
+    assert abs(sizes[0] - sizes[1]) <= 1
+    assert max(sizes[2:]) < 1024 * threads.SPARE_SHARE / 2 / threads.SPARE_RANGES + 2
+    few = list(threads._ranges([np.arange(1025)], 2))
+    assert few == [(0, 512), (512, 1024)]
 
 
 def test_nodes_of_all_threads_count_together():
