@@ -24,9 +24,9 @@ much."""
 _TAIL_BYTES = 8
 _MAGIC = b"PAR1"
 _KEPT_FOOTERS = 64
-"""Footers that are kept as they were read, at most, and no more than FOOTER_BYTES_MAX of them: row
-groups are read one by one, each after a look at the footer of its file, and a night looks at the
-same small files several times."""
+"""So many footers are kept as they were read, at most, of FOOTER_BYTES_MAX together: row groups are
+read one by one, each after a look at the footer of its file, and a night looks at the same small
+files several times."""
 _DEPTH_MAX = 16
 """Structs and lists within one another; parquet.thrift has eight."""
 

@@ -35,7 +35,7 @@ def kept_ids(lake: Lake, path: str) -> pa.ChunkedArray | None:
 def keep_ids(lake: Lake, path: str, ids: pa.ChunkedArray) -> None:
     """Keep the ids of a segment. Those of a large one, and of one without a board, are not kept."""
     # A segment that is gone is read as one without a board.
-    if len(ids):
+    if len(ids) and ids.nbytes <= KEPT_BYTES:
         # A slice would hold the ids of the whole table that it is of.
         own = pa.chunked_array([pa.concat_arrays(ids.chunks)])
         with _lock, suppress(ValueError):

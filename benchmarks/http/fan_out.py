@@ -15,7 +15,8 @@ worker: `split=never`. Two: one process of the interactive worker and one of the
 is idle, with `split=auto`. A run has both processes' queues in either case, so it gains nothing.
 Which boards are slowest is found first, in this process: of every Strands board a tenth of the
 first choices is worked, and those that promise to take longest are solved; so are the boards of
-Pips, of which those are left out that no task solves. Exits with 1 if an answer differs.
+Pips. Those that it does not solve are left out: they may become runs. Exits with 1 if an answer
+differs.
 """
 
 from __future__ import annotations
@@ -210,8 +211,7 @@ def main() -> int:
         "Wall time from the submission to the answer, medians. Ratio: of two workers' time to one "
         "worker's, median over boards, and its least and most. Shared: boards that were divided; "
         f"parts: the median of theirs. Answers that differ: {len(differ)}. Left out are "
-        f"Pips boards that one process does not solve in {TASK_S:g} s and the default memory: they "
-        "are runs with either number of workers."
+        f"boards that one process does not solve in {TASK_S:g} s and the default memory."
     )
     finish(section, to_results=options.write)
     return 1 if differ else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ CANDIDATES = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """A board and what it took in this process; TASK_S for one that it did not solve."""
+    """A board and what it took in this process, without end for one that it did not solve."""
 
     game: str
     name: str
@@ -42,20 +43,23 @@ class Board:
 def chosen(options: argparse.Namespace) -> dict[str, list[Board]]:
     """Find the slowest boards of Strands and of Pips, and quick ones of both."""
     strands, quick_strands = _strands(options)
-    # One that no task solves is a run with either number of workers.
-    pips = [
-        board
-        for board in _loose([options.dominoes], range(options.seeds))
-        if board.alone_s < TASK_S
-    ]
+    pips = _solved(_loose([options.dominoes], range(options.seeds)))
     each = -(-options.small // len(QUICK_DOMINOES))
     quick_pips = _loose(QUICK_DOMINOES, range(1000, 1000 + each))
     return {
-        "Strands": strands[: options.boards],
+        "Strands": _solved(strands)[: options.boards],
         "Pips": pips[: options.boards],
         "quick Strands": _quick(quick_strands, options.small),
         "quick Pips": _quick(quick_pips, options.small),
     }
+
+
+def _solved(boards: Sequence[Board]) -> list[Board]:
+    """Leave boards out that one process did not solve: they may become runs."""
+    solved = [board for board in boards if board.alone_s < math.inf]
+    if unsolved := len(boards) - len(solved):
+        print(f"\nleft out: {unsolved}", file=sys.stderr)
+    return solved
 
 
 def _quick(boards: Sequence[Board], most: int) -> list[Board]:
@@ -113,6 +117,6 @@ def _timed(name: str, called: str, puzzle: Any) -> Board:
     outcome = game.solve(puzzle, ASKS[name], None, Budget(seconds=TASK_S))
     taken_s = time.thread_time() - begun
     if outcome.status is Status.OVER_BUDGET:
-        taken_s = TASK_S
+        taken_s = math.inf
     print(f"\r{name} {called}: {taken_s:.2f} s    ", end="", file=sys.stderr)
     return Board(game=name, name=called, puzzle=puzzle, alone_s=taken_s)

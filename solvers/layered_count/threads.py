@@ -10,7 +10,7 @@ they cost. So every state is carried on once, as in a count by one thread.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -37,6 +37,9 @@ SPARE_SHARE = 0.25
 """... this share of them ..."""
 SPARE_RANGES = 4
 """... in so many ranges for each thread: one is three hundredths of a layer with two threads."""
+SPARE_BYTES = 2
+"""With spare ranges, states of the next layer leave the tables one range after the other. No more
+are expected than so many times those of the layer; they, too, have room beside the tables."""
 
 
 class _Sorted(NamedTuple):
@@ -45,18 +48,16 @@ class _Sorted(NamedTuple):
     rows: Rows
     begins: Begins
     """Where each bucket begins, and where the last one ends."""
-    in_table: bool
-    """Whether they lie in a thread's table, which is used again."""
 
-    def range(self, start: int, stop: int) -> _Sorted:
-        """Give the states of a range of buckets, in memory that stays theirs."""
+    def between(self, start: int, stop: int) -> _Sorted:
+        """Copy the states of the buckets from `start` to `stop`."""
         begins = self.begins[start : stop + 1]
-        rows = self.rows[begins[0] : begins[-1]]
-        return _Sorted(rows.copy() if self.in_table else rows, begins - begins[0], in_table=False)
+        rows = self.rows[begins[0] : begins[-1]].copy()
+        return _Sorted(rows, begins - begins[0])
 
 
-_Range = list[_Sorted]
-"""The states of a range of buckets, as several threads have reached them."""
+_States = list[_Sorted]
+"""States of the same buckets of one layer, as several threads have reached them."""
 
 
 class ThreadedCount:
@@ -65,9 +66,9 @@ class ThreadedCount:
     def __init__(self, alone: LayeredCount, counts: Sequence[LayeredCount], budget: Budget) -> None:
         self._alone, self._counts = alone, counts
         self._budget = budget
-        self._found: dict[int, _Range] = {}
-        """The states of a layer, as the threads have reached them."""
-        self._spare: deque[_Range] = deque()
+        self._found: dict[int, _States] = {}
+        """All states of a layer."""
+        self._spare: deque[_States] = deque()
         """Ranges of the present layer that a thread takes when it is done with its own."""
         self._totals = [0] * len(counts)
 
@@ -104,7 +105,7 @@ class ThreadedCount:
         return [count.statistics for count in self._counts]
 
     def totals(self) -> list[int]:
-        """Add the counts of each thread's states up."""
+        """Return the count that each thread has found."""
         return list(self._totals)
 
     def advance(
@@ -115,14 +116,19 @@ class ThreadedCount:
         `first` comes before the last layer. `reached` is told each layer, by one of the threads.
         """
         many = len(self._counts)
-        self._found = {first: [_Sorted(*self._alone.by_bucket(), in_table=True)]}
+        self._totals = [0] * many
+        self._found = {first: [_Sorted(*self._alone.by_bucket())]}
         self._found |= {layer: [] for layer in range(first + 1, self._counts[0].layers)}
         together = Barrier(many)
-        with ThreadPoolExecutor(many, "layer") as pool:
-            ended = [
-                pool.submit(self._carry_on, n, first, together, None if n else reached)
-                for n in range(many)
-            ]
+        try:
+            with ThreadPoolExecutor(many, "layer") as pool:
+                ended = [
+                    pool.submit(self._carry_on, n, first, together, None if n else reached)
+                    for n in range(many)
+                ]
+        finally:
+            self._found.clear()
+            self._spare.clear()
         return next((why for each in ended if (why := each.result()) is not None), None)
 
     def _carry_on(
@@ -146,14 +152,14 @@ class ThreadedCount:
                     del self._found[layer]
                 why = _carried(layer, count, mine)
                 while why is None and (more := self._next_spare()) is not None:
-                    self._keep(layer + 1, number, in_table=False)
+                    self._keep(layer + 1, number, copied=True)
                     why = _carried(layer, count, more)
                 if why is not None:
                     together.abort()
                     return why
                 if reached is not None:
                     reached(layer + 1)
-                self._keep(layer + 1, number, in_table=True)
+                self._keep(layer + 1, number)
                 if layer + 1 < count.layers:
                     together.wait()
         except BrokenBarrierError:
@@ -164,51 +170,56 @@ class ThreadedCount:
             raise
         return None
 
-    def _taken(self, layer: int, number: int) -> _Range:
-        """Take the states that one thread carries on, and make its share of the spare ranges."""
+    def _taken(self, layer: int, number: int) -> _States:
+        """Copy the states that one thread carries on, and its share of those that are spare."""
         found, many = self._found[layer], len(self._counts)
-        ranges = list(_ranges([states.begins for states in found], many))
+        beside_tables = (1 - TABLE_SHARE) * self._budget.table_bytes
+        has_room = SPARE_BYTES * sum(states.rows.nbytes for states in found) <= beside_tables
+        cuts = _cut_buckets([states.begins for states in found], many, with_spare=has_room)
 
-        def take(start: int, stop: int) -> _Range:
-            return [states.range(start, stop) for states in found]
+        def copy(start: int, stop: int) -> _States:
+            return [states.between(start, stop) for states in found]
 
-        self._spare.extend(take(*cuts) for cuts in ranges[many + number :: many])
-        return take(*ranges[number])
+        self._spare.extend(copy(*ends) for ends in cuts[many + number :: many])
+        return copy(*cuts[number])
 
-    def _next_spare(self) -> _Range | None:
+    def _next_spare(self) -> _States | None:
         try:
             return self._spare.popleft()
         except IndexError:
             return None
 
-    def _keep(self, layer: int, number: int, *, in_table: bool) -> None:
+    def _keep(self, layer: int, number: int, *, copied: bool = False) -> None:
         """Keep the states that one thread has reached, or add their counts up in the last layer.
 
-        They are copied unless they may stay in its table until all have taken theirs.
+        They stay in its table, which is not used again before all threads have copied theirs, or
+        are `copied`.
         """
         count = self._counts[number]
         if layer == count.layers:
             self._totals[number] += count.total()
             return
         rows, begins = count.by_bucket()
-        self._found[layer].append(_Sorted(rows if in_table else rows.copy(), begins, in_table))
+        self._found[layer].append(_Sorted(rows.copy() if copied else rows, begins))
 
 
-def _ranges(begins: Sequence[Begins], threads: int) -> Iterator[tuple[int, int]]:
+def _cut_buckets(
+    begins: Sequence[Begins], threads: int, *, with_spare: bool
+) -> list[tuple[int, int]]:
     """Cut the buckets into ranges: one for each thread, then those that are spare."""
     import numpy as np
 
     before = np.sum(begins, axis=0)
     states = int(before[-1])
-    spare = int(states * SPARE_SHARE) if states >= SPARE_FROM else 0
+    spare = int(states * SPARE_SHARE) if with_spare and states >= SPARE_FROM else 0
     wanted = [(states - spare) * i // threads for i in range(1, threads + 1)]
     small = threads * SPARE_RANGES if spare else 0
     wanted += [states - spare + spare * i // small for i in range(1, small + 1)]
-    cuts = [0, *np.searchsorted(before, wanted[:-1]).tolist(), len(before) - 1]
-    return pairwise(cuts)
+    ends = [0, *np.searchsorted(before, wanted[:-1]).tolist(), len(before) - 1]
+    return list(pairwise(ends))
 
 
-def _carried(layer: int, count: LayeredCount, taken: _Range) -> ReasonCode | None:
+def _carried(layer: int, count: LayeredCount, taken: _States) -> ReasonCode | None:
     count.clear()
     for states in taken:
         if not count.hold(states.rows, states.begins):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ class Loan:
 
     client: redis.Redis
     key: str
-    asked: int = field(default=0, compare=False)
+    asked: int = 0
     """How many processes are asked for their cores."""
 
     @classmethod

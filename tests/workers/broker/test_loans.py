@@ -44,22 +44,41 @@ def test_a_core_is_lent_until_it_is_given_back(client, cluster):
     assert cluster.hard_limit_seconds < loans.KEPT_SECONDS
 
 
-def test_all_who_were_asked_are_waited_for(client, cluster):
-    loan = Loan.of(client, cluster, "three", 3)
-    loan.open()
-    threads, _ = lent_by(loan, ["a", "b", "c"], os.getpid())
-    assert sorted(loan.lenders(600.0)) == ["a", "b", "c"]
-    loan.close()
-    for thread in threads:
-        thread.join()
+class Clock:
+    """A clock that goes on while one sleeps; `then` is done in the third sleep."""
+
+    def __init__(self, then):
+        self.now, self.sleeps, self.then = 100.0, 0, then
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+        self.sleeps += 1
+        if self.sleeps == 3:
+            self.then()
 
 
-def test_who_does_not_come_is_not_waited_for_long(client, cluster):
-    loan = Loan.of(client, cluster, "one of two", 2)
-    loan.open()
+def test_all_who_are_asked_are_waited_for(client, cluster, monkeypatch):
+    loan = Loan.of(client, cluster, "two", 2)
     client.rpush(f"{loan.key}:lent", "a")
+    clock = Clock(lambda: client.rpush(f"{loan.key}:lent", "b"))
+    monkeypatch.setattr(loans, "time", clock)
     assert loan.lenders() == ["a"]
+    assert clock.sleeps == 0
+    assert loan.lenders(60.0) == ["a", "b"]
+    assert clock.sleeps == 3
+    loan.close()
+
+
+def test_who_does_not_come_is_waited_for_no_longer(client, cluster, monkeypatch):
+    loan = Loan.of(client, cluster, "one of two", 2)
+    client.rpush(f"{loan.key}:lent", "a")
+    clock = Clock(lambda: None)
+    monkeypatch.setattr(loans, "time", clock)
     assert loan.lenders(0.01) == ["a"]
+    assert clock.now - 100.0 == pytest.approx(0.01, abs=loans.AWAIT_SECONDS)
     loan.close()
 
 

@@ -41,7 +41,8 @@ class IdleProcesses:
 
         def borrow() -> Loan | None:
             with suppress(redis.RedisError, TransientError):
-                queues = self.queues()
+                # More cores than this machine has are of no use to threads.
+                queues = self.queues()[: (os.cpu_count() or 1) - 1]
                 if not queues:
                     return None
                 token = uuid.uuid4().hex

@@ -35,8 +35,8 @@ ALONE_ROWS = 30_000
 """States of a layer from which on a job asks for cores: most boards that take a tenth of a second
 have fewer."""
 LENT_WITHIN_S = 0.01
-"""How long it waits for them once, before the next layer, which may take ten times as long: idle
-processes lend their cores after 2 or 3 ms."""
+"""A job waits so long, once, for the cores that it has asked for. Idle processes lend theirs after
+2 or 3 ms; the next layer may take 40 to 70 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class _Job:
         parts = [
             Part(
                 path=str(number),
-                what=f"states {number + 1} of {many} of each layer from {layer} on",
+                what=f"thread {number + 1} of {many}, from layer {layer} on",
                 status=str(_status(total)),
                 count=total,
                 states=spent.states,

@@ -232,17 +232,14 @@ def work_ranges(
             worker=worker,
         )
 
-    while True:
-        step = _quietly(share.take)
-        if step is None or step < 0:
-            break
-        if low < high and step not in (low - 1, high):
+    while taken := _quietly(share.take):
+        if low < high and high != taken.start and low != taken.stop:
             yield ended()
             low = high
         if low == high:
-            low = high = step
-        steps.work(step, step + 1)
-        low, high = min(low, step), max(high, step + 1)
+            low = high = taken.start
+        steps.work(taken.start, taken.stop)
+        low, high = min(low, taken.start), max(high, taken.stop)
     if low < high:
         yield ended()
 

@@ -39,18 +39,28 @@ def idle(cluster, monkeypatch):
         )
 
 
-def test_idle_processes_are_asked_for_their_cores(idle, cluster):
+def test_idle_processes_are_asked_for_their_cores(idle, cluster, monkeypatch):
+    monkeypatch.setattr(idle_processes.os, "cpu_count", lambda: 8)
     loan = idle.processes.borrowing(RECORD)()
     assert [queue for queue, _ in idle.sent] == ["interactive", "urgent", "urgent"]
     call = idle.sent[0][1]
     assert (call["machine"], call["borrower"]) == (machine_id(), os.getpid())
-    assert Loan.of(idle.client, cluster, call["token"]) == loan
+    assert Loan.of(idle.client, cluster, call["token"], 3) == loan
     assert idle.client.exists(loan.key)
     loan.close()
     assert not lend_core(call, idle.client, cluster, "w"), "the job is done"
 
 
-def test_a_process_on_another_machine_lends_nothing(idle, cluster):
+@pytest.mark.parametrize(("cores", "asked"), [(1, 0), (2, 1), (3, 2), (None, 0)])
+def test_no_more_are_asked_than_the_machine_has_cores_for(idle, monkeypatch, cores, asked):
+    monkeypatch.setattr(idle_processes.os, "cpu_count", lambda: cores)
+    loan = idle.processes.borrowing(RECORD)()
+    assert len(idle.sent) == asked
+    assert (0 if loan is None else loan.asked) == asked
+
+
+def test_a_process_on_another_machine_lends_nothing(idle, cluster, monkeypatch):
+    monkeypatch.setattr(idle_processes.os, "cpu_count", lambda: 2)
     loan = idle.processes.borrowing(RECORD)()
     call = {**idle.sent[0][1], "machine": "another"}
     assert not lend_core(call, idle.client, cluster, "w")
@@ -70,7 +80,7 @@ def test_a_job_is_shared_with_those_who_were_called_early(idle, cluster):
     assert len(idle.sent) == 3, "no process is notified twice"
     assert share.key == early.key
     assert early.opened(0.0) == (96, 1000)
-    assert early.take() >= 3
+    assert early.take().start >= 3
     share.close()
 
 

@@ -62,7 +62,7 @@ def test_the_answer_is_that_of_one(after, lenders):
     assert outcome.statistics.nodes == whole.statistics.nodes
     assert sum(part.count for part in parts) == whole.count
     assert [part.worker for part in parts] == ["a", *lenders]
-    assert f"of {1 + len(lenders)} of each layer from {1 + after} on" in parts[0].what
+    assert f"of {1 + len(lenders)}, from layer {1 + after} on" in parts[0].what
     assert loan.closed == 1
 
 

@@ -15,7 +15,6 @@ from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
-from nightgrid.workers.broker.shares import NOTHING_LEFT
 from nightgrid.workers.ondemand.sharing import ranges
 from nightgrid.workers.ondemand.sharing.ranges import Steps, Worked, solve_shared, work_ranges
 
@@ -44,8 +43,9 @@ class PotShare:
     def take(self):
         with self.pot.changed:
             if not self.pot.left:
-                return NOTHING_LEFT
-            return self.pot.left.pop(0 if self.name == "owner" else -1)
+                return range(0)
+            step = self.pot.left.pop(0 if self.name == "owner" else -1)
+            return range(step, step + 1)
 
     def bring(self, value):
         with self.pot.changed:
@@ -141,16 +141,16 @@ def test_what_a_helper_does_not_bring_is_worked_by_the_owner(game, monkeypatch, 
 @pytest.mark.parametrize(
     ("taken", "worked"),
     [
-        ([3, 4, 5], [(3, 6)]),
-        ([7, 6, 5], [(5, 8)]),
-        ([2, 7, 6, 3, 4, 0], [(2, 3), (6, 8), (3, 5), (0, 1)]),
+        ([(3, 5), (5, 6)], [(3, 6)]),
+        ([(7, 8), (5, 7), (4, 5)], [(4, 8)]),
+        ([(2, 3), (7, 8), (6, 7), (3, 4), (4, 5), (0, 1)], [(2, 3), (6, 8), (3, 5), (0, 1)]),
         ([], []),
     ],
     ids=["from the front", "from the back", "here and there", "nothing"],
 )
 def test_steps_that_lie_side_by_side_are_one_range(game, taken, worked):
     steps = Steps.of(game.ranged(BOARD, COUNT, Budget()))
-    given = iter([*taken, NOTHING_LEFT])
+    given = iter([*(range(*ends) for ends in taken), range(0)])
     found = list(work_ranges(steps, SimpleNamespace(take=lambda: next(given)), "w"))
     assert [(one.low, one.high) for one in found] == worked
     alone = Steps.of(game.ranged(BOARD, COUNT, Budget()))
