@@ -23,14 +23,17 @@ from nightgrid.solvers.errors import PermanentError
 
 INTERESTS = "runs/wishes"
 NAME_DIGITS = 24
+NAMELESS = "nameless-"
+"""How the names of interests begin whose clients cannot be told from others."""
 _LAST = "none"
 """No file of a job's folder is called so: none of them has to be deleted last."""
 
 
 def interest_name(*of: str) -> str:
     """Name the interest of a client by what tells it from others, or else by a random name."""
-    text = "\n".join(of) or uuid.uuid4().hex
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:NAME_DIGITS]
+    if not of:
+        return f"{NAMELESS}{uuid.uuid4().hex[:NAME_DIGITS]}"
+    return hashlib.sha256("\n".join(of).encode("utf-8", "replace")).hexdigest()[:NAME_DIGITS]
 
 
 def add_interest(lake: Lake, job_id: str, submitted_at: float, name: str) -> None:
@@ -42,12 +45,14 @@ def add_interest(lake: Lake, job_id: str, submitted_at: float, name: str) -> Non
 def withdraw_interest(lake: Lake, job_id: str, submitted_at: float, name: str | None) -> int:
     """Take an interest away; tell how many are left for this submission.
 
-    `name` None, or of no interest: one that has no name of its own is as good as any other.
+    `name` None, or of no interest: a nameless one, which is as good as any other nameless one. That
+    of another client stays: one that withdraws twice takes nothing away from it.
     """
     interests = list(_interests(lake, job_id, submitted_at))
-    mine = name if name in interests else next(iter(interests), None)
+    nameless = (one for one in interests if one.startswith(NAMELESS))
+    mine = name if name in interests else next(nameless, None)
     if mine is None:
-        return 0
+        return len(interests)
     lake.delete(f"{_folder(job_id)}/{mine}.json", durable=False)
     return len(interests) - 1
 

@@ -145,11 +145,12 @@ def solve_shared(
     `prepare` calls them before it is known whether the job is shared: a board that takes long to
     take up mostly takes long to search. None for a job that is not worked by ranges.
     """
+    begun_ns = time.perf_counter_ns()
     try:
         with _meanwhile(PREPARED_AFTER_S, prepare):
             search = game.ranged(puzzle, ask, budget)
     except BudgetSpentError as error:
-        return _spent(error, budget, Statistics()), []
+        return _spent(error, budget, begun_ns), []
     if search is None or search.size < 2:
         return None
     job = _Job(game, puzzle, ask, budget, Steps.of(search), worker)
@@ -162,7 +163,7 @@ def solve_shared(
         finally:
             _quietly(share.close)
     except BudgetSpentError as error:
-        return _spent(error, budget, Statistics()), []
+        return _spent(error, budget, begun_ns), []
     return job.merged(), job.parts()
 
 
@@ -182,7 +183,9 @@ def _meanwhile(after_s: float, act: Callable[[], None] | None) -> Iterator[None]
         timer.join()
 
 
-def _spent(error: BudgetSpentError, budget: Budget, spent: Statistics) -> Outcome[Any]:
+def _spent(error: BudgetSpentError, budget: Budget, begun_ns: int) -> Outcome[Any]:
+    # A run that the job becomes is divided by what it is expected to take.
+    spent = Statistics(kernel_ns=time.perf_counter_ns() - begun_ns)
     return as_stopped(over_budget(Reason(code=error.reason_code), spent), budget)
 
 

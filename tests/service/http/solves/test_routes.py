@@ -83,11 +83,24 @@ def test_the_same_question_from_two_clients_is_one_job_that_both_must_leave(
     left = client.delete(at, headers=keys[0]).json()
     assert left["state"] == "queued"
     assert "1 other" in left["reason"]
+    for not_theirs in (keys[0], {"Idempotency-Key": "never sent"}, {}):
+        still = client.delete(at, headers=not_theirs).json()
+        assert still["state"] == "queued", "what another client wants stays"
+        assert "1 other" in still["reason"]
     assert client.delete(at, headers=keys[1]).json()["state"] == "cancelled"
     assert open_records(lake) == []
     assert client.get(at).json()["state"] == "cancelled"
     assert client.post("/v1/solves", json=board).status_code == 202, "it may be asked again"
     assert client.get(at).json()["state"] == "queued"
+
+
+def test_clients_without_a_name_leave_one_after_the_other(
+    client: TestClient, board: dict[str, Any]
+) -> None:
+    for _ in range(2):
+        at = client.post("/v1/solves", json=board).json()["links"]["self"]
+    assert "1 other" in client.delete(at).json()["reason"]
+    assert client.delete(at).json()["state"] == "cancelled"
 
 
 def test_a_key_stands_for_one_body(client: TestClient, board: dict[str, Any]) -> None:

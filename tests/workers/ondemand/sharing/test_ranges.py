@@ -196,6 +196,7 @@ def test_a_budget_that_runs_out_is_told(game, budget, code):
     outcome, parts = shared(game, COUNT, lambda *_: None, budget)
     assert (outcome.status, outcome.count, parts) == (Status.OVER_BUDGET, None, [])
     assert outcome.reason_code == code
+    assert outcome.statistics.kernel_ns > 0, "what it becomes is expected to take longer"
 
 
 def test_it_is_stopped_like_any_other(game, monkeypatch):
