@@ -124,12 +124,16 @@ class LakeJobs:
 
     def puzzle(self, row: Mapping[str, Any]) -> Any | None:
         """Look up a puzzle that a night, a corpus or a question has brought."""
+        from nightgrid.archive.lake.faults import NotInLakeError
         from nightgrid.archive.lookup.boards import find_boards
         from nightgrid.archive.lookup.reference import IdReference
 
         try:
             (board,) = find_boards(self.lake, IdReference(prefix=row["puzzle_id"]))
-        except PermanentError:
+        except NotInLakeError:
+            return None
+        except PermanentError as error:
+            complain(f"the board of {row['puzzle_id']} is not drawn: {error}")
             return None
         return board.published.puzzle
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_folder, puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.parts import Part, put_parts
@@ -79,6 +80,26 @@ def test_what_lies_in_files_is_named_and_not_drawn(
     assert len(rest) == 3
     assert rest[0].startswith("They lie in ")
     assert f"nightgrid result {job} --solutions" in rest[1]
+
+
+def test_a_damaged_table_of_puzzles_is_named_where_a_board_would_be_drawn(
+    tmp_path: Path, invoke: Invoke, board: Any
+) -> None:
+    job = listed(tmp_path, board)
+    lake = Lake.open(str(tmp_path / "lake"))
+    add_puzzles(lake, "pips", puzzles_table(PIPS, [board]))
+    (path,) = lake.list(puzzles_folder("pips"))
+    code, sound, err = invoke("result", job, "--lake", "lake")
+    assert code == 0
+    assert "not drawn" not in err
+    lake.write_bytes(path, b"")
+    code, out, err = invoke("result", job, "--lake", "lake")
+    assert code == 0
+    assert out.splitlines()[0] == sound.splitlines()[0]
+    assert out != sound
+    told = " ".join(err.split())
+    assert f"the board of {board.puzzle_id} is not drawn: " in told
+    assert path in told
 
 
 def test_no_more_than_a_hundred_solutions_are_drawn(
