@@ -31,7 +31,7 @@ OPENED_WITHIN_S = 2.0
 LOOK_SECONDS = 0.1
 """How often it looks meanwhile whether it is still wanted."""
 TAKEN_SHARE = 8
-"""Of what is left of a range, a process takes one step in so many at once: to ask for each would
+"""A process takes one step in so many of what is left of a range at once: to ask for each would
 take 3 % of the time, since a server waits for a core where every core has a worker."""
 
 _TAKE = """
