@@ -37,9 +37,9 @@ SPARE_SHARE = 0.25
 """... this share of them ..."""
 SPARE_RANGES = 4
 """... in so many ranges for each thread: one is three hundredths of a layer with two threads."""
-SPARE_BYTES = 2
-"""With spare ranges, states of the next layer leave the tables one range after the other. No more
-are expected than so many times those of the layer; they, too, have room beside the tables."""
+NEXT_LAYER_MAX = 2
+"""With spare ranges, states of the next layer leave the tables one range after the other, and have
+room beside these as well. No more of them are expected than so many times those of the layer."""
 
 
 class _Sorted(NamedTuple):
@@ -174,7 +174,7 @@ class ThreadedCount:
         """Copy the states that one thread carries on, and its share of those that are spare."""
         found, many = self._found[layer], len(self._counts)
         beside_tables = (1 - TABLE_SHARE) * self._budget.table_bytes
-        has_room = SPARE_BYTES * sum(states.rows.nbytes for states in found) <= beside_tables
+        has_room = NEXT_LAYER_MAX * sum(states.rows.nbytes for states in found) <= beside_tables
         cuts = _cut_buckets([states.begins for states in found], many, with_spare=has_room)
 
         def copy(start: int, stop: int) -> _States:

@@ -167,5 +167,5 @@ class Share:
         return found
 
     def close(self) -> None:
-        """Share no more: other processes stop at their next step. Raises RedisError."""
+        """Share no more: other processes find nothing to take. Raises RedisError."""
         self.client.delete(self.key, self._outcomes, self._opened)

@@ -238,19 +238,15 @@ def door_of(headers: Headers) -> str:
 
 
 def interest_for(client: Client, key: str | None) -> str:
-    """Name the interest of a client that asks; empty for one that cannot be told from others."""
+    """Name a client's interest by its request's key, or else its API key; empty without either."""
     if key:
         return interest_name("idempotency", client.name, key)
     return interest_name("key", client.name) if client.name else ""
 
 
 def interest_of(request: Request) -> str:
-    """Name the interest that a client withdraws: by its request's key, or else by its API key."""
-    client: Client = request.state.client
-    key = request.headers.get(HEADER)
-    return (
-        interest_name("idempotency", client.name, key) if key else interest_name("key", client.name)
-    )
+    """Name the interest that a client withdraws."""
+    return interest_for(request.state.client, request.headers.get(HEADER))
 
 
 def left_by_one(value: dict[str, Any], left: int) -> Response:

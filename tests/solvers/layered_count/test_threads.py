@@ -108,7 +108,7 @@ def test_what_is_spare_has_room_beside_the_tables(monkeypatch):
     def cutting(begins, many, *, with_spare):
         states = sum(int(each[-1]) for each in begins)
         row_bytes = 8 * count._counts[0].row_words
-        seen.append((with_spare, threads.SPARE_BYTES * states * row_bytes <= room))
+        seen.append((with_spare, threads.NEXT_LAYER_MAX * states * row_bytes <= room))
         return cut(begins, many, with_spare=with_spare)
 
     monkeypatch.setattr(threads, "_cut_buckets", cutting)

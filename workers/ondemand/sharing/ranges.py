@@ -43,13 +43,13 @@ OPEN_AGAIN_SECONDS = 0.5
 """How long it waits before it looks again for idle processes."""
 WAIT_SECONDS = 2.0
 WAIT_STEPS = 5.0
-"""The last process is waited for so long, or for so many times the longest step if that is more;
-then what it has not brought is worked here."""
+"""The last process is waited for so long, or for so many times what the longest work at once took,
+if that is more; then what it has not brought is worked here."""
 
 
 @dataclass(slots=True)
 class Steps:
-    """A search in steps of about as many first choices, and what the longest took here."""
+    """A search in steps of about as many first choices, and what the longest work at once took."""
 
     search: RangedSearch[Any]
     count: int
