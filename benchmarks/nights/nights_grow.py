@@ -5,8 +5,8 @@
 works it in this process. Told are its seconds, of the processor and in all, the files that it
 opened, and its requests. With `--every N`, nights in between find their days at once: the lake is
 as old and as large, in less time. Then 100 on-demand jobs are asked and answered, on that lake and
-on a new one. Of a lake of 50 nights the last ones are worked in turn with those of the old lake, on
-the same days: what the old lake's cost more is its age.
+on a new one. Nights of a lake that is 50 nights old are worked in turn with the last ones of the
+old lake, on the same days: what the old lake's cost more is its age.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from __future__ import annotations
 import argparse
 import gc
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -29,8 +27,18 @@ from unittest import mock
 import pyarrow as pa
 
 from benchmarks.instruments.counted_lake import Counts, counted
-from benchmarks.instruments.report import Section, add_write, finish
-from benchmarks.instruments.s3_servers import MOTO, SERVERS, serve, version_of
+from benchmarks.instruments.report import add_write, finish
+from benchmarks.instruments.s3_servers import MOTO, SERVERS, serve
+from benchmarks.nights.nights_grow_figures import (
+    AT,
+    JOBS,
+    Night,
+    Pair,
+    draw,
+    middle_of,
+    row_of,
+    section_of,
+)
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import (
     ONDEMAND_PREFIX,
@@ -56,28 +64,15 @@ GAMES = ("pips", "strands", "letterboxed")
 ASKS = {"strands": (Ask(kind="first"),)}
 """The ten best of a random board of Strands take 0.5 s, which would hide all else."""
 FIRST = "2020-01-01"
-AT = 10
-"""Nights of which the median is told."""
 YOUNG = 50
-"""Nights of the lake that the old one is compared with, made beside it."""
+"""Nights of the lake that the old one is compared with, before they are worked in turn."""
+IN_TURN = 40
+"""Nights of each of the two: of ten, the median differs by a tenth from one run to the next."""
 RUNS_KEPT_S = 20.0
-JOBS = 100
 EARLIER_JOBS = 5_000
 KEEPER_MERGES = 500
 """Answers between two merges: the keeper merges every 30 s."""
 COUNT = Ask(kind="count")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Night:
-    """What a night took."""
-
-    number: int
-    cpu_s: float
-    least_s: float
-    """The least CPU seconds of several nights: what other work on the machine adds least to."""
-    wall_s: float
-    counts: Counts
 
 
 def main() -> int:
@@ -104,23 +99,24 @@ def main() -> int:
             *until, last = _points(options.nights, options.every)
             points = []
             for number in until:
-                points.append(_middle(field.grow(number, jump=options.every > 1)))
-                print(_row(points[-1]), flush=True)
-            url = lake_url(folder, "young", server)
-            young = Field(payloads, folder / "young", url, counts, first=max(0, last - YOUNG))
-            field.grow(last - AT, jump=options.every > 1)
-            young.leap(min(YOUNG, last) - AT)
-            point, beside = side_by_side(field, young)
-            points.append(point)
+                points.append(middle_of(field.grow(number, jump=options.every > 1)))
+                print(row_of(points[-1]), flush=True)
+            turns = min(IN_TURN, last // 2)
+            field.grow(last - turns, jump=options.every > 1)
+            url, first = lake_url(folder, "young", server), max(0, last - turns - YOUNG)
+            young = Field(payloads, folder / "young", url, counts, first=first)
+            young.leap(last - turns - first)
+            pairs = in_turn(field, young, turns)
+            points.append(middle_of([of_old for of_old, _ in pairs[-AT:]]))
             new = Field(payloads, folder / "new", lake_url(folder, "new", server), counts)
             new.grow(1)
             jobs = [("a new lake", new.ask()), (f"one of {options.nights} nights", field.ask())]
             field.answer_many(EARLIER_JOBS)
             jobs.append((f"the same with {EARLIER_JOBS:,} answers on demand", field.ask(JOBS)))
             idle = field.idle()
-    finish(_section(options, points, jobs, idle, beside), to_results=options.write)
+    finish(section_of(options, points, jobs, idle, pairs), to_results=options.write)
     if options.write:
-        _draw("nights-s3" if options.s3 else "nights", points)
+        draw("nights-s3" if options.s3 else "nights", points)
     return 0
 
 
@@ -192,7 +188,7 @@ class Field:
 
     def idle(self) -> Night:
         """Work nights with nothing new."""
-        return _middle([self._work() for _ in range(5)])
+        return middle_of([self._work() for _ in range(5)])
 
     def _bring(self, until: int) -> None:
         for game in GAMES:
@@ -250,110 +246,14 @@ class Field:
                 merge_answers(lake)
 
 
-def side_by_side(old: Field, young: Field) -> tuple[Night, Night]:
+def in_turn(old: Field, young: Field, turns: int) -> list[Pair]:
     """Work nights of two lakes in turn: of both alike whatever else changes on the machine."""
-    pairs = [(old.next(), young.next()) for _ in range(AT)]
-    return _middle([of_old for of_old, _ in pairs]), _middle([of_young for _, of_young in pairs])
-
-
-def _middle(nights: Sequence[Night]) -> Night:
-    """Take the medians of nights."""
-
-    def median(values: Iterable[float]) -> Any:
-        return statistics.median(values)
-
-    names = Counts.__slots__
-    counts = {name: round(median(getattr(n.counts, name) for n in nights)) for name in names}
-    return Night(
-        number=nights[-1].number,
-        cpu_s=median(n.cpu_s for n in nights),
-        least_s=min(n.least_s for n in nights),
-        wall_s=median(n.wall_s for n in nights),
-        counts=Counts(**counts),
-    )
-
-
-HEAD = (
-    "", "CPU s", "least", "wall s", "opened", "looked for", "listed", "written", "deleted",
-    "requests",
-)  # fmt: skip
-
-
-def _row(night: Night, name: str = "") -> tuple[str, ...]:
-    counts = [getattr(night.counts, field) for field in Counts.__slots__]
-    figures = (
-        f"{night.cpu_s:.2f}",
-        f"{night.least_s:.2f}",
-        f"{night.wall_s:.2f}",
-        *(f"{n:,}" for n in counts),
-    )
-    return (name or f"night {night.number:,}", *figures)
-
-
-def _section(
-    options: argparse.Namespace,
-    points: Sequence[Night],
-    jobs: Sequence[tuple[str, Night]],
-    idle: Night,
-    beside: Night,
-) -> Section:
-    given = [f"--nights {options.nights}", *([f"--every {options.every}"] * (options.every > 1))]
-    section = Section(
-        name="nights-s3" if options.s3 else "nights",
-        title="A lake that grows" + (" on an object store" if options.s3 else ""),
-        command=" ".join(
-            ["python -m benchmarks.nights.nights_grow", *given, *_store_given(options.s3)]
-        ),
-    )
-    young = f"the same days, as night {beside.number} of another lake"
-    section.table(HEAD, [*map(_row, points), _row(beside, young)])
-    section.table(
-        HEAD,
-        [
-            *(_row(night, f"{JOBS} jobs on {name}") for name, night in jobs),
-            _row(idle, "a night with nothing new after that"),
-        ],
-    )
-    section.say(
-        f"Each row is the median of {AT} nights of one day and three games, and the least CPU "
-        "seconds of them; CPU seconds are of this process, wall seconds depend on the disk and on "
-        "what else runs."
-    )
-    if options.s3:
-        title = "moto" if options.s3 == MOTO else SERVERS[options.s3].title
-        section.say(f"The store is {title} {version_of(options.s3)}, on loopback.")
-    section.say(
-        "![CPU seconds and files of a night, by nights before]"
-        f"(../docs/pictures/{section.name}.svg)"
-    )
-    return section
-
-
-def _store_given(server: str | None) -> list[str]:
-    """Write the option of a store as it was given."""
-    if not server:
-        return []
-    return ["--s3"] if server == MOTO else ["--s3", server]
-
-
-def _draw(name: str, points: Sequence[Night]) -> None:
-    from benchmarks.instruments.plots import picture, say_curves
-
-    numbers = [point.number for point in points]
-    with picture(name, 1, 2) as axes:
-        seconds, files = axes[0]
-        seconds.plot(numbers, [point.cpu_s for point in points], marker="o", markersize=3)
-        seconds.set_ylabel("CPU seconds of a night")
-        fields = ("opened", "written", "listed") + (
-            ("requests",) * any(numbers and [point.counts.requests for point in points])
-        )
-        for field in fields:
-            files.plot(numbers, [getattr(p.counts, field) for p in points], label=field)
-        files.set_ylabel("of a night")
-        for axis in (seconds, files):
-            axis.set_xlabel("nights before")
-            axis.set_ylim(bottom=0)
-        say_curves(files, len(fields))
+    pairs = []
+    for turn in range(turns):
+        of_young = young.next() if turn % 2 else None
+        of_old = old.next()
+        pairs.append((of_old, of_young or young.next()))
+    return pairs
 
 
 if __name__ == "__main__":

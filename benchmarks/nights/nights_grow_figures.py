@@ -1,0 +1,152 @@
+"""What nights took, as rows, a section and a picture."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.instruments.counted_lake import Counts
+from benchmarks.instruments.report import Section
+from benchmarks.instruments.s3_servers import MOTO, SERVERS, version_of
+
+AT = 10
+"""Nights of which the median is told."""
+JOBS = 100
+"""Jobs on demand that are asked of a lake."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night:
+    """What a night took."""
+
+    number: int
+    cpu_s: float
+    least_s: float
+    """The least CPU seconds of several nights: what other work on the machine adds least to."""
+    wall_s: float
+    counts: Counts
+
+
+Pair = tuple[Night, Night]
+"""A night of the old lake and one of the young lake, on the same day."""
+
+
+def middle_of(nights: Sequence[Night]) -> Night:
+    """Take the medians of nights."""
+
+    def median(values: Iterable[float]) -> Any:
+        return statistics.median(values)
+
+    names = Counts.__slots__
+    counts = {name: round(median(getattr(n.counts, name) for n in nights)) for name in names}
+    return Night(
+        number=nights[-1].number,
+        cpu_s=median(n.cpu_s for n in nights),
+        least_s=min(n.least_s for n in nights),
+        wall_s=median(n.wall_s for n in nights),
+        counts=Counts(**counts),
+    )
+
+
+HEAD = (
+    "", "CPU s", "least", "wall s", "opened", "looked for", "listed", "written", "deleted",
+    "requests",
+)  # fmt: skip
+
+
+def row_of(night: Night, name: str = "") -> tuple[str, ...]:
+    """Write what a night took as a row of a table, named after its number."""
+    counts = [getattr(night.counts, field) for field in Counts.__slots__]
+    figures = (
+        f"{night.cpu_s:.2f}",
+        f"{night.least_s:.2f}",
+        f"{night.wall_s:.2f}",
+        *(f"{n:,}" for n in counts),
+    )
+    return (name or f"night {night.number:,}", *figures)
+
+
+def section_of(
+    options: argparse.Namespace,
+    points: Sequence[Night],
+    jobs: Sequence[tuple[str, Night]],
+    idle: Night,
+    pairs: Sequence[Pair],
+) -> Section:
+    """Write what the nights and the jobs took as tables."""
+    given = [f"--nights {options.nights}", *([f"--every {options.every}"] * (options.every > 1))]
+    section = Section(
+        name="nights-s3" if options.s3 else "nights",
+        title="A lake that grows" + (" on an object store" if options.s3 else ""),
+        command=" ".join(
+            ["python -m benchmarks.nights.nights_grow", *given, *_store_given(options.s3)]
+        ),
+    )
+    olds, youngs = ([pair[side] for pair in pairs] for side in (0, 1))
+    until, than = olds[-1].number, youngs[-1].number
+    beside = [
+        row_of(middle_of(nights), f"{len(pairs)} nights until {nights[-1].number:,}, in turn")
+        for nights in (olds, youngs)
+    ]
+    section.table(HEAD, [*map(row_of, points), *beside])
+    section.table(
+        HEAD,
+        [
+            *(row_of(night, f"{JOBS} jobs on {name}") for name, night in jobs),
+            row_of(idle, "a night with nothing new after that"),
+        ],
+    )
+    section.say(
+        f"Each row is the median of {AT} nights of one day and three games, but for those in turn, "
+        "and the least CPU seconds of them; CPU seconds are of this process, wall seconds depend "
+        "on the disk and on what else runs."
+    )
+    cpu, wall = (
+        [getattr(of_old, name) / getattr(of_young, name) for of_old, of_young in pairs]
+        for name in ("cpu_s", "wall_s")
+    )
+    section.say(
+        f"Of two lakes, the last {len(pairs)} nights until {until:,} and until {than} were worked "
+        "in turn on the same days. By the median of these pairs the older lake took "
+        f"{statistics.median(cpu):.2f} times the processor of the younger one and "
+        f"{statistics.median(wall):.2f} times the time."
+    )
+    if options.s3:
+        title = "moto" if options.s3 == MOTO else SERVERS[options.s3].title
+        section.say(f"The store is {title} {version_of(options.s3)}, on loopback.")
+    section.say(
+        "![CPU seconds and files of a night, by nights before]"
+        f"(../docs/pictures/{section.name}.svg)"
+    )
+    return section
+
+
+def _store_given(server: str | None) -> list[str]:
+    """Write the option of a store as it was given."""
+    if not server:
+        return []
+    return ["--s3"] if server == MOTO else ["--s3", server]
+
+
+def draw(name: str, points: Sequence[Night]) -> None:
+    """Draw seconds and files of a night by the nights before it."""
+    from benchmarks.instruments.plots import picture, say_curves
+
+    numbers = [point.number for point in points]
+    with picture(name, 1, 2) as axes:
+        seconds, files = axes[0]
+        seconds.plot(numbers, [point.cpu_s for point in points], marker="o", markersize=3)
+        seconds.set_ylabel("CPU seconds of a night")
+        fields = ("opened", "written", "listed") + (
+            ("requests",) * any(numbers and [point.counts.requests for point in points])
+        )
+        for field in fields:
+            files.plot(numbers, [getattr(p.counts, field) for p in points], label=field)
+        files.set_ylabel("of a night")
+        for axis in (seconds, files):
+            axis.set_xlabel("nights before")
+            axis.set_ylim(bottom=0)
+        say_curves(files, len(fields))
