@@ -6,6 +6,7 @@ A lake whose file is deleted gets another id from the next process that works on
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import subprocess
@@ -135,7 +136,17 @@ def _read(url: str) -> bytes | None:
                     "or delete it to give the lake another id"
                 ) from None
             return None
+        except IsADirectoryError:
+            raise PermanentError(
+                f"{LAKE_FILE} of the lake {url} is a folder; expected a file: move it out of the "
+                "lake"
+            ) from None
         except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise PermanentError(
+                    f"{LAKE_FILE} of the lake {url} is a link that leads in a circle; expected a "
+                    "file: restore it, or delete it to give the lake another id"
+                ) from None
             raise TransientError(f"{LAKE_FILE} of the lake {url}: {error}") from error
     from nightgrid.archive.lake.faults import MissingFileError
     from nightgrid.archive.lake.storage import Lake
