@@ -37,8 +37,16 @@ def current_editions(
 
     One that is a draft, seen before its date only, is left out; with `drafts`, all others are.
     """
-    names = list(dict.fromkeys((*columns, "date", "level", "revision", "draft")))
-    table = lake.read_table(editions_path(game), EDITIONS, names)
+    names = list(dict.fromkeys((*columns, *_CURRENT)))
+    return current_of(lake.read_table(editions_path(game), EDITIONS, names), columns, drafts=drafts)
+
+
+_CURRENT = ("date", "level", "revision", "draft")
+
+
+def current_of(editions: pa.Table, columns: Sequence[str], *, drafts: bool = False) -> pa.Table:
+    """Choose from a table of editions what `current_editions` reads."""
+    table = editions.select(list(dict.fromkeys((*columns, *_CURRENT))))
     table = table.sort_by([(name, "ascending") for name in ("date", "level", "revision")])
     last = np.ones(len(table), bool)
     last[:-1] = False
@@ -64,8 +72,8 @@ def observations_path(game: str) -> str:
     return f"observations/{game}.parquet"
 
 
-def write_observations(lake: Lake, raw: RawArchive) -> int:
-    """Make a game's observations from its current editions; return how many there are.
+def write_observations(lake: Lake, raw: RawArchive, editions: pa.Table) -> int:
+    """Make a game's observations from the current ones of its editions; return how many there are.
 
     An unchanged table is not written, and a game whose payloads speak of their own day alone has
     none. Drafts are left out: they may still change. What was observed of the first editions stands
@@ -75,7 +83,7 @@ def write_observations(lake: Lake, raw: RawArchive) -> int:
     if not plug.observed:
         return 0
     names = [*_OBSERVED, *(f.name for f in OBSERVATIONS if f.name in EDITIONS.names)]
-    editions = current_editions(lake, raw.game, list(dict.fromkeys(names)))
+    editions = current_of(editions, list(dict.fromkeys(names)))
     path = observations_path(raw.game)
     before = lake.read_table(path, OBSERVATIONS)
     since = _observed_before(lake, raw.game, editions, before)

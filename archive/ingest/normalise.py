@@ -110,7 +110,7 @@ def normalise(
     if raw.has_news or not (raw.is_marked or raw.is_empty):
         check()
         raw.commit_index([])
-    report.observation_count = write_observations(lake, raw)
+    report.observation_count = write_observations(lake, raw, tables.editions)
     # Every date and level has one first revision.
     report.edition_count = pc.sum(pc.equal(tables.editions.column("revision"), 1)).as_py() or 0
     report.quarantine_count = len(tables.quarantine)

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games import archive_plug, has_plug, reader
 from nightgrid.archive.ingest.editions import editions_path
-from nightgrid.archive.ingest.puzzles import puzzles_folder
+from nightgrid.archive.ingest.puzzles import puzzles_folder, read_boards
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.json_files import read_json
@@ -85,7 +85,8 @@ def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[B
     wanted = pa.array(sorted(dates), pa.date32())
     with _damage_named(lake):
         rows = _in_order(game, editions_among(lake, game, "date", wanted))
-        table = _puzzle_rows(lake, game, puzzles_folder(game), [row["puzzle_id"] for row in rows])
+        ids = pa.array([row["puzzle_id"] for row in rows], pa.string())
+        table = read_boards(lake, game, ids)
     arrays = arrays_of(table)
     row_of = {name: row for row, name in enumerate(table.column("puzzle_id").to_pylist())}
     bound = open_game(lake, game)

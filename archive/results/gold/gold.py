@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.games import archive_plug
-from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.editions import current_of, editions_path
 from nightgrid.archive.ingest.puzzles import read_boards, read_puzzle_table
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, ranks_schema
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, ranks_schema
 from nightgrid.archive.results.gold.answers import COUNT, Answers
 from nightgrid.archive.results.gold.checked import Check, Checked
 from nightgrid.archive.results.gold.fingerprint import GoldFingerprint
@@ -53,11 +53,12 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     fingerprint = GoldFingerprint(lake, game, asks, outputs)
     if fingerprint.is_current:
         return ()
-    editions = current_editions(lake, game.name, _OF_EDITION)
+    stands = lake.read_table(editions_path(game.name), EDITIONS, [*_OF_EDITION, "draft"])
+    editions = current_of(stands, _OF_EDITION)
     answers = Answers(lake, game, {*asks, *_counting(asks)})
     tables = {
         COUNTS_PATH: counts_by_date(lake, game, editions, asks, answers),
-        RUNTIMES_PATH: runtimes(lake, game, asks, answers),
+        RUNTIMES_PATH: runtimes(lake, game, asks, answers, stands),
     }
     if best is not None and ranked:
         tables[ranks_path(game.name)] = official_ranks(lake, game, editions, best, answers)

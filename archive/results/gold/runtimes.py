@@ -23,15 +23,21 @@ _TIMES = ("job_id", "run_id", "puzzle_id", "status", "kernel_ns", "states")
 
 
 def runtimes(
-    lake: Lake, game: Game[Any, Any], asks: Sequence[Ask], answers: Answers | None = None
+    lake: Lake,
+    game: Game[Any, Any],
+    asks: Sequence[Ask],
+    answers: Answers | None = None,
+    stands: pa.Table | None = None,
 ) -> pa.Table:
     """Sum up what the kernels cost, per ask and level.
 
     A puzzle counts in every level that it ever stood in. The answer of `find_results` counts
-    for a job that ended several times. Percentiles are times that a job really took.
+    for a job that ended several times. Percentiles are times that a job really took. `answers` and
+    the `puzzle_id` and `level` of all editions, `stands`, are read where they are not given.
     """
     answers = answers or Answers(lake, game, asks)
-    stands = lake.read_table(editions_path(game.name), EDITIONS, ["puzzle_id", "level"])
+    if stands is None:
+        stands = lake.read_table(editions_path(game.name), EDITIONS, ["puzzle_id", "level"])
     found = (sum_up(game.name, ask, answers.all_to(ask), stands) for ask in asks)
     return pa.concat_tables([RUNTIMES.empty_table(), *found])
 
