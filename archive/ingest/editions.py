@@ -26,6 +26,10 @@ def editions_path(game: str) -> str:
     return f"editions/{game}.parquet"
 
 
+_CURRENT = ("date", "level", "revision", "draft")
+"""Columns that tell which editions are current."""
+
+
 def current_editions(
     lake: Lake,
     game: str = DEFAULT_GAME,
@@ -41,11 +45,11 @@ def current_editions(
     return current_of(lake.read_table(editions_path(game), EDITIONS, names), columns, drafts=drafts)
 
 
-_CURRENT = ("date", "level", "revision", "draft")
-
-
 def current_of(editions: pa.Table, columns: Sequence[str], *, drafts: bool = False) -> pa.Table:
-    """Choose from a table of editions what `current_editions` reads."""
+    """Choose from a table of editions what `current_editions` reads.
+
+    The table has `columns`, `date`, `level`, `revision` and `draft`.
+    """
     table = editions.select(list(dict.fromkeys((*columns, *_CURRENT))))
     table = table.sort_by([(name, "ascending") for name in ("date", "level", "revision")])
     last = np.ones(len(table), bool)
@@ -73,7 +77,9 @@ def observations_path(game: str) -> str:
 
 
 def write_observations(lake: Lake, raw: RawArchive, editions: pa.Table) -> int:
-    """Make a game's observations from the current ones of its editions; return how many there are.
+    """Make a game's observations; return how many there are.
+
+    `editions` are all editions of the game, of which the current ones count.
 
     An unchanged table is not written, and a game whose payloads speak of their own day alone has
     none. Drafts are left out: they may still change. What was observed of the first editions stands

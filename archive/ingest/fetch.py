@@ -133,6 +133,7 @@ def fetch(
     if files is not None:
         report.received_bytes += files.unread_bytes(same.intersection(dates))
         files.keep()
+    # Dates whose files were not read stand before the others.
     report.asked.sort()
     report.unchanged.sort()
     return report

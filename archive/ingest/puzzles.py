@@ -89,15 +89,14 @@ def read_puzzles_but(lake: Lake, game: str, known: pa.Array) -> tuple[pa.Table, 
 def read_boards(lake: Lake, game: str, puzzle_ids: pa.Array) -> pa.Table:
     """Read the boards that have these ids and that the lake has, each once.
 
-    Of a segment without such a board, its ids alone are read.
+    Of a segment and of a row group without such a board, ids alone are read.
     """
     schema = archive_plug(game).puzzles()
     found = [schema.empty_table()]
     for path, ids in _each_ids(lake, game):
         if pc.any(pc.is_in(ids, value_set=puzzle_ids)).as_py():
             # One that was merged meanwhile is empty, and stands in a segment that comes.
-            table = lake.read_table(path, schema)
-            found.append(table.filter(pc.is_in(table.column(PUZZLE_ID), value_set=puzzle_ids)))
+            found.append(lake.rows_among(path, schema, schema.names, PUZZLE_ID, puzzle_ids))
     return once_each(pa.concat_tables(found))
 
 

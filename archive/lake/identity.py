@@ -37,8 +37,8 @@ def keep_stores_out() -> None:
 def read_lake_id(url: str) -> str | None:
     """Read the id of a lake; None while it has none. Nothing is written.
 
-    Raises PermanentError for a file that does not hold an id, TransientError while it cannot be
-    read.
+    Raises PermanentError for what is no file or does not hold an id, TransientError while it cannot
+    be read.
     """
     if _is_asked_elsewhere(url):
         return _asked_elsewhere("read", url)
@@ -142,7 +142,7 @@ def _read(url: str) -> bytes | None:
                 "lake"
             ) from None
         except OSError as error:
-            if error.errno == errno.ELOOP:
+            if error.errno == errno.ELOOP and path.is_symlink():
                 raise PermanentError(
                     f"{LAKE_FILE} of the lake {url} is a link that leads in a circle; expected a "
                     "file: restore it, or delete it to give the lake another id"

@@ -229,18 +229,12 @@ def _ids(lake: Lake, game: str, folder: str, prefix: str) -> Iterator[tuple[str,
 
 def _puzzles(lake: Lake, game: str, path: str, puzzle_ids: Sequence[str]) -> dict[str, Any]:
     """Read puzzles of a file or folder by id; those that are not there are left out."""
-    table = _puzzle_rows(lake, game, path, puzzle_ids)
+    ids, schema = pa.array(sorted(set(puzzle_ids)), pa.string()), archive_plug(game).puzzles()
+    table = lake.rows_among(path, schema, schema.names, "puzzle_id", ids)
     arrays = arrays_of(table)
     bound = open_game(lake, game)
     names = table.column("puzzle_id").to_pylist()
     return {name: bound.from_arrays(arrays, row) for row, name in enumerate(names)}
-
-
-def _puzzle_rows(lake: Lake, game: str, path: str, puzzle_ids: Sequence[str]) -> pa.Table:
-    """Read the rows of puzzles out of a file or folder by id."""
-    ids = pa.array(sorted(set(puzzle_ids)), pa.string())
-    schema = archive_plug(game).puzzles()
-    return lake.rows_among(path, schema, schema.names, "puzzle_id", ids)
 
 
 def _board(lake: Lake, game: str, puzzle: Any, edition: dict[str, Any] | None) -> Board:

@@ -35,10 +35,11 @@ class _Listed:
     """What is in a folder, sorted by names."""
 
     names: list[str]
-    """Files that are called DATE.json."""
+    """What is called DATE.json, be it a file or not."""
     dates: list[dt.date]
-    """Their dates."""
+    """The dates of these."""
     others: list[str]
+    """All other names, hidden ones included."""
 
 
 class FolderSource:
@@ -78,11 +79,12 @@ class FolderSource:
         # By their names in the open folder: the system need not walk the path each time.
         folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
+            # All at once, and one by one where one cannot be looked at: to try each takes longer.
             found = [os.stat(name, dir_fd=folder) for name in names]
         except OSError:
             looks = [(date, _look(folder, name)) for name, date in zip(names, dates, strict=True)]
-            dates = [date for date, told in looks if told]
-            found = [told for _, told in looks if told]
+            dates = [date for date, told in looks if told is not None]
+            found = [told for _, told in looks if told is not None]
         finally:
             os.close(folder)
         facts = np.empty((len(found), 1 + len(FILE_FACTS)), np.int64)

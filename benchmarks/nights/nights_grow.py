@@ -5,8 +5,8 @@
 works it in this process. Told are its seconds, of the processor and in all, the files that it
 opened, and its requests. With `--every N`, nights in between find their days at once: the lake is
 as old and as large, in less time. Then 100 on-demand jobs are asked and answered, on that lake and
-on a new one. Nights of a lake that is 50 nights old are worked in turn with the last ones of the
-old lake, on the same days: what the old lake's cost more is its age.
+on a new one. Nights of a lake with 50 days before, which one night has brought, are worked in turn
+with the last ones of the old lake, on the same days: what the old lake's cost more is its age.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ FIRST = "2020-01-01"
 YOUNG = 50
 """Nights of the lake that the old one is compared with, before they are worked in turn."""
 IN_TURN = 40
-"""Nights of each of the two: of ten, the median differs by a tenth from one run to the next."""
+"""Nights of each lake that are worked in turn. With ten, the ratio of the medians differs by a
+tenth from one run to the next."""
 RUNS_KEPT_S = 20.0
 EARLIER_JOBS = 5_000
 KEEPER_MERGES = 500
@@ -97,11 +98,12 @@ def main() -> int:
         with serve(options.s3) if options.s3 else nullcontext("") as server, counted() as counts:
             field = Field(payloads, folder / "old", lake_url(folder, "old", server), counts)
             *until, last = _points(options.nights, options.every)
+            turns = min(IN_TURN, last // 2)
+            until = [number for number in until if number <= last - turns]
             points = []
             for number in until:
                 points.append(middle_of(field.grow(number, jump=options.every > 1)))
                 print(row_of(points[-1]), flush=True)
-            turns = min(IN_TURN, last // 2)
             field.grow(last - turns, jump=options.every > 1)
             url, first = lake_url(folder, "young", server), max(0, last - turns - YOUNG)
             young = Field(payloads, folder / "young", url, counts, first=first)
@@ -110,7 +112,7 @@ def main() -> int:
             points.append(middle_of([of_old for of_old, _ in pairs[-AT:]]))
             new = Field(payloads, folder / "new", lake_url(folder, "new", server), counts)
             new.grow(1)
-            jobs = [("a new lake", new.ask()), (f"one of {options.nights} nights", field.ask())]
+            jobs = [("a new lake", new.ask()), (f"one of {last:,} nights", field.ask())]
             field.answer_many(EARLIER_JOBS)
             jobs.append((f"the same with {EARLIER_JOBS:,} answers on demand", field.ask(JOBS)))
             idle = field.idle()
@@ -247,7 +249,10 @@ class Field:
 
 
 def in_turn(old: Field, young: Field, turns: int) -> list[Pair]:
-    """Work nights of two lakes in turn: of both alike whatever else changes on the machine."""
+    """Work nights of two lakes in turn, so that other work on the machine disturbs both alike.
+
+    The lake that comes first changes with each turn.
+    """
     pairs = []
     for turn in range(turns):
         of_young = young.next() if turn % 2 else None

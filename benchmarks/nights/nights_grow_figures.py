@@ -86,10 +86,9 @@ def section_of(
         ),
     )
     olds, youngs = ([pair[side] for pair in pairs] for side in (0, 1))
-    until, than = olds[-1].number, youngs[-1].number
     beside = [
-        row_of(middle_of(nights), f"{len(pairs)} nights until {nights[-1].number:,}, in turn")
-        for nights in (olds, youngs)
+        row_of(middle_of(nights), f"{which} lake, {len(pairs)} nights until {nights[-1].number:,}")
+        for which, nights in (("old", olds), ("young", youngs))
     ]
     section.table(HEAD, [*map(row_of, points), *beside])
     section.table(
@@ -100,19 +99,20 @@ def section_of(
         ],
     )
     section.say(
-        f"Each row is the median of {AT} nights of one day and three games, but for those in turn, "
-        "and the least CPU seconds of them; CPU seconds are of this process, wall seconds depend "
-        "on the disk and on what else runs."
+        f"The row of a night is the median of {AT} nights of one day and three games, that of the "
+        f"old and the young lake of {len(pairs)}, worked in turn on the same days; *least* is the "
+        "least of their CPU seconds. Jobs were measured once. CPU seconds are of this process, "
+        "wall seconds depend on the disk and on what else runs."
     )
     cpu, wall = (
-        [getattr(of_old, name) / getattr(of_young, name) for of_old, of_young in pairs]
+        statistics.median(
+            getattr(of_old, name) / getattr(of_young, name) for of_old, of_young in pairs
+        )
         for name in ("cpu_s", "wall_s")
     )
     section.say(
-        f"Of two lakes, the last {len(pairs)} nights until {until:,} and until {than} were worked "
-        "in turn on the same days. By the median of these pairs the older lake took "
-        f"{statistics.median(cpu):.2f} times the processor of the younger one and "
-        f"{statistics.median(wall):.2f} times the time."
+        f"In the median pair the old lake took {cpu:.2f} times the CPU time and {wall:.2f} times "
+        "the wall time of the young one."
     )
     if options.s3:
         title = "moto" if options.s3 == MOTO else SERVERS[options.s3].title

@@ -32,8 +32,8 @@ def runtimes(
     """Sum up what the kernels cost, per ask and level.
 
     A puzzle counts in every level that it ever stood in. The answer of `find_results` counts
-    for a job that ended several times. Percentiles are times that a job really took. `answers` and
-    the `puzzle_id` and `level` of all editions, `stands`, are read where they are not given.
+    for a job that ended several times. Percentiles are times that a job really took. `answers`,
+    and `stands` with the `puzzle_id` and `level` of all editions, are read when not given.
     """
     answers = answers or Answers(lake, game, asks)
     if stands is None:

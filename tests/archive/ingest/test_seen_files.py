@@ -73,6 +73,25 @@ def test_a_file_that_is_as_it_was_is_not_read_and_is_told_as_unchanged(
     assert read(lake, days, now)[0] == [1, 2, 3]
 
 
+@pytest.mark.parametrize("changed", [1, 2, 3])
+def test_dates_are_told_in_their_order_whichever_of_them_was_read(
+    lake: Lake, days: Path, now: Now, changed: int
+) -> None:
+    _, report = read(lake, days, now)
+    longer(days / f"2026-01-0{changed}.json")
+    again, told = read(lake, days, now)
+    assert (again, told.asked) == ([changed], report.new)
+    assert (len(told.new), told.unchanged) == (
+        1,
+        [date for date in report.new if date not in told.new],
+    )
+    # Its body stood before: read, and told among those that were not.
+    path = days / f"2026-01-0{changed}.json"
+    path.touch()
+    again, told = read(lake, days, now)
+    assert (again, told.asked, told.unchanged) == ([changed], report.new, report.new)
+
+
 def same_size_and_time(path: Path) -> None:
     told = path.stat()
     path.write_text(path.read_text().replace(": ", ":\t", 1))

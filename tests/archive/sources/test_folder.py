@@ -85,14 +85,23 @@ def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
         open_source(str(tmp_path / "nowhere"))
 
 
-def test_the_facts_of_its_files_come_by_date_and_tell_of_each_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("gone", ["nothing", "what a link leads to", "a file, since it was listed"])
+def test_the_facts_of_its_files_come_by_date_and_tell_of_each_file(
+    tmp_path: Path, gone: str
+) -> None:
     # Made in neither order of dates: a file system lists them as it likes.
     for date, size in (("2026-01-02", 5), ("1970-01-01", 3), ("1969-12-31", 4), ("2024-02-29", 2)):
         (tmp_path / f"{date}.json").write_bytes(b"x" * size)
     (tmp_path / "README.md").write_bytes(BODY)
     (tmp_path / "2026-01-03.json").mkdir()
-    (tmp_path / "2026-01-04.json").symlink_to(tmp_path / "gone")
-    facts = FolderSource(tmp_path).facts()
+    source, last = FolderSource(tmp_path), tmp_path / "2026-01-04.json"
+    if gone == "what a link leads to":
+        last.symlink_to(tmp_path / "gone")
+    elif gone == "a file, since it was listed":
+        last.write_bytes(BODY)
+        assert len(source.dates(None, None)) == 6
+        last.unlink()
+    facts = source.facts()
     assert facts.shape == (4, 1 + len(FILE_FACTS))
     assert facts[:, 0].tolist() == [-1, 0, 19_782, 20_455], "days since 1970"
     for row, date in zip(
