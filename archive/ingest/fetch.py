@@ -97,11 +97,12 @@ def fetch(
     same = set() if files is None else files.unchanged(latest) - unsettled
     failures_in_a_row = 0
     dates = source.dates(first, last)
-    # To read these would give the bodies that were seen last.
-    report.unchanged += [date for date in dates if date in same]
-    report.asked += report.unchanged
-    others = [date for date in dates if date not in same] if same else dates
-    for i, date in enumerate(others):
+    for i, date in enumerate(dates):
+        if date in same:
+            # Reading it would give the body that was seen last.
+            report.asked.append(date)
+            report.unchanged.append(date)
+            continue
         seen = date in settled
         recent = date > today - dt.timedelta(days=refresh_days)
         if seen and not (recent or date in unsettled):
@@ -114,7 +115,7 @@ def fetch(
             )
             continue
         report.asked.append(date)
-        source.dates_left = min(len(others) - i, GIVE_UP_AFTER_FAILURES - failures_in_a_row)
+        source.dates_left = min(len(dates) - i, GIVE_UP_AFTER_FAILURES - failures_in_a_row)
         validators = _validators(raw, date, source.url(date))
         answer = source.fetch(date, validators)
         if answer.kind == AnswerKind.UNCHANGED and validators is not None:
@@ -133,9 +134,6 @@ def fetch(
     if files is not None:
         report.received_bytes += files.unread_bytes(same.intersection(dates))
         files.keep()
-    # Dates whose files were not read stand before the others.
-    report.asked.sort()
-    report.unchanged.sort()
     return report
 
 
