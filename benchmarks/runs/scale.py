@@ -51,6 +51,7 @@ from nightgrid.workers.settings import Settings
 
 COUNT = Ask(kind="count")
 SEED = 7
+SCALE_FOLDER = "nightgrid-scale-"
 SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -113,7 +114,7 @@ def _kernel_rate(boards: Boards, mine: int, processes: int) -> tuple[float, floa
 
 def end_to_end(boards: Boards, processes: int) -> dict[str, Any]:
     """Plan, solve and finish in a driver process of its own; return fields of its `Figures`."""
-    with tempfile.TemporaryDirectory(prefix="nightgrid-scale-") as folder:
+    with tempfile.TemporaryDirectory(prefix=SCALE_FOLDER) as folder:
         _prepare_environment(Path(folder))
         with pool_of(1) as pool:
             return pool.submit(_drive, boards, processes, str(Path(folder) / "lake")).result()
@@ -130,6 +131,12 @@ def _prepare_environment(folder: Path) -> None:
     (folder / "pandas.py").write_text('raise ModuleNotFoundError("pandas is hidden")\n')
     paths = [str(folder), str(Path.cwd()), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, paths)))
+    # Processes that are spawned take their parent's path.
+    sys.path[:] = [str(folder), *(path for path in sys.path if not _hides_pandas(path))]
+
+
+def _hides_pandas(path: str) -> bool:
+    return Path(path).name.startswith(SCALE_FOLDER)
 
 
 RUN_ID = digest("scale")
