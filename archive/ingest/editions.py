@@ -41,8 +41,12 @@ def current_editions(
 
     One that is a draft, seen before its date only, is left out; with `drafts`, all others are.
     """
-    names = list(dict.fromkeys((*columns, *_CURRENT)))
+    names = _with_current(columns)
     return current_of(lake.read_table(editions_path(game), EDITIONS, names), columns, drafts=drafts)
+
+
+def _with_current(columns: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys((*columns, *_CURRENT)))
 
 
 def current_of(editions: pa.Table, columns: Sequence[str], *, drafts: bool = False) -> pa.Table:
@@ -50,7 +54,7 @@ def current_of(editions: pa.Table, columns: Sequence[str], *, drafts: bool = Fal
 
     The table has `columns`, `date`, `level`, `revision` and `draft`.
     """
-    table = editions.select(list(dict.fromkeys((*columns, *_CURRENT))))
+    table = editions.select(_with_current(columns))
     table = table.sort_by([(name, "ascending") for name in ("date", "level", "revision")])
     last = np.ones(len(table), bool)
     last[:-1] = False

@@ -33,6 +33,7 @@ from benchmarks.runs.scale_figures import Figures, tell
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.child_processes import pool_of
@@ -51,7 +52,6 @@ from nightgrid.workers.settings import Settings
 
 COUNT = Ask(kind="count")
 SEED = 7
-SCALE_FOLDER = "nightgrid-scale-"
 SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -114,36 +114,18 @@ def _kernel_rate(boards: Boards, mine: int, processes: int) -> tuple[float, floa
 
 def end_to_end(boards: Boards, processes: int) -> dict[str, Any]:
     """Plan, solve and finish in a driver process of its own; return fields of its `Figures`."""
-    with tempfile.TemporaryDirectory(prefix=SCALE_FOLDER) as folder:
-        _prepare_environment(Path(folder))
-        with pool_of(1) as pool:
-            return pool.submit(_drive, boards, processes, str(Path(folder) / "lake")).result()
-
-
-def _prepare_environment(folder: Path) -> None:
-    """Let no process that begins now find pandas, and each free what it frees.
-
-    Arrow imports it wherever it is, 40 MB and a third of a second. It comes with OR-Tools, for
-    other benchmarks; nightgrid does not install it.
-    """
     # As `nightgrid count` does: Arrow's own allocators keep what they had at the peak.
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
-    (folder / "pandas.py").write_text('raise ModuleNotFoundError("pandas is hidden")\n')
-    paths = [str(folder), str(Path.cwd()), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, paths)))
-    # Processes that are spawned take their parent's path.
-    sys.path[:] = [str(folder), *(path for path in sys.path if not _hides_pandas(path))]
-
-
-def _hides_pandas(path: str) -> bool:
-    return Path(path).name.startswith(SCALE_FOLDER)
+    with tempfile.TemporaryDirectory(prefix="nightgrid-scale-") as folder, pool_of(1) as pool:
+        return pool.submit(_drive, boards, processes, str(Path(folder) / "lake")).result()
 
 
 RUN_ID = digest("scale")
 
 
 def _ready() -> None:
-    keep_freed()  # as `nightgrid count` does
+    keep_freed()  # as `nightgrid count` does, ...
+    keep_pandas_out()  # ... which finds none: it comes with other benchmarks
     game("pips").warm()
     Lake.open(tempfile.gettempdir()).exists("anything")
 
@@ -159,6 +141,7 @@ def _plan(boards: Boards, lake_url: str, processes: int) -> tuple[float, int, fl
 
 
 def _drive(boards: Boards, processes: int, lake_url: str) -> dict[str, Any]:
+    keep_pandas_out()
     settings = Settings(lake=lake_url, batch_processes=processes, games="pips")
     lake = Lake.open(settings.lake)
     begun = time.time()

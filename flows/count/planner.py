@@ -8,9 +8,11 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from nightgrid.archive.corpus.corpus import Corpus
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.count.settings import CountSettings, asked_of, first_run, run_name
 from nightgrid.solvers.child_processes import pool_of
@@ -115,8 +117,13 @@ class Planner:
                 return self._pool.submit(work, *arguments)
         # The first process, or one in the place of one that was killed.
         # Its events go to the log of this process, not to the terminal.
-        self._pool = self._ending.enter_context(pool_of(1, log_to, log_path()))
+        self._pool = self._ending.enter_context(pool_of(1, _begin_process, log_path()))
         return self._pool.submit(work, *arguments)
+
+
+def _begin_process(log: Path | None) -> None:
+    keep_pandas_out()
+    log_to(log)
 
 
 def _result_of(future: Future[Found]) -> Found:

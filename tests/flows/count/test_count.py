@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import time
 from collections.abc import Callable
@@ -343,6 +344,8 @@ def test_the_planners_process_ends_with_its_plan_and_another_plans_again(setting
     corpus = counting.bring_corpus(count)
     others = set(multiprocessing.active_children())
     with planner_of(count) as planner:
+        with pytest.raises(ModuleNotFoundError, match="kept out"):
+            planner._submit(importlib.import_module, "pandas").result()
         for _ in range(2):
             planned = planner.begin(corpus)
             assert not ended()
