@@ -34,6 +34,7 @@ from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, TransientError
@@ -311,7 +312,8 @@ _counters: list[Synchronized[int]] = []
 
 
 def count_in(shared: Synchronized[int]) -> None:
-    """Let this process add the rows that it reads to a number that all share."""
+    """Begin a process that makes slices: it adds its rows to a number that all share."""
+    keep_pandas_out()
     _counters[:] = [shared]
 
 

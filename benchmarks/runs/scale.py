@@ -124,8 +124,9 @@ RUN_ID = digest("scale")
 
 
 def _ready() -> None:
-    keep_freed()  # as `nightgrid count` does, ...
-    keep_pandas_out()  # ... which finds none: it comes with other benchmarks
+    # As `nightgrid count` does.
+    keep_freed()
+    keep_pandas_out()
     game("pips").warm()
     Lake.open(tempfile.gettempdir()).exists("anything")
 
@@ -141,7 +142,7 @@ def _plan(boards: Boards, lake_url: str, processes: int) -> tuple[float, int, fl
 
 
 def _drive(boards: Boards, processes: int, lake_url: str) -> dict[str, Any]:
-    keep_pandas_out()
+    keep_pandas_out()  # as `nightgrid count` does
     settings = Settings(lake=lake_url, batch_processes=processes, games="pips")
     lake = Lake.open(settings.lake)
     begun = time.time()
