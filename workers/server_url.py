@@ -27,10 +27,18 @@ VERIFIED = "ssl_cert_reqs=required"
 def checked_url(url: str) -> str:
     """Give the URL of a server back.
 
-    Raises PermanentError, in one sentence without a secret, for another scheme and for what it says
-    of TLS.
+    Raises PermanentError, in one sentence without a secret, for another scheme, for what is no host
+    or no port, and for what it says of TLS.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        # What Python says of it may hold a part of a password.
+        raise PermanentError(
+            f"{VARIABLE} has no host or port that can be read; "
+            "expected redis://HOST:PORT with a port up to 65535"
+        ) from error
     if parts.scheme not in SCHEMES:
         raise PermanentError(f"{VARIABLE}: expected redis://, rediss:// or unix://")
     options = {name: text for name, text in parse_qsl(parts.query) if name.startswith("ssl_")}

@@ -11,7 +11,7 @@ import os
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 from urllib.parse import urlsplit
 
 import annotated_types
@@ -141,6 +141,8 @@ def kind_of(field: FieldInfo) -> type:
 
 def expected(field: FieldInfo) -> str:
     """Say what a setting takes: "a whole number from 1 to 64"."""
+    if get_origin(field.annotation) is Literal:
+        return " or ".join(map(str, get_args(field.annotation)))
     what = _KINDS[kind_of(field)]
     least = most = None
     for bound in field.metadata:

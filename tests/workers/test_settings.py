@@ -270,10 +270,23 @@ def test_what_is_wrong_is_said_where_it_stands(
         ("redis_url", "a text in quotes"),
         ("var_dir", "a path"),
         ("rank", "true or false"),
+        ("split", "auto or ahead or never"),
     ],
 )
 def test_what_a_setting_takes_is_said_in_words(name: str, says: str) -> None:
     assert expected(Settings.model_fields[name]) == says
+
+
+@pytest.mark.parametrize(
+    "url", ["redis://:secret@host:port", "redis://:secret@host:65536", "redis://:secret@[::1"]
+)
+def test_a_port_that_is_none_is_said_in_one_sentence_without_the_password(url: str) -> None:
+    with pytest.raises(PermanentError) as error:
+        _ = Settings(redis_url=url).server_url  # type: ignore[arg-type]
+    assert str(error.value) == (
+        "NIGHTGRID_REDIS_URL has no host or port that can be read; "
+        "expected redis://HOST:PORT with a port up to 65535"
+    )
 
 
 @pytest.mark.parametrize(

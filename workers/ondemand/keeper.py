@@ -65,6 +65,8 @@ log = get_logger("nightgrid.keeper")
 POLL_SECONDS = 1.0
 MERGE_SECONDS = 30.0
 """How often small files of answers are merged."""
+_UNSAID = "are workers of another version, or of a copy of this lake?"
+"""What may be at fault where no worker has said why it could not work a job."""
 SWEEP_SECONDS = 3600.0
 """How often half-written files of killed writers are deleted."""
 
@@ -219,7 +221,7 @@ class Keeper:
         in_vain = record.sent_in_vain + 1
         if in_vain > self._settings.ondemand_sends_max:
             told = job_refusals(self._client, self._settings, job)
-            why = "; ".join(sorted(set(told.values()))) or "are workers of another version?"
+            why = "; ".join(sorted(set(told.values()))) or _UNSAID
             reason = f"sent {in_vain - 1} times, and no worker could work it: {why}"
             log.warning("refused", job=job, reason=reason)
             end_record(self._lake, record, "refused", reason)

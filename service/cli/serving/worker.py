@@ -130,9 +130,11 @@ def server_watched(settings: Settings) -> Iterator[None]:
     from nightgrid.workers.server_url import distrust
 
     ended = threading.Event()
+    # A URL that cannot be read is told here, before any thread is begun.
+    watched = connect(settings)
 
     def watch() -> None:
-        with connect(settings) as client:
+        with watched as client:
             while not ended.is_set():
                 try:
                     with answering():

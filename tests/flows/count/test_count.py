@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from nightgrid.archive.corpus.corpus import open_corpus
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_ROWS, RESULTS
+from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.archive.views.sql import ask
 from nightgrid.flows.count import count as counting
 from nightgrid.flows.count.count import work_count
@@ -29,6 +31,7 @@ from nightgrid.flows.start import run_count
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.registry import game
+from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
 
@@ -350,6 +353,39 @@ def test_the_planners_process_ends_with_its_plan_and_another_plans_again(setting
             planner.start(planned.run_id)
             wait_for(ended, "the end of the planner's process")
             planner.check()
+
+
+def test_a_board_that_ends_over_budget_again_is_listed_once(settings: Count, tmp_path: Path):
+    few = {"budget_nodes": 300, "batch_row_nodes": 200, "split_depth_max": 0}
+    workers = Settings(lake=str(tmp_path / "lake"), games="pips", **few)
+    count = replace(settings("pips:n=8,mix=published,seed=4"), workers=workers)
+    for retry in (None, "over_budget", "all"):
+        report = run(replace(count, retry=None if retry is None else Retry(retry)))
+        assert report.figures.statuses["over_budget"] == 1
+        listed = [item.puzzle_id for item in report.attention if item.kind == "over_budget"]
+        assert len(listed) == 1
+
+
+@pytest.mark.parametrize("keeps_sums", [True, False])
+def test_a_count_that_another_program_changed_is_not_told_again(
+    settings: Count, tmp_path: Path, keeps_sums: bool
+):
+    first = run(settings())
+    (path,) = (tmp_path / "lake" / "results").glob("*.parquet")
+    rows = pq.read_table(path)
+    counts = [10**6, *rows.column("count").to_pylist()[1:]]
+    at, kind = rows.schema.get_field_index("count"), rows.schema.field("count")
+    changed = rows.set_column(at, kind, pa.array(counts, kind.type))
+    left = rows.schema.metadata if keeps_sums else {b"nightgrid.table": b"results"}
+    pq.write_table(changed.replace_schema_metadata(left), path)
+    again = run(settings())
+    assert again.finished_before
+    assert again.figures == first.figures
+    assert "written again" in skipped_files()[f"results/{path.name}"]
+    assert pq.read_table(tmp_path / "lake" / "damaged" / "results" / path.name).equals(changed)
+    forget(f"results/{path.name}")
+    assert run(settings()).figures == first.figures
+    assert not skipped_files()
 
 
 def test_the_planners_process_does_without_pandas(settings: Count):

@@ -36,10 +36,13 @@ _RUN_ROWS = select(RESULTS, ["run_id", "job_id"])
 
 
 def results_of_run(lake: Lake, run_id: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Read columns of a run's results, each row once, wherever they stand."""
+    """Read columns of a run's results, each row once, wherever they stand.
+
+    Raises DamagedFileError for rows that were changed since the run wrote them.
+    """
     path = result_path(run_id)
     try:
-        yield from lake.iter_row_groups(path, columns)
+        yield from lake.scan_file(path, RESULTS, columns)
     except MissingFileError:
         # They were merged with those of other runs.
         is_one = pc.field("run_id") == run_id
@@ -50,12 +53,21 @@ def results_of_run(lake: Lake, run_id: str, columns: Sequence[str]) -> Iterator[
 def ensure_results(lake: Lake, run_id: str) -> dict[str, Any] | None:
     """Read how a run ended; make its results again from its chunk results if some are lost.
 
-    None: it has not ended, or so much is lost that it has to be worked again.
+    A file of results that is damaged, or that another program has changed, is set aside. None: the
+    run has not ended, or so much is lost that it has to be worked again.
     """
     done = read_done(lake, run_id)
-    if done is None or not done["results"] or _are_there(lake, run_id, done["result_count"]):
+    if done is None or not done["results"]:
         return done
-    return write_again(lake, run_id)
+    try:
+        # All columns: a count that was changed is as bad as a row that is lost.
+        there = sum(map(len, results_of_run(lake, run_id, RESULTS.names)))
+    except DamagedFileError as error:
+        moved = set_aside(lake, result_path(run_id))
+        told = f"{error}; moved to {moved}, and what its run tells written again"
+        skip_file(result_path(run_id), told)
+        there = 0
+    return done if there >= done["result_count"] else write_again(lake, run_id)
 
 
 def write_again(lake: Lake, run_id: str) -> dict[str, Any] | None:
@@ -68,13 +80,6 @@ def write_again(lake: Lake, run_id: str) -> dict[str, Any] | None:
     except DamagedResultError:
         lake.delete(done_path(run_id))
         return None
-
-
-def _are_there(lake: Lake, run_id: str, wanted: int) -> bool:
-    try:
-        return sum(map(len, results_of_run(lake, run_id, ["job_id"]))) >= wanted
-    except DamagedFileError:
-        return False
 
 
 def repair_results(lake: Lake) -> list[str]:

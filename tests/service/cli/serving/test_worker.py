@@ -15,6 +15,7 @@ from nightgrid.service.cli.serving import worker as worker_module
 from nightgrid.service.cli.serving.worker import server_watched
 from nightgrid.service.options.shared_options import SETTINGS_PREFIX, default_budget
 from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.settings import Settings
 
 
@@ -82,3 +83,11 @@ def test_a_keeper_alone_waits_for_no_kernels(
     with worker_module.preparing(settings, ("server", "keeper")):
         assert games == [()]
     assert "a keeper on" in capsys.readouterr().err
+
+
+def test_a_server_url_that_cannot_be_read_begins_no_thread() -> None:
+    settings = Settings(redis_url="redis://127.0.0.1:99999")  # type: ignore[arg-type]
+    before = threading.enumerate()
+    with pytest.raises(PermanentError, match="has no host or port"), server_watched(settings):
+        pass
+    assert threading.enumerate() == before
