@@ -109,6 +109,9 @@ def texts_in(lake: Lake, files: Iterable[SolutionFile]) -> Iterator[str]:
 def tables_in(
     lake: Lake, files: Iterable[SolutionFile], columns: tuple[str, ...] = tuple(SOLUTIONS.names)
 ) -> Iterator[pa.Table]:
-    """Read solution files, one row group after the other."""
+    """Read solution files, one row group after the other.
+
+    Raises DamagedFileError for rows that were changed since they were written.
+    """
     for file in files:
-        yield from lake.iter_row_groups(file.path, columns)
+        yield from lake.scan_file(file.path, SOLUTIONS, columns)
