@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nightgrid.archive.corpus.corpus import Corpus
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.count.settings import CountSettings, asked_of, first_run, run_name
@@ -185,14 +186,24 @@ def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | No
     Results that are lost are made again first, before it is asked which of them were dropped.
     """
     lake, asking = settings.lake, asked_of(settings, corpus)
-    for name_of in (first_run, run_name):
-        run_id = name_of(asking, corpus)
-        if ensure_plan(lake, run_id) is None:
-            return None
-        ensure_results(lake, run_id)
+    first = first_run(asking, corpus)
+    if not _made_whole(lake, first):
+        return None
+    run_id = run_name(asking, corpus)
+    # Most often it is the first one; to look at all its results takes a while.
+    if run_id != first and not _made_whole(lake, run_id):
+        return None
     if not read_run_status(lake, run_id).finished:
         return None
     return PlannedCount(run_id=run_id, resumed=True, finished=True)
+
+
+def _made_whole(lake: Lake, run_id: str) -> bool:
+    """Make again what a run has lost of its plan and its results; False for one without a plan."""
+    if ensure_plan(lake, run_id) is None:
+        return False
+    ensure_results(lake, run_id)
+    return True
 
 
 def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:

@@ -59,13 +59,14 @@ def ensure_results(lake: Lake, run_id: str) -> dict[str, Any] | None:
     done = read_done(lake, run_id)
     if done is None or not done["results"]:
         return done
+    path = result_path(run_id)
     try:
         # All columns: a count that was changed is as bad as a row that is lost.
-        there = sum(map(len, results_of_run(lake, run_id, RESULTS.names)))
+        with suppress(MissingFileError):
+            check_table(lake, path, RESULTS)
+        there = sum(map(len, results_of_run(lake, run_id, ["job_id"])))
     except DamagedFileError as error:
-        moved = set_aside(lake, result_path(run_id))
-        told = f"{error}; moved to {moved}, and what its run tells written again"
-        skip_file(result_path(run_id), told)
+        _set_aside(lake, path, error, "its run tells written again")
         there = 0
     return done if there >= done["result_count"] else write_again(lake, run_id)
 
@@ -97,9 +98,7 @@ def repair_results(lake: Lake) -> list[str]:
             continue
         except DamagedFileError as error:
             if not is_foreign(lake, path):
-                moved = set_aside(lake, path)
-                told = f"{error}; moved to {moved}, and what its runs tell written again"
-                skip_file(path, told + ASKED_AGAIN)
+                _set_aside(lake, path, error, f"its runs tell written again{ASKED_AGAIN}")
                 aside.append(path)
     if aside:
         paths = lake.list("")
@@ -108,6 +107,10 @@ def repair_results(lake: Lake) -> list[str]:
             if there.get(run_id, 0) < wanted:
                 write_again(lake, run_id)
     return aside
+
+
+def _set_aside(lake: Lake, path: str, error: DamagedFileError, again: str) -> None:
+    skip_file(path, f"{error}; moved to {set_aside(lake, path)}, and what {again}")
 
 
 def check_table(lake: Lake, path: str, schema: pa.Schema) -> None:
