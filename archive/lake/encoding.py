@@ -9,9 +9,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nightgrid.archive.lake.conforming import columns_to_read, conform, shaped
+from nightgrid.archive.lake.conforming import columns_to_read, conform, select, shaped
 from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
-from nightgrid.archive.lake.row_sums import FileSums, check_group, metadata_of
+from nightgrid.archive.lake.row_sums import (
+    FileSums,
+    RowSums,
+    check_group,
+    check_sums,
+    has_sums_of_groups,
+    metadata_of,
+)
 from nightgrid.archive.lake.tables import DELTA_CODED, SCHEMA_VERSION
 from nightgrid.archive.parquet_footers import FooterError, RowGroup, read_row_groups
 from nightgrid.archive.parquet_sizes import OversizeError, check_footer
@@ -133,6 +140,7 @@ class TableFile(pq.ParquetFile):  # type: ignore[misc]
         """Open a file; raises as `check_file`, and what Arrow raises for what is no Parquet."""
         super().__init__(source, page_checksum_verification=True)
         self._source, self._path = source, path
+        self._compared: set[str] = set()
         check_file(self, source.size(), path)
 
     def row_groups(self) -> tuple[RowGroup, ...]:
@@ -147,10 +155,30 @@ class TableFile(pq.ParquetFile):  # type: ignore[misc]
 
         Raises DamagedFileError for rows that were changed since they were written.
         """
-        there = columns_to_read(wanted.names, self.schema_arrow.names)
-        table = shaped(self.read_row_group(number, columns=there), wanted, self._path)
-        check_group(table, self.metadata, number, self._path)
+        table = self._shaped(number, wanted)
+        self.check(table, number)
         return table
+
+    def check(self, table: pa.Table, number: int) -> None:
+        """Compare columns that were read of one row group with its sums.
+
+        Where groups have none, all rows of the file are compared when a column is first read, which
+        reads it twice. Raises DamagedFileError for rows that were changed since they were written.
+        """
+        if has_sums_of_groups(self.metadata):
+            check_group(table, self.metadata, number, self._path)
+            return
+        names = [name for name in table.column_names if name not in self._compared]
+        if names:
+            sums = RowSums(select(table.schema, names))
+            for group in range(self.num_row_groups) if sums.wanted else ():
+                sums.add(self._shaped(group, select(table.schema, names)))
+            check_sums(sums, self.metadata.metadata, self._path)
+            self._compared.update(names)
+
+    def _shaped(self, number: int, wanted: pa.Schema) -> pa.Table:
+        there = columns_to_read(wanted.names, self.schema_arrow.names)
+        return shaped(self.read_row_group(number, columns=there), wanted, self._path)
 
 
 def check_file(file: TableFile, file_bytes: int, path: str) -> None:

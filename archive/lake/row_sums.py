@@ -105,18 +105,27 @@ class FileSums:
         return {**whole, GROUP_SUMS: json.dumps(told, separators=(",", ":"))}
 
 
-def check_group(table: pa.Table, metadata: pq.FileMetaData, number: int, path: str) -> None:
-    """Compare columns of one row group with the sums in a file's metadata.
+def has_sums_of_groups(metadata: pq.FileMetaData) -> bool:
+    """Tell whether a row group of a file can be compared without the others.
 
-    Files of several groups that were written before groups had sums are not compared. Raises
-    DamagedFileError as `check_rows`.
+    Files of several groups that were written before groups had sums tell those of all rows alone,
+    as do files of a single group that another program has cut into several.
     """
     told = metadata.metadata or {}
-    text = told.get(GROUP_SUMS.encode())
+    return (
+        metadata.num_row_groups == 1 or GROUP_SUMS.encode() in told or ROW_SUMS.encode() not in told
+    )
+
+
+def check_group(table: pa.Table, metadata: pq.FileMetaData, number: int, path: str) -> None:
+    """Compare columns of one row group with the sums in a file's metadata: `has_sums_of_groups`.
+
+    Raises DamagedFileError as `check_rows`.
+    """
+    text = (metadata.metadata or {}).get(GROUP_SUMS.encode())
     if text is None:
         # Without any sums the file is an old one, or another program's.
-        if metadata.num_row_groups == 1 or ROW_SUMS.encode() not in told:
-            check_rows(table, told, path)
+        check_rows(table, metadata.metadata, path)
         return
     sums = RowSums(table.schema)
     if not sums.wanted:

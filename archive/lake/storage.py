@@ -13,9 +13,10 @@ import pyarrow.fs as pafs
 
 from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
 from nightgrid.archive.lake.encoding import TableFile, filled
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.local_listing import TABLE
 from nightgrid.archive.lake.location import check_path
-from nightgrid.archive.lake.row_sums import check_group, check_rows
+from nightgrid.archive.lake.row_sums import check_rows
 from nightgrid.archive.lake.stored_files import StoredFiles
 from nightgrid.solvers.errors import PermanentError
 
@@ -133,15 +134,23 @@ class Lake(StoredFiles):
             start = 0
             for index in groups:
                 count = file.metadata.row_group(index).num_rows
-                check_group(table.slice(start, count), file.metadata, index, path)
+                file.check(table.slice(start, count), index)
                 start += count
             return table
 
     def iter_row_groups(self, path: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Read columns of a Parquet file, one row group after the other."""
+        """Read columns of a Parquet file as they were written, one row group after the other.
+
+        Raises MissingFileError when the file does not exist, DamagedFileError for one without
+        these columns or with rows that were changed since they were written.
+        """
         with self.open_parquet(path) as file:
+            for name in columns:
+                if name not in file.schema_arrow.names:
+                    raise DamagedFileError(f"{path} is damaged: it has no column {name}")
+            wanted = select(file.schema_arrow, columns)
             for index in range(file.num_row_groups):
-                yield file.read_row_group(index, columns=builtins.list(columns))
+                yield file.group(index, wanted)
 
     def row_groups(self, path: str) -> builtins.list[int]:
         """Count the rows of every row group of a Parquet file, reading only its footer."""

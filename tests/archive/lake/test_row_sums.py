@@ -11,7 +11,7 @@ import pytest
 
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.row_sums import RowSums
+from nightgrid.archive.lake.row_sums import GROUP_SUMS, RowSums
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     CORPUS_ROWS,
@@ -23,6 +23,7 @@ from nightgrid.archive.lake.tables import (
 )
 from nightgrid.solvers.registry import GAMES
 from tests.archive.lake.test_encoding import rows_of
+from tests.archive.other_program import write_again
 
 PUZZLES = {game: archive_plug(game).puzzles() for game in GAMES}
 SCHEMAS = {
@@ -35,7 +36,7 @@ SCHEMAS = {
     **{f"puzzles.{game}": schema for game, schema in PUZZLES.items()},
 }
 MAY_LACK = [name for name in SCHEMAS if name != "results"]
-ROWS = 8
+ROWS, GROUP_ROWS = 8, 3
 
 
 def with_nulls(table: pa.Table) -> pa.Table:
@@ -114,27 +115,19 @@ def test_every_column_has_another_sum_for_other_rows(name: str) -> None:
     assert all(sums[column] != others[column] for column in table.column_names)
 
 
-def rewritten(folder: Path, path: str, rows: pa.Table, *, keep_sums: bool) -> None:
-    """Write other rows as another program does, which may keep the metadata that it has found."""
-    metadata = pq.read_metadata(folder / path).metadata if keep_sums else rows.schema.metadata
-    kept = {key: value for key, value in metadata.items() if key != b"ARROW:schema"}
-    with pq.ParquetWriter(folder / path, rows.schema.with_metadata(kept)) as writer:
-        for start in range(0, len(rows), 3):
-            writer.write_table(rows.slice(start, 3).replace_schema_metadata(kept))
-
-
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_rows_that_changed_are_noticed_by_every_reader(name: str, tmp_path: Path) -> None:
     lake, path, schema = Lake.open(str(tmp_path)), "x/a.parquet", SCHEMAS[name]
     rows = rows_of(schema, ROWS)
-    groups = [rows.slice(start, 3) for start in range(0, ROWS, 3)]
+    groups = [rows.slice(start, GROUP_ROWS) for start in range(0, ROWS, GROUP_ROWS)]
     lake.write_row_groups(path, groups, schema)
     key = schema.names[0]
     values = rows.column(key).combine_chunks()
     assert lake.rows_among(path, schema, schema.names, key, values).equals(rows)
     assert lake.read_row_groups(path, [0, 2]).equals(pa.concat_tables([groups[0], groups[2]]))
 
-    rewritten(tmp_path, path, rows.take([*range(ROWS - 1), 0]), keep_sums=True)
+    changed = rows.take([*range(ROWS - 1), 0])
+    write_again(tmp_path / path, changed, keep_sums=True, group_rows=GROUP_ROWS)
 
     assert lake.read_row_groups(path, [0, 1]).equals(pa.concat_tables(groups[:2]))
     for read in (
@@ -142,9 +135,44 @@ def test_rows_that_changed_are_noticed_by_every_reader(name: str, tmp_path: Path
         lambda: list(lake.scan_file(path, schema, schema.names)),
         lambda: lake.rows_among(path, schema, schema.names, key, values),
         lambda: lake.read_row_groups(path, [1, 2]),
+        lambda: list(lake.iter_row_groups(path, [key])),
     ):
         with pytest.raises(DamagedFileError, match="changed since it was written"):
             read()
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_rows_of_groups_without_sums_are_compared_with_those_of_the_file(
+    name: str, tmp_path: Path
+) -> None:
+    lake, path, schema = Lake.open(str(tmp_path)), "x/a.parquet", SCHEMAS[name]
+    rows = rows_of(schema, ROWS)
+    lake.write_table(path, rows)
+    key = schema.names[0]
+    readers = (
+        lambda: lake.read_file(path, schema),
+        lambda: pa.concat_tables(lake.scan_file(path, schema, schema.names)),
+        lambda: lake.rows_among(path, schema, schema.names, key, rows.column(key)),
+        lambda: lake.read_row_groups(path, [0, 1, 2]),
+        lambda: pa.concat_tables(lake.iter_row_groups(path, schema.names)),
+    )
+    write_again(tmp_path / path, rows, keep_sums=True, group_rows=GROUP_ROWS)
+    assert GROUP_SUMS.encode() not in pq.read_metadata(tmp_path / path).metadata
+    assert all(read().equals(rows) for read in readers)
+
+    changed = rows.take([*range(ROWS - 1), 0])
+    write_again(tmp_path / path, changed, keep_sums=True, group_rows=GROUP_ROWS)
+    # The first row group is as it was, which its reader cannot know.
+    for read in (*readers, lambda: lake.read_row_group(path, 0)):
+        with pytest.raises(DamagedFileError, match="changed since it was written"):
+            read()
+
+
+def test_a_file_without_a_column_is_damaged(tmp_path: Path) -> None:
+    lake, path = Lake.open(str(tmp_path)), "x/a.parquet"
+    lake.write_table(path, rows_of(RAW, ROWS))
+    with pytest.raises(DamagedFileError, match="it has no column job_id"):
+        next(lake.iter_row_groups(path, ["job_id"]))
 
 
 @pytest.mark.parametrize("name", MAY_LACK)
@@ -152,6 +180,6 @@ def test_files_that_earlier_programs_wrote_without_sums_are_read(name: str, tmp_
     lake, path, schema = Lake.open(str(tmp_path)), "x/a.parquet", SCHEMAS[name]
     rows = rows_of(schema, ROWS)
     lake.write_table(path, rows)
-    rewritten(tmp_path, path, rows, keep_sums=False)
+    write_again(tmp_path / path, rows, keep_sums=False, group_rows=GROUP_ROWS)
     assert lake.read_file(path, schema).equals(rows)
     assert lake.read_row_groups(path, [0, 1, 2]).equals(rows)

@@ -34,6 +34,7 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
+from tests.archive.other_program import write_again
 
 SPEC = "pips:n=60,mix=hard,seed=4"
 POLL_S = 0.02
@@ -364,6 +365,9 @@ def test_a_board_that_ends_over_budget_again_is_listed_once(settings: Count, tmp
         assert report.figures.statuses["over_budget"] == 1
         listed = [item.puzzle_id for item in report.attention if item.kind == "over_budget"]
         assert len(listed) == 1
+    told = run(count).sentence()
+    assert told.startswith("Nothing new to do: 1 of 8 pips puzzles of pips:n=8"), told
+    assert told.endswith("is over budget, which --retry over_budget works again.")
 
 
 @pytest.mark.parametrize("keeps_sums", [True, False])
@@ -376,12 +380,9 @@ def test_a_count_that_another_program_changed_is_not_told_again(
     counts = [10**6, *rows.column("count").to_pylist()[1:]]
     at, kind = rows.schema.get_field_index("count"), rows.schema.field("count")
     changed = rows.set_column(at, kind, pa.array(counts, kind.type))
-    left = {b"nightgrid.table": b"results"}
-    if keeps_sums:
-        left = dict(pq.read_metadata(path).metadata)
-        del left[b"ARROW:schema"]
+    changed = changed.replace_schema_metadata({b"nightgrid.table": b"results"})
     # Row groups other than those that were summed: the sums of all rows tell it then.
-    pq.write_table(changed.replace_schema_metadata(left), path, row_group_size=7)
+    write_again(path, changed, keep_sums=keeps_sums, group_rows=7)
     again = run(settings())
     assert again.finished_before
     assert again.figures == first.figures
