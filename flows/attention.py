@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,18 +64,8 @@ def unanswered(
     for status in (kind for kind in KINDS if figures.get(kind)):
         listed = list_results(lake, wanted.ended(status))
         rows = (row for table in listed for row in within(table).to_pylist())
-        found += [_job(row) for row in itertools.islice(_once_each(rows), KEPT)]
+        found += [_job(row) for row in itertools.islice(rows, KEPT)]
     return tuple(found)
-
-
-def _once_each(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Leave out rows of a job that a later run has left open again; a puzzle may have two dates."""
-    seen: set[tuple[str, str]] = set()
-    for row in rows:
-        key = (row["job_id"], row["puzzle"])
-        if key not in seen:
-            seen.add(key)
-            yield row
 
 
 def _job(row: Mapping[str, Any]) -> AttentionItem:

@@ -24,12 +24,13 @@ from nightgrid.archive.lake.tables import (
     CORPUS_QUARANTINE,
     EDITIONS,
     QUARANTINE,
+    RESULTS,
     fields,
 )
 from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.lookup.hints import hint_of
 from nightgrid.archive.results.files import RESULT_FILES, rows_where, stream_where
-from nightgrid.archive.results.results import answers_to
+from nightgrid.archive.results.results import answers_to, once_a_job
 from nightgrid.archive.results.statuses import is_among
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
@@ -131,7 +132,8 @@ def list_results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     """List the results of jobs, with the date and level on which their puzzle stands today.
 
     A puzzle that stands on several dates has a row for each, one that stands on none a row without
-    a date. A job that ended over budget or as poison is left out where another run has its answer.
+    a date. Of a job with results of several runs the one that counts is listed, of those that the
+    filter admits; one over budget or poison is left out where another run has its answer.
     """
     return _sorted(_results(lake, row_filter), RESULT_ROWS)
 
@@ -149,8 +151,8 @@ def _results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
             condition &= pc.field(name).isin(sorted(values))
     if row_filter.question is not None:
         condition &= answers_to(row_filter.question)
-    for batch in stream_where(lake, RESULT_FILES, condition, BATCH_ROWS):
-        rows = with_codes(pa.Table.from_batches([batch]))
+    for jobs in _whole_jobs(stream_where(lake, RESULT_FILES, condition, BATCH_ROWS)):
+        rows = with_codes(once_a_job(jobs))
         final = pc.invert(is_among(rows.column("status"), _OPEN))
         kept = pc.invert(pc.is_in(rows.column("job_id"), value_set=replaced))
         rows = rows.filter(pc.or_(final, kept))
@@ -158,6 +160,19 @@ def _results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
             mine = rows.filter(pc.equal(rows.column("game"), game))
             if len(mine):
                 yield from _joined(lake, mine, stands[game], row_filter)
+
+
+def _whole_jobs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Cut rows that are sorted by their jobs so that all rows of a job are in one table."""
+    held = RESULTS.empty_table()
+    for batch in batches:
+        rows = pa.concat_tables([held, pa.Table.from_batches([batch])])
+        if not len(rows):
+            continue
+        is_last = pc.equal(rows.column("job_id"), rows.column("job_id")[-1])
+        held = rows.filter(is_last)
+        yield rows.filter(pc.invert(is_last))
+    yield held
 
 
 def _joined(

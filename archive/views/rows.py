@@ -37,7 +37,7 @@ from nightgrid.archive.results.contradictions import contradicting_answers
 from nightgrid.archive.results.files import SOLUTION_FILES
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, RUNTIMES_PATH, ranks_path
 from nightgrid.archive.results.gold.rank_accuracy import read_accuracy
-from nightgrid.archive.results.results import one_per_job, scan_results
+from nightgrid.archive.results.results import once_a_job, scan_results
 from nightgrid.solvers.registry import GAMES
 
 Held: TypeAlias = Callable[[pa.Table], None]
@@ -108,19 +108,7 @@ def result_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.T
         held(table)
         found.append(table)
     if found:
-        yield with_codes(_counting(pa.concat_tables(found)))
-
-
-def _counting(rows: pa.Table) -> pa.Table:
-    """Keep the row of each job that counts; only the rows of jobs with several are sorted."""
-    ids = rows.column("job_id")
-    if len(pc.unique(ids)) == len(rows):
-        return rows
-    counts = pc.value_counts(ids)
-    several = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
-    is_one_of_several = pc.is_in(ids, value_set=several)
-    chosen = one_per_job(rows.filter(is_one_of_several))
-    return pa.concat_tables([rows.filter(pc.invert(is_one_of_several)), chosen])
+        yield with_codes(once_a_job(pa.concat_tables(found)))
 
 
 def solution_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:

@@ -106,6 +106,24 @@ def test_long_lists_come_as_they_are_and_none_is_lost(monkeypatch, tmp_path):
     assert [row["job_id"] for row in found] == [f"{n:03d}" for n in range(50)]
 
 
+def test_a_job_that_several_runs_have_left_is_listed_once_as_it_counts(monkeypatch, tmp_path):
+    # A batch ends in the midst of the rows of one job.
+    monkeypatch.setattr(listing, "BATCH_ROWS", 2)
+    lake = Lake.open(str(tmp_path / "lake"))
+    for run, nodes in (("1", 10), ("2", 30), ("3", 20)):
+        left = (
+            result(job, f"p{job}", "over_budget", run, reason=f"{nodes}", budget_nodes=nodes)
+            for job in "abc"
+        )
+        results_of(lake, run, *left, result(f"of-{run}", "p", run=run))
+
+    found = rows(lake, "results", statuses=frozenset({"over_budget"}))
+    assert [(row["job_id"], row["reason"]) for row in found] == [(job, "30") for job in "abc"]
+    assert len(rows(lake, "results")) == 6
+    of_first = rows(lake, "results", runs=frozenset({"1"}))
+    assert [row["job_id"] for row in of_first if row["reason"] == "10"] == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("data", [b"", b"no Parquet", b"PAR1 cut off PAR1"])
 @pytest.mark.parametrize(
     ("what", "path"),
