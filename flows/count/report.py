@@ -73,17 +73,16 @@ class CountReport:
 
     def sentence(self) -> str:
         """Say in one sentence what the count came to."""
-        if self.finished_before and self.poisoned:
-            return (
-                f"Nothing new to do: {self.figures.statuses[Status.POISON]:,} of "
-                f"{self.planned + self.already_known:,} {self.game} puzzles of {self.corpus} are "
-                "poison, which --retry poison works again."
-            )
         if self.finished_before:
-            return (
-                f"Nothing to do: all {self.planned + self.already_known:,} {self.game} puzzles "
-                f"of {self.corpus} are answered."
-            )
+            puzzles = f"{self.planned + self.already_known:,} {self.game} puzzles of {self.corpus}"
+            for status in (Status.POISON, Status.OVER_BUDGET):
+                if number := self.figures.statuses[status]:
+                    verb = "is" if number == 1 else "are"
+                    return (
+                        f"Nothing new to do: {number:,} of {puzzles} {verb} "
+                        f"{status.replace('_', ' ')}, which --retry {status} works again."
+                    )
+            return f"Nothing to do: all {puzzles} are answered."
         known = f"; {self.already_known:,} were known already" if self.already_known else ""
         rate = self.jobs_per_second
         pace = f", {_rate(rate)} a second" if rate else ""
