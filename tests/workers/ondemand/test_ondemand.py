@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import time
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import toy_game as toy
 
+from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.stored_files import STAGING_KEPT_S
@@ -39,6 +41,7 @@ from nightgrid.workers.runs.manifest import add_segment, open_run, read_segment
 from nightgrid.workers.runs.run_files import segment_path
 from tests.workers.cluster.test_survival import drive_celery, slow_boards
 from tests.workers.conftest import COUNT, plan
+from tests.workers.ondemand.conftest import look_until
 from tests.workers.pending import pending_chunks
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
@@ -74,6 +77,23 @@ def test_a_message_delivered_twice_is_worked_once(lake, settings, mailbox):
     assert solve_message(lake, mailbox[0], settings, "two") == {"job_id": job, "state": "done"}
     assert first["status"] == "solved"
     assert lake.read_bytes(path) == written
+
+
+def test_a_worker_of_a_copy_of_the_lake_leaves_a_job_to_another(
+    lake, settings, mailbox, keeper, tmp_path
+):
+    make_lake_id(settings.lake)
+    copy = Lake.open(str(shutil.copytree(settings.lake, tmp_path / "copy")))
+    job = submit(lake, PLAIN, COUNT, settings=settings)
+    (message,) = mailbox
+    with pytest.raises(RefusalError, match=f"job {job} was not asked in this lake: expected the"):
+        solve_message(copy, message, settings, "w")
+    assert find_row(copy, job) is None
+    assert open_records(copy) == []
+    # The keeper sends it again, and a worker of this lake gets it.
+    look_until(keeper, lambda: len(mailbox) > 1)
+    assert solve_message(lake, mailbox[-1], settings, "v")["state"] == "done"
+    assert result(lake, job)["status"] == "solved"
 
 
 def test_a_job_too_large_for_a_task_becomes_a_run(lake, settings, mailbox):
