@@ -20,7 +20,9 @@ class WorkerAbout(BaseModel):
     name: str
     processes: int
     queues: list[str]
-    refusing: str | None = Field(description="Why it cannot work just now; null: it can.")
+    refusing: str | None = Field(
+        description="Why it refused work a moment ago, and how long ago that was; null: it did not."
+    )
 
 
 class Batch(BaseModel):
