@@ -130,7 +130,10 @@ def test_a_damaged_file_is_left_and_named(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize("version", [4], indirect=True)
-def test_a_later_lake_and_one_at_work_are_left_alone(lake: Lake) -> None:
+def test_a_later_lake_and_one_at_work_are_left_alone(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nightgrid.workers.lease.RENEW_EVERY_S", 0.1)
     with holding(lake, "night", "taken"), pytest.raises(TransientError, match="at work"):
         list(upgrade_lake(lake))
     with mock.patch.object(upgrade, "check_held"):

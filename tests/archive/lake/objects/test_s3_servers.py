@@ -73,7 +73,7 @@ def test_files_on_seaweedfs(endpoint: str) -> None:
 
 
 def test_of_many_at_once_one_creates_on_seaweedfs(endpoint: str) -> None:
-    assert race_of_writers(f"s3://bucket/race?endpoint_override={endpoint}", 20) == 20
+    assert race_of_writers(f"s3://bucket/race?endpoint_override={endpoint}", 10) == 10
     told = race(f"s3://bucket/segments?endpoint_override={endpoint}", rounds=2, drivers=8)
     assert told == Told(rounds=2, won_by_one=2, right=2)
 
