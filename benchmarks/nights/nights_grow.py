@@ -4,9 +4,9 @@
 [--payloads FOLDER] [--write]`: each night finds one new day of Pips, Strands and Letter Boxed and
 works it in this process. Told are its seconds, of the processor and in all, the files that it
 opened, and its requests. With `--every N`, nights in between find their days at once: the lake is
-as old and as large, in less time. Then 100 on-demand jobs are asked and answered, on that lake and
-on a new one. Nights of a lake with 50 days before, which one night has brought, are worked in turn
-with the last ones of the old lake, on the same days: what the old lake's cost more is its age.
+as old and as large, in less time. Nights of lakes with 50 days before, which one night has brought,
+are worked in turn with those of the old lake, on the same days: what the old lake's cost more is
+its age. Then 100 on-demand jobs are asked and answered, on that lake and on a new one.
 """
 
 from __future__ import annotations
@@ -34,9 +34,11 @@ from benchmarks.nights.nights_grow_figures import (
     JOBS,
     Night,
     Pair,
+    Point,
     draw,
     middle_of,
-    row_of,
+    point_of,
+    row_of_point,
     section_of,
 )
 from nightgrid.archive.lake.tables import RESULTS
@@ -101,15 +103,18 @@ def main() -> int:
             turns = min(IN_TURN, last // 2)
             until = [number for number in until if number <= last - turns]
             points = []
+            jump = options.every > 1
             for number in until:
-                points.append(middle_of(field.grow(number, jump=options.every > 1)))
-                print(row_of(points[-1]), flush=True)
-            field.grow(last - turns, jump=options.every > 1)
-            url, first = lake_url(folder, "young", server), max(0, last - turns - YOUNG)
-            young = Field(payloads, folder / "young", url, counts, first=first)
-            young.leap(last - turns - first)
-            pairs = in_turn(field, young, turns)
-            points.append(middle_of([of_old for of_old, _ in pairs[-AT:]]))
+                if number <= YOUNG + AT:
+                    points.append(Point(of_lake=middle_of(field.grow(number, jump=jump))))
+                else:
+                    field.reach(number - AT, jump=jump)
+                    young = field.young(f"young-{number}", server)
+                    points.append(point_of(in_turn(field, young, AT)))
+                print(row_of_point(points[-1]), flush=True)
+            field.reach(last - turns, jump=jump)
+            pairs = in_turn(field, field.young("young", server), turns)
+            points.append(point_of(pairs[-AT:]))
             new = Field(payloads, folder / "new", lake_url(folder, "new", server), counts)
             new.grow(1)
             jobs = [("a new lake", new.ask()), (f"one of {last:,} nights", field.ask())]
@@ -126,7 +131,7 @@ def _points(nights: int, every: int) -> list[int]:
     """Choose the nights that are told: some young ones, then evenly."""
     young = [night for night in (10, 20, 50) if night <= nights]
     step = max(every, 50)
-    return [*young, *range(max(step, 51), nights + 1, step)]
+    return [*young, *(night for night in range(step, nights + 1, step) if night >= YOUNG + AT)]
 
 
 def lake_url(folder: Path, name: str, server: str) -> str:
@@ -153,6 +158,7 @@ class Field:
         self, payloads: Path, folder: Path, url: str, counts: Counts, first: int = 0
     ) -> None:
         """Make none yet; the first night finds the day of that number."""
+        self._payloads, self._folder = payloads, folder
         self._source = folder / "source"
         self._days = {game: sorted((payloads / game).glob("*.json"))[first:] for game in GAMES}
         self._counts = counts
@@ -169,13 +175,24 @@ class Field:
         self._jobs = 0
 
     def grow(self, until: int, *, jump: bool = False) -> list[Night]:
-        """Work nights of a day each until that one; with `jump` all but the last at once."""
+        """Work nights of a day each until that one, and give the last; with `jump` as `reach`."""
+        self.reach(until - AT, jump=jump)
+        return [self.next() for _ in range(until - self._number)]
+
+    def reach(self, until: int, *, jump: bool) -> None:
+        """Work all nights until that one, with `jump` as one."""
         if jump:
-            self.leap(until - AT)
-        nights = []
+            self.leap(until)
         while self._number < until:
-            nights.append(self.next())
-        return nights[-AT:]
+            self.next()
+
+    def young(self, name: str, server: str) -> Field:
+        """Make a lake with the last days of this one, at most YOUNG, which one night brings."""
+        days, folder = min(YOUNG, self._number), self._folder.parent
+        url, first = lake_url(folder, name, server), self._number - days
+        made = Field(self._payloads, folder / name, url, self._counts, first=first)
+        made.leap(days)
+        return made
 
     def leap(self, until: int) -> None:
         """Work all nights until that one as one."""

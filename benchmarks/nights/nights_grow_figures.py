@@ -34,6 +34,17 @@ Pair = tuple[Night, Night]
 """A night of the old lake and one of the young lake, on the same day."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """Nights of a lake at one age, and those of a young lake that were worked in turn with them."""
+
+    of_lake: Night
+    of_young: Night | None = None
+    """None where the lake itself is young."""
+    times_young: float | None = None
+    """How many times the CPU seconds of the young lake's the lake's took in the median pair."""
+
+
 def middle_of(nights: Sequence[Night]) -> Night:
     """Take the medians of nights."""
 
@@ -51,10 +62,28 @@ def middle_of(nights: Sequence[Night]) -> Night:
     )
 
 
+def point_of(pairs: Sequence[Pair]) -> Point:
+    """Take the medians of nights that were worked in turn."""
+    olds, youngs = zip(*pairs, strict=True)
+    times = times_young(pairs, "cpu_s")
+    return Point(of_lake=middle_of(olds), of_young=middle_of(youngs), times_young=times)
+
+
+def times_young(pairs: Sequence[Pair], name: str) -> float:
+    """Say how many times as much the old lake's night took in the median pair."""
+    return statistics.median(getattr(old, name) / getattr(young, name) for old, young in pairs)
+
+
 HEAD = (
     "", "CPU s", "least", "wall s", "opened", "looked for", "listed", "written", "deleted",
     "requests",
 )  # fmt: skip
+
+
+def row_of_point(point: Point) -> tuple[str, ...]:
+    """Write a point as a row of a table: see `row_of`."""
+    beside = "" if point.times_young is None else f"{point.times_young:.2f}"
+    return (*row_of(point.of_lake), beside)
 
 
 def row_of(night: Night, name: str = "") -> tuple[str, ...]:
@@ -71,7 +100,7 @@ def row_of(night: Night, name: str = "") -> tuple[str, ...]:
 
 def section_of(
     options: argparse.Namespace,
-    points: Sequence[Night],
+    points: Sequence[Point],
     jobs: Sequence[tuple[str, Night]],
     idle: Night,
     pairs: Sequence[Pair],
@@ -86,11 +115,16 @@ def section_of(
         ),
     )
     olds, youngs = ([pair[side] for pair in pairs] for side in (0, 1))
+    cpu, wall = (times_young(pairs, name) for name in ("cpu_s", "wall_s"))
     beside = [
-        row_of(middle_of(nights), f"{which} lake, {len(pairs)} nights until {nights[-1].number:,}")
+        (
+            *row_of(middle_of(nights), f"{which} lake, {len(pairs)} nights until {last:,}"),
+            f"{cpu:.2f}" if which == "old" else "",
+        )
         for which, nights in (("old", olds), ("young", youngs))
+        for last in (nights[-1].number,)
     ]
-    section.table(HEAD, [*map(row_of, points), *beside])
+    section.table((*HEAD, "times young"), [*map(row_of_point, points), *beside])
     section.table(
         HEAD,
         [
@@ -101,14 +135,10 @@ def section_of(
     section.say(
         f"The row of a night is the median of {AT} nights of one day and three games, that of the "
         f"old and the young lake of {len(pairs)}, worked in turn on the same days; *least* is the "
-        "least of their CPU seconds. Jobs were measured once. CPU seconds are of this process, "
-        "wall seconds depend on the disk and on what else runs."
-    )
-    cpu, wall = (
-        statistics.median(
-            getattr(of_old, name) / getattr(of_young, name) for of_old, of_young in pairs
-        )
-        for name in ("cpu_s", "wall_s")
+        "least of their CPU seconds. *times young* is the median of the ratios of CPU seconds of "
+        "the lake and of a lake with 50 nights, worked in turn on the same days: the speed of the "
+        "machine changes during a run, and both alike. Jobs were measured once. CPU seconds are "
+        "of this process, wall seconds depend on the disk and on what else runs."
     )
     section.say(
         f"In the median pair the old lake took {cpu:.2f} times the CPU time and {wall:.2f} times "
@@ -131,22 +161,30 @@ def _store_given(server: str | None) -> list[str]:
     return ["--s3"] if server == MOTO else ["--s3", server]
 
 
-def draw(name: str, points: Sequence[Night]) -> None:
+def draw(name: str, points: Sequence[Point]) -> None:
     """Draw seconds and files of a night by the nights before it."""
     from benchmarks.instruments.plots import picture, say_curves
 
-    numbers = [point.number for point in points]
+    nights = [point.of_lake for point in points]
+    numbers = [night.number for night in nights]
     with picture(name, 1, 2) as axes:
         seconds, files = axes[0]
-        seconds.plot(numbers, [point.cpu_s for point in points], marker="o", markersize=3)
+        seconds.plot(numbers, [n.cpu_s for n in nights], marker="o", markersize=3, label="the lake")
+        young = [
+            (n.number, p.of_young.cpu_s) for n, p in zip(nights, points, strict=True) if p.of_young
+        ]
+        seconds.plot(
+            *zip(*young, strict=True), marker="o", markersize=3, label="a young one, in turn"
+        )
         seconds.set_ylabel("CPU seconds of a night")
         fields = ("opened", "written", "listed") + (
-            ("requests",) * any(numbers and [point.counts.requests for point in points])
+            ("requests",) * any(night.counts.requests for night in nights)
         )
         for field in fields:
-            files.plot(numbers, [getattr(p.counts, field) for p in points], label=field)
+            files.plot(numbers, [getattr(n.counts, field) for n in nights], label=field)
         files.set_ylabel("of a night")
         for axis in (seconds, files):
             axis.set_xlabel("nights before")
             axis.set_ylim(bottom=0)
+        say_curves(seconds, 2)
         say_curves(files, len(fields))
