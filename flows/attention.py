@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lookup.listing import RowFilter, list_quarantine, list_results
+from nightgrid.archive.lookup.listing import list_quarantine, list_results
+from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.contradictions import Contradiction
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.sentences import plural

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -165,7 +166,7 @@ class TableFile(pq.ParquetFile):  # type: ignore[misc]
         Where groups have none, all rows of the file are compared when a column is first read, which
         reads it twice. Raises DamagedFileError for rows that were changed since they were written.
         """
-        if has_sums_of_groups(self.metadata):
+        if self._groups_have_sums:
             check_group(table, self.metadata, number, self._path)
             return
         names = [name for name in table.column_names if name not in self._compared]
@@ -175,6 +176,10 @@ class TableFile(pq.ParquetFile):  # type: ignore[misc]
                 sums.add(self._shaped(group, select(table.schema, names)))
             check_sums(sums, self.metadata.metadata, self._path)
             self._compared.update(names)
+
+    @cached_property
+    def _groups_have_sums(self) -> bool:
+        return has_sums_of_groups(self.metadata)
 
     def _shaped(self, number: int, wanted: pa.Schema) -> pa.Table:
         there = columns_to_read(wanted.names, self.schema_arrow.names)

@@ -108,13 +108,19 @@ class FileSums:
 def has_sums_of_groups(metadata: pq.FileMetaData) -> bool:
     """Tell whether a row group of a file can be compared without the others.
 
-    Files of several groups that were written before groups had sums tell those of all rows alone,
-    as do files of a single group that another program has cut into several.
+    Files of several groups that were written before groups had sums tell those of all rows alone;
+    files that another program has cut otherwise tell those of groups that are no more.
     """
-    told = metadata.metadata or {}
-    return (
-        metadata.num_row_groups == 1 or GROUP_SUMS.encode() in told or ROW_SUMS.encode() not in told
-    )
+    told, groups = metadata.metadata or {}, metadata.num_row_groups
+    if ROW_SUMS.encode() not in told:
+        return True
+    text = told.get(GROUP_SUMS.encode())
+    if text is None:
+        return groups == 1
+    try:
+        return all(len(sums) == 8 * groups for sums in dict(json.loads(text)).values())
+    except (ValueError, TypeError):
+        return True  # `check_group` says what is wrong.
 
 
 def check_group(table: pa.Table, metadata: pq.FileMetaData, number: int, path: str) -> None:

@@ -6,9 +6,7 @@ that ended without an answer.
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -29,12 +27,11 @@ from nightgrid.archive.lake.tables import (
 )
 from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.lookup.hints import hint_of
+from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.files import RESULT_FILES, rows_where, stream_where
 from nightgrid.archive.results.results import answers_to, once_a_job
-from nightgrid.archive.results.statuses import is_among
+from nightgrid.archive.results.statuses import PROVEN, is_among
 from nightgrid.solvers.algebra import Status
-from nightgrid.solvers.question import Question
-from nightgrid.solvers.registry import GAMES
 
 BATCH_ROWS = 16_384
 SORTED_ROWS = 65_536
@@ -65,44 +62,6 @@ _OPEN = (str(Status.OVER_BUDGET), str(Status.POISON))
 """Statuses that a later run may replace by an answer."""
 _ORDER = ("game", "date", "level")
 _STANDS = ("puzzle_id", "date", "level", "official_solution")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowFilter:
-    """Which rows a list has: games, statuses, dates, runs, questions."""
-
-    games: tuple[str, ...] = GAMES
-    statuses: frozenset[str] = frozenset(map(str, Status))
-    since: dt.date | None = None
-    """First date; with it, rows without a date are left out."""
-    until: dt.date | None = None
-    runs: frozenset[str] | None = None
-    """Results of these runs alone; None: of all runs."""
-    question: Question | None = None
-    """Results that answer it alone; None: all results."""
-    asks: frozenset[str] | None = None
-    """Results of these asks alone, as `str(ask)` writes them; None: of all."""
-    jobs: frozenset[str] | None = None
-    """Results of these jobs alone; None: of all."""
-    puzzles: frozenset[str] | None = None
-    """Results of these puzzles alone, by id; None: of all."""
-
-    def ended(self, status: str) -> RowFilter:
-        """Narrow the filter to the results of one status."""
-        return replace(self, statuses=frozenset({status}))
-
-    @property
-    def dated(self) -> bool:
-        """Whether dates bound the list."""
-        return self.since is not None or self.until is not None
-
-    def on_dates(self, table: pa.Table) -> pa.Table:
-        """Keep the rows between the filter's dates."""
-        if self.since is not None:
-            table = table.filter(pc.greater_equal(table.column("date"), self.since))
-        if self.until is not None:
-            table = table.filter(pc.less_equal(table.column("date"), self.until))
-        return table
 
 
 def list_puzzles(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
@@ -141,7 +100,8 @@ def list_results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
 def _results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     games = _played(row_filter)
     stands = {game: _editions(lake, game) for game in games}
-    replaced = _replaced(lake) if row_filter.statuses & {*_OPEN} else pa.array([], pa.string())
+    asks_open = bool(row_filter.statuses & {*_OPEN})
+    proven, invalid = _replaced(lake) if asks_open else (pa.array([], pa.string()),) * 2
     condition = pc.field("game").isin(games) & pc.field("status").isin(sorted(row_filter.statuses))
     if row_filter.runs is not None:
         condition &= pc.field("run_id").isin(sorted(row_filter.runs))
@@ -153,9 +113,14 @@ def _results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
         condition &= answers_to(row_filter.question)
     for jobs in _whole_jobs(stream_where(lake, RESULT_FILES, condition, BATCH_ROWS)):
         rows = with_codes(once_a_job(jobs))
-        final = pc.invert(is_among(rows.column("status"), _OPEN))
-        kept = pc.invert(pc.is_in(rows.column("job_id"), value_set=replaced))
-        rows = rows.filter(pc.or_(final, kept))
+        is_open = is_among(rows.column("status"), _OPEN)
+        is_poison = pc.equal(rows.column("status"), str(Status.POISON))
+        # Over budget counts beside invalid, and poison does not: RANKED_STATUSES.
+        is_replaced = pc.or_(
+            pc.and_(is_open, pc.is_in(rows.column("job_id"), value_set=proven)),
+            pc.and_(is_poison, pc.is_in(rows.column("job_id"), value_set=invalid)),
+        )
+        rows = rows.filter(pc.invert(is_replaced))
         for game in games:
             mine = rows.filter(pc.equal(rows.column("game"), game))
             if len(mine):
@@ -206,11 +171,15 @@ def _hints(lake: Lake, table: pa.Table) -> list[str]:
     return told
 
 
-def _replaced(lake: Lake) -> pa.Array:
-    """Find the jobs without an answer that have one elsewhere."""
-    is_open = pc.field("status").isin(list(_OPEN))
-    ids = _job_ids(lake, is_open)
-    return _job_ids(lake, ~is_open & pc.field("job_id").isin(ids)) if len(ids) else ids
+def _replaced(lake: Lake) -> tuple[pa.Array, pa.Array]:
+    """Find the jobs without an answer that have one elsewhere, and those that are invalid there."""
+    ids = _job_ids(lake, pc.field("status").isin(list(_OPEN)))
+    if not len(ids):
+        return ids, ids
+    is_one = pc.field("job_id").isin(ids)
+    of = ([*PROVEN], [str(Status.INVALID)])
+    proven, invalid = (_job_ids(lake, pc.field("status").isin(each) & is_one) for each in of)
+    return proven, invalid
 
 
 def _job_ids(lake: Lake, condition: pc.Expression) -> pa.Array:

@@ -30,7 +30,8 @@ from nightgrid.archive.lake.tables import (
     ranks_schema,
 )
 from nightgrid.archive.lookup.boards import CORPORA
-from nightgrid.archive.lookup.listing import RowFilter, list_quarantine
+from nightgrid.archive.lookup.listing import list_quarantine
+from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.merging.files import read_each
 from nightgrid.archive.merging.merge import without_repeats
 from nightgrid.archive.results.contradictions import contradicting_answers

@@ -13,7 +13,7 @@ from nightgrid.archive.corpus.corpus import LAKE, Corpus
 from nightgrid.archive.games.generator_spec import is_generator_spec
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
-from nightgrid.archive.lookup.listing import RowFilter
+from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.contradictions import contradictions, note_contradicted
 from nightgrid.flows.attention import (
     AttentionItem,

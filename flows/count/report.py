@@ -13,6 +13,10 @@ from nightgrid.flows.attention import CONTRADICTION, QUARANTINE, AttentionItem, 
 from nightgrid.flows.count.figures import Figures
 from nightgrid.flows.runs import endings
 from nightgrid.solvers.algebra import Status
+from nightgrid.workers.runs.retry import Retry
+
+_RETRIED = (Status.POISON, Status.OVER_BUDGET, Status.INVALID)
+"""What --retry works again, in the order of the report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +79,14 @@ class CountReport:
         """Say in one sentence what the count came to."""
         if self.finished_before:
             puzzles = f"{self.planned + self.already_known:,} {self.game} puzzles of {self.corpus}"
-            for status in (Status.POISON, Status.OVER_BUDGET):
-                if number := self.figures.statuses[status]:
-                    verb = "is" if number == 1 else "are"
-                    return (
-                        f"Nothing new to do: {number:,} of {puzzles} {verb} "
-                        f"{status.replace('_', ' ')}, which --retry {status} works again."
-                    )
+            left = [status for status in _RETRIED if self.figures.statuses[status]]
+            if left:
+                told = (f"{self.figures.statuses[s]:,} {s.replace('_', ' ')}" for s in left)
+                which = left[0] if len(left) == 1 else Retry.ALL
+                return (
+                    f"Nothing new to do: of {puzzles}, {' and '.join(told)}, which --retry {which} "
+                    "works again."
+                )
             return f"Nothing to do: all {puzzles} are answered."
         known = f"; {self.already_known:,} were known already" if self.already_known else ""
         rate = self.jobs_per_second

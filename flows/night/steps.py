@@ -20,7 +20,7 @@ from nightgrid.archive.ingest.editions import editions_path, observations_path, 
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lookup.listing import RowFilter
+from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.contradictions import (
     contradictions,
     is_compared,

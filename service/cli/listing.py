@@ -114,7 +114,8 @@ def list_rows(
 
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lookup.boards import check_has_puzzles
-    from nightgrid.archive.lookup.listing import LISTS, RowFilter
+    from nightgrid.archive.lookup.listing import LISTS
+    from nightgrid.archive.lookup.row_filter import RowFilter
 
     store = Lake.open(read_settings(lake=lake, writes=False).lake)
     # A lake that answers submitted jobs alone has no puzzles.

@@ -50,29 +50,20 @@ def record_exit(client: redis.Redis, settings: Settings, worker: str, how: str) 
 def record_refusal(client: redis.Redis, settings: Settings, worker: str, reason: str) -> None:
     """Record for a few pauses that a worker refuses work, and why. Raises redis.RedisError."""
     key = f"{key_prefix(settings)}refuses:{worker}"
-    client.set(key, reason[:REASON_CHARS], px=_refusal_kept_ms(settings))
+    client.set(
+        key,
+        reason[:REASON_CHARS],
+        px=int(REFUSAL_KEPT_PAUSES * 1000 * settings.refusal_pause_seconds),
+    )
 
 
 def refusals(client: redis.Redis, settings: Settings) -> dict[str, str]:
-    """Read which workers have refused work a moment ago: worker -> reason, and how long ago."""
+    """Read which workers refuse work now: worker -> reason."""
     start = f"{key_prefix(settings)}refuses:"
     keys = list(client.scan_iter(f"{start}*", count=1000))
-    pipe = client.pipeline(transaction=False)
-    for key in keys:
-        # A worker that works again is named until its refusal expires: it may refuse one of two.
-        pipe.get(key)
-        pipe.pttl(key)
-    told: Any = pipe.execute() if keys else []
-    kept_ms = _refusal_kept_ms(settings)
-    return {
-        key[len(start) :]: f"{why} ({max(0, kept_ms - left_ms) / 1000:.0f} s ago)"
-        for key, why, left_ms in zip(keys, told[::2], told[1::2], strict=True)
-        if why is not None
-    }
-
-
-def _refusal_kept_ms(settings: Settings) -> int:
-    return int(REFUSAL_KEPT_PAUSES * 1000 * settings.refusal_pause_seconds)
+    values: Any = client.mget(keys) if keys else []
+    told = zip(keys, values, strict=True)
+    return {key[len(start) :]: value for key, value in told if value is not None}
 
 
 def living_workers(client: redis.Redis, settings: Settings) -> dict[str, dict[str, Any]]:

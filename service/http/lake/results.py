@@ -19,7 +19,8 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, Field
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lookup.listing import RESULT_ROWS, RowFilter, list_results
+from nightgrid.archive.lookup.listing import RESULT_ROWS, list_results
+from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.service.http.field_faults import HEX_ID
 from nightgrid.service.http.lake.content_negotiation import chosen_type
 from nightgrid.service.http.lake.parameters import (

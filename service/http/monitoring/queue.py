@@ -20,9 +20,7 @@ class WorkerAbout(BaseModel):
     name: str
     processes: int
     queues: list[str]
-    refusing: str | None = Field(
-        description="Why it refused work a moment ago, and how long ago that was; null: it did not."
-    )
+    refusing: str | None = Field(description="Why it cannot work just now; null: it can.")
 
 
 class Batch(BaseModel):

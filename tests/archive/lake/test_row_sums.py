@@ -168,6 +168,21 @@ def test_rows_of_groups_without_sums_are_compared_with_those_of_the_file(
             read()
 
 
+@pytest.mark.parametrize("group_rows", [2, ROWS])
+def test_rows_that_were_cut_otherwise_are_compared_with_the_sums_of_the_file(
+    group_rows: int, tmp_path: Path
+) -> None:
+    lake, path, rows = Lake.open(str(tmp_path)), "x/a.parquet", rows_of(EDITIONS, ROWS)
+    cut = [rows.slice(start, GROUP_ROWS) for start in range(0, ROWS, GROUP_ROWS)]
+    lake.write_row_groups(path, cut, EDITIONS)
+    write_again(tmp_path / path, rows, keep_sums=True, group_rows=group_rows)
+    assert pa.concat_tables(lake.scan_file(path, EDITIONS, EDITIONS.names)).equals(rows)
+    changed = rows.take([*range(ROWS - 1), 0])
+    write_again(tmp_path / path, changed, keep_sums=True, group_rows=group_rows)
+    with pytest.raises(DamagedFileError, match="changed since it was written"):
+        list(lake.scan_file(path, EDITIONS, EDITIONS.names))
+
+
 def test_a_file_without_a_column_is_damaged(tmp_path: Path) -> None:
     lake, path = Lake.open(str(tmp_path)), "x/a.parquet"
     lake.write_table(path, rows_of(RAW, ROWS))

@@ -14,7 +14,8 @@ from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, EDITIONS, RESULTS
 from nightgrid.archive.lookup import listing
-from nightgrid.archive.lookup.listing import LISTS, RowFilter
+from nightgrid.archive.lookup.listing import LISTS
+from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.skipped_files import forget, skipped_files
 from tests.archive.lookup.conftest import DAYS
 
@@ -91,6 +92,18 @@ def test_results_say_where_their_puzzle_stands_and_are_left_out_once_replaced(fi
     assert (poison["reason_code"], poison["date"]) == ("process_lost", None)
     dated = rows(lake, "results", since=dt.date(2026, 1, 1))
     assert [row["job_id"] for row in dated] == ["a", "b"]
+
+
+def test_over_budget_counts_beside_invalid_and_poison_does_not(tmp_path):
+    lake = Lake.open(str(tmp_path / "lake"))
+    results_of(lake, "1", *(result(job, "p", "invalid", "1") for job in "ab"))
+    results_of(lake, "2", result("a", "p", "over_budget", "2"), result("b", "p", "poison", "2"))
+
+    told = [(row["job_id"], row["status"]) for row in rows(lake, "results")]
+    assert told == [("a", "over_budget"), ("b", "invalid")]
+    assert rows(lake, "results", statuses=frozenset({"poison"})) == []
+    (left,) = rows(lake, "results", statuses=frozenset({"over_budget"}))
+    assert left["job_id"] == "a"
 
 
 def test_long_lists_come_as_they_are_and_none_is_lost(monkeypatch, tmp_path):

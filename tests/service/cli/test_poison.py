@@ -44,7 +44,8 @@ def test_a_board_of_which_workers_really_die_is_told_until_it_is_worked_again(
 
     code, out, err = invoke(*count)
     assert (code, "NO ANSWER" in err) == (1, True), "it is never just known already"
-    assert "Nothing new to do: 1 of 4 pips puzzles" in out
+    assert "Nothing new to do: of 4 pips puzzles" in out
+    assert ", 1 poison, which --retry poison works again." in out
 
     inline = (*count, "--inline")
     code, out, err = invoke(*inline, "--retry", "over_budget")

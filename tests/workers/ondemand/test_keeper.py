@@ -96,9 +96,15 @@ def test_a_record_that_cannot_be_read_costs_itself_and_no_other(
     assert "Permission denied" in status(lake, bad).reason
 
 
-def test_a_message_whose_record_is_damaged_is_worked_all_the_same(lake, settings, mailbox):
+@pytest.mark.parametrize("is_set_aside", [False, True])
+def test_a_message_whose_record_is_damaged_is_worked_all_the_same(
+    lake, settings, mailbox, keeper, is_set_aside
+):
     job = submit(lake, puzzle(1), COUNT, settings=settings)
     lake.write_bytes(record_path(job), b"{")
+    if is_set_aside:
+        keeper.poll()
+        assert not lake.exists(record_path(job))
     solve_message(lake, mailbox[0], settings, "w")
     assert result(lake, job)["count"] == toy.count_of(1)
     assert read_records(lake) == ([], [], {})

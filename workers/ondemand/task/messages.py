@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.asked import find_asked
 from nightgrid.archive.words.binding import game_of
 from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.solvers.algebra import Budget
@@ -15,7 +17,7 @@ from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.jobs.rows import ends, find_row
+from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.jobs.submitting import MESSAGE_KEYS
 from nightgrid.workers.ondemand.record import UNSAID, BadRecordError, Record
 from nightgrid.workers.ondemand.record_files import read_ended, read_record, record_path
@@ -45,33 +47,31 @@ def read_message(
 
 
 def wanted_record(
-    lake: Lake, message: Mapping[str, Any], budget: Budget, settings: Settings
+    lake: Lake, message: Mapping[str, Any], puzzle_id: str, budget: Budget, settings: Settings
 ) -> Record | None:
     """Read what is wanted of the job of a message; None: nothing any more.
 
-    A message whose record is damaged says itself what is wanted. Raises RefusalError where the lake
-    has neither a record nor an answer: a copy of a lake has its id, and gets its messages as well.
+    A message whose record is gone or damaged says itself what is wanted. Raises RefusalError where
+    the lake knows neither the job nor its puzzle: a copy of a lake has its id, and workers of the
+    copy get its messages.
     """
     job = message["job_id"]
-    told = Record(
+    with suppress(BadRecordError):
+        record = read_record(lake, job)
+        if record is not None:
+            return record
+        if lake.exists(record_path(job)) or read_ended(lake, job) is not None:
+            return None
+        # A submitter keeps the puzzle before it makes the record.
+        if find_asked(lake, puzzle_id) is None and find_row(lake, job) is None:
+            raise RefusalError(
+                f"puzzle {puzzle_id} was never asked in this lake: expected the lake of job {job}, "
+                "and not another one with the same id, such as a copy"
+            )
+    return Record(
         job_id=job,
         question=Question.from_json({**UNSAID, **message}),
         puzzle=message["puzzle"],
         budget=JobBudget.of(settings, budget),
         submitted_at=time.time(),
     )
-    try:
-        record = read_record(lake, job)
-    except BadRecordError:
-        return told
-    if record is not None:
-        return record
-    if lake.exists(record_path(job)) or read_ended(lake, job) is not None:
-        return None
-    row = find_row(lake, job)
-    if row is None or not ends(row, told):
-        raise RefusalError(
-            f"job {job} was not asked in this lake: expected the lake of its submitter, and not "
-            "another one with the same id, such as a copy"
-        )
-    return told

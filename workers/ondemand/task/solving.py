@@ -54,8 +54,9 @@ def solve_message(
     """
     with refusing():
         game, puzzle, question, budget, job = read_message(lake, message)
-        bind(job=job, puzzle=game.puzzle_id(puzzle), game=game.name)
-        found = wanted_record(lake, message, budget, settings)
+        puzzle_id = game.puzzle_id(puzzle)
+        bind(job=job, puzzle=puzzle_id, game=game.name)
+        found = wanted_record(lake, message, puzzle_id, budget, settings)
         if found is None:
             return {"job_id": job, "state": "ended"}
         record = replace(found, question=question)

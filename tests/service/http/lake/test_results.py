@@ -17,7 +17,8 @@ from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup import listing
-from nightgrid.archive.lookup.listing import RESULT_ROWS, RowFilter, list_results
+from nightgrid.archive.lookup.listing import RESULT_ROWS, list_results
+from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.service.http.lake.content_negotiation import chosen_type
 from nightgrid.service.http.lake.results import FORMATS
 from nightgrid.service.http.problems import Problem
