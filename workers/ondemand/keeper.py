@@ -31,7 +31,6 @@ from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
 from nightgrid.workers.figures import KEEPER_POLL, SENT_AGAIN, note
 from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.cancelling import (
     drop_left_states,
     drop_old_ends,
@@ -50,7 +49,7 @@ from nightgrid.workers.ondemand.record_files import (
     set_aside,
     write_record,
 )
-from nightgrid.workers.ondemand.run_drivers import RunDrivers, Spent
+from nightgrid.workers.ondemand.run_drivers import RunDrivers, Spent, WantedRun
 from nightgrid.workers.ondemand.task.ending import end_over_budget
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.ranking.ondemand import RankingKeeper
@@ -98,8 +97,7 @@ class Keeper:
         self._drivers = RunDrivers(lake, settings)
         self._spent: dict[str, Spent] = {}
         self._refused: dict[str, str] = {}
-        self._runs_to_drive: list[tuple[str, JobBudget]] = []
-        """Runs to drive, with the budgets of their jobs."""
+        self._runs_to_drive: list[WantedRun] = []
         self._rankings = RankingKeeper(lake, settings, self._client)
         self._sweep_at = 0.0
         self._merge_at = time.monotonic() + MERGE_SECONDS
@@ -213,7 +211,8 @@ class Keeper:
             log.warning("refused", job=record.job_id, run=run_id, reason=why)
             end_with_run(self._lake, record, "refused", why)
         else:
-            self._runs_to_drive.append((run_id, record.budget))
+            wanted = WantedRun(run_id, record.budget, record.submitted_at)
+            self._runs_to_drive.append(wanted)
 
     def _send_again(self, record: Record) -> None:
         """Send a job whose message or worker is gone, unless no worker has begun it for long."""

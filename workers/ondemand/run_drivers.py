@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import NightgridError
@@ -44,12 +45,21 @@ class Spent:
     kernel_ns: int
 
 
+class WantedRun(NamedTuple):
+    """A run that is to be driven, for one submission of its job."""
+
+    run_id: str
+    budget: JobBudget
+    submitted_at: float
+
+
 @dataclass(slots=True, kw_only=True)
 class _Turn:
     """A run that is driven."""
 
     begun: float
     budget: JobBudget
+    submitted_at: float
     stop: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
     over: Spent | None = None
@@ -86,26 +96,29 @@ class RunDrivers:
         turns = self._turns.items()
         return {run: turn.refused for run, turn in turns if turn.refused and not _lives(turn)}
 
-    def give_turns(self, wanted: Iterable[tuple[str, JobBudget]]) -> None:
+    def give_turns(self, wanted: Iterable[WantedRun]) -> None:
         """Drive the runs that are wanted, each with what its job may cost, in turn."""
-        now, budgets = time.monotonic(), dict(wanted)
+        now, runs = time.monotonic(), {run.run_id: run for run in wanted}
         for run_id, turn in list(self._turns.items()):
-            turn.budget = budgets.get(run_id, turn.budget)
-            if run_id not in budgets:
+            run = runs.get(run_id)
+            turn.budget = turn.budget if run is None else run.budget
+            # A run that was cancelled and asked again at once is another one by the same name: what
+            # its driver waits for was given up by the workers.
+            if run is None or run.submitted_at != turn.submitted_at:
                 turn.stop.set()
             if not _lives(turn):
                 self._ended[run_id] = now
                 del self._turns[run_id]
-        self._ended = {run: at for run, at in self._ended.items() if run in budgets}
+        self._ended = {run_id: at for run_id, at in self._ended.items() if run_id in runs}
         ready = [
             run_id
-            for run_id in budgets
+            for run_id in runs
             if run_id not in self._turns and now >= self._not_before.get(run_id, 0.0)
         ]
         # The run that was driven longest ago goes first, and before it one that never was.
         ready.sort(key=lambda run_id: self._ended.get(run_id, 0.0))
         for run_id in ready[: max(0, RUNS_AT_ONCE - len(self._turns))]:
-            self._begin(run_id, budgets[run_id])
+            self._begin(runs[run_id])
         waiting = len(ready) - sum(run_id in self._turns for run_id in ready)
         longest = sorted(self._turns.values(), key=lambda turn: turn.begun)
         for turn in longest[:waiting]:
@@ -113,10 +126,10 @@ class RunDrivers:
                 # What is in flight is worked all the same; the next turn finds its results.
                 turn.stop.set()
 
-    def _begin(self, run_id: str, budget: JobBudget) -> None:
-        turn = _Turn(begun=time.monotonic(), budget=budget)
-        turn.thread = threading.Thread(target=self._drive, args=(run_id, turn), daemon=True)
-        self._turns[run_id] = turn
+    def _begin(self, run: WantedRun) -> None:
+        turn = _Turn(begun=time.monotonic(), budget=run.budget, submitted_at=run.submitted_at)
+        turn.thread = threading.Thread(target=self._drive, args=(run.run_id, turn), daemon=True)
+        self._turns[run.run_id] = turn
         turn.thread.start()
 
     def _drive(self, run_id: str, turn: _Turn) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +21,12 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.listed import InFiles
 from nightgrid.workers.runs.manifest import Run
-from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
+from nightgrid.workers.runs.run_files import (
+    ChunkRef,
+    done_chunks,
+    folder,
+    started_attempts,
+)
 
 
 def settle_files(lake: Lake, run: Run, answers: Iterable[pa.Table]) -> int:
@@ -66,8 +72,12 @@ def drop_files(lake: Lake, run: Run) -> None:
     if run.question.ask.kind != "all":
         return
     done = done_chunks(lake, run.run_id)
+    begun = started_attempts(lake.list(f"{folder(run.run_id)}/started"))
     for ref in run.chunks():
         if ref.key in done and _promises_files(lake, ref):
+            # A driver takes a chunk that was begun and has no result for one that is at work.
+            for attempt in (attempt for key, attempt in begun if key == ref.key):
+                lake.delete(replace(ref, attempt=attempt).started_path, durable=False)
             lake.delete(ref.result_path)
     _drop(lake, list_files(lake, files_folder(run.run_id)))
 

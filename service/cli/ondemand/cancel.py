@@ -33,9 +33,9 @@ def cancel(
     """Cancel on-demand jobs: workers stop within a second, and their states leave the lake.
 
     A reference means every job about its puzzles that was submitted and has no result. What was
-    worked of a large job is kept: submitting it again goes on from there. A service (--url) cancels
-    a job with the last client that wants it. nightgrid count --cancel cancels counts. Exit code: 0
-    cancelled, or nothing to cancel, 3 no such job.
+    worked of a large count is kept: submitting it again goes on from there. A service (--url)
+    cancels a job with the last client that wants it. nightgrid count --cancel cancels counts. Exit
+    code: 0 cancelled, or nothing to cancel, 3 no such job.
     """
     with jobs_at(url, lake, writes=True) as source:
         named, code = named_jobs(source, jobs)

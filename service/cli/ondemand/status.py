@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
+ASKED_MAX = 1_000
+"""Jobs that wait of which the server is asked who refused them."""
 PASSES = {"age_s": None, "elapsed_s": None, "left_s": None}
 """What differs at every look at a job, also where nothing has changed."""
 JOB_COLUMNS = {
@@ -183,17 +185,21 @@ class _Server:
     """What each living worker says of itself, by name."""
     refusing: dict[str, str] = field(default_factory=dict)
     """Why workers cannot work here, by name."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Why workers could not work jobs that wait, by name."""
     dropped: dict[str, int] = field(default_factory=dict)
     """How often something that is no message was dropped, by place."""
     batch: Demand | None = None
     """What batches have to do."""
 
 
-def _ask_server(settings: Settings) -> _Server:
+def _ask_server(settings: Settings, waiting: Sequence[str]) -> _Server:
+    """Ask the server about workers, and about the jobs that wait, by id."""
     import redis
 
     from nightgrid.workers.broker.connection import connect
     from nightgrid.workers.broker.malformed import malformed_counts
+    from nightgrid.workers.broker.notices.job_refusals import refusals_of
     from nightgrid.workers.broker.queues import demand
     from nightgrid.workers.broker.worker_keys import living_workers, refusals
 
@@ -201,6 +207,8 @@ def _ask_server(settings: Settings) -> _Server:
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
         alive = living_workers(client, settings)
         told.refusing = refusals(client, settings)
+        refused = refusals_of(client, settings, waiting)
+        told.refused = {name: why for name, why in refused.items() if name not in told.refusing}
         told.dropped = malformed_counts(client, settings)
         told.batch = demand(settings)
         told.workers = alive
@@ -222,7 +230,8 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     jobs = [job for job in found if job.state not in ("done", "unknown")]
     # A keeper sets what is no record aside: the jobs of the others go on.
     damaged = {**records.bad, **{path: describe_set_aside(path) for path in list_set_aside(store)}}
-    server = _ask_server(settings)
+    waiting = [job.job_id for job in jobs if job.state == "queued"]
+    server = _ask_server(settings, waiting[:ASKED_MAX])
     batch = None if server.batch is None else asdict(server.batch)
     states = [job.state for job in jobs]
     summary: dict[str, Any] = {
@@ -233,6 +242,7 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
         "workers": None if server.workers is None else len(server.workers),
         "starting": server.workers == {} and has_begun_workers(settings),
         "refusing": server.refusing,
+        "refused": server.refused,
         "dropped": server.dropped,
         "damaged": damaged,
         "serving": server.workers or {},
@@ -283,6 +293,10 @@ def _queue_text(
         f"{age}; {workers}"
     )
     lines += [f"{worker} cannot work: {why}" for worker, why in summary["refusing"].items()]
+    lines += [
+        f"{worker} could not work a job that waits: {why}"
+        for worker, why in summary["refused"].items()
+    ]
     lines += [
         f"{place} in Redis: {plural(count, 'thing')} dropped that no program of ours wrote"
         for place, count in summary["dropped"].items()

@@ -19,7 +19,7 @@ from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.run_drivers import RunDrivers
+from nightgrid.workers.ondemand.run_drivers import RunDrivers, WantedRun
 from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.staged.frontier import frontier_folder
 from tests.workers.conftest import COUNT, plan, quick_settings
@@ -51,12 +51,35 @@ def test_every_run_gets_a_turn_however_many_there_are(lake, settings, monkeypatc
     drivers, wanted = RunDrivers(lake, settings), [f"run-{i}" for i in range(9)]
 
     def all_had(times):
-        drivers.give_turns([(run_id, JobBudget.of(settings)) for run_id in wanted])
+        drivers.give_turns([WantedRun(run_id, JobBudget.of(settings), 0.0) for run_id in wanted])
         assert len(drivers) <= 4
         return len(driven) == 9 and min(driven.values()) >= times
 
     wait_until(lambda: all_had(3))
     assert max(driven.values()) - min(driven.values()) <= 2
+    wait_until(lambda: drivers.give_turns([]) or not len(drivers))
+
+
+def test_a_run_that_is_cancelled_and_asked_again_gets_another_driver(lake, settings, monkeypatch):
+    """Given a driver that has not seen the cancel, Then it waits for nothing that was given up."""
+    stops = []
+
+    def for_ever(*_, stopping, **__):
+        stops.append(stopping)
+        stopping.wait(60)
+
+    monkeypatch.setattr(driving, "drive", for_ever)
+    drivers = RunDrivers(lake, settings)
+
+    def give_turn(submitted_at):
+        drivers.give_turns([WantedRun("run", JobBudget.of(settings), submitted_at)])
+        return len(stops)
+
+    wait_until(lambda: give_turn(1.0) == 1)
+    give_turn(1.0)
+    assert not stops[0].is_set()
+    wait_until(lambda: give_turn(2.0) == 2)
+    assert [stop.is_set() for stop in stops] == [True, False]
     wait_until(lambda: drivers.give_turns([]) or not len(drivers))
 
 

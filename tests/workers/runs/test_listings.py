@@ -39,6 +39,7 @@ from nightgrid.workers.runs.finishing import finish
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.run_files import done_chunks, folder, started_attempts
 from tests.archive.other_program import write_again
 from tests.workers.conftest import KilledError, quick_settings
 
@@ -460,6 +461,8 @@ def test_a_listing_that_is_cancelled_leaves_no_files_and_can_be_asked_again(
     cancel_job(lake, job)
     drop_left_states(lake)
     assert list_files(lake, files_folder(run_id)) == []
+    begun = {key for key, _ in started_attempts(lake.list(f"{folder(run_id)}/started"))}
+    assert begun <= done_chunks(lake, run_id), "a driver would wait for what is begun"
 
     assert submit(lake, pips_board, ALL, settings=small) == job
     assert solve_message(lake, mailbox.pop(), small, "w")["run_id"] == run_id

@@ -5,6 +5,7 @@ Losing any of it costs a sentence: the keeper counts for itself how often it has
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import redis
@@ -31,6 +32,21 @@ def job_refusals(client: redis.Redis, settings: Settings, job: str) -> dict[str,
     """Tell which workers could not work a job, with their reasons. Raises redis.RedisError."""
     told: Any = client.hgetall(_key(settings, job))
     return dict(told)
+
+
+def refusals_of(client: redis.Redis, settings: Settings, jobs: Iterable[str]) -> dict[str, str]:
+    """Tell which workers could not work some of these jobs, each with a reason.
+
+    A worker is named for KEPT_SECONDS, however long it has met none of them. Raises
+    redis.RedisError.
+    """
+    pipe = client.pipeline(transaction=False)
+    for job in jobs:
+        pipe.hgetall(_key(settings, job))
+    told: dict[str, str] = {}
+    for each in pipe.execute():
+        told |= each
+    return told
 
 
 def others_may_work(client: redis.Redis, settings: Settings, worker: str) -> bool:

@@ -13,11 +13,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.cli.checks.server import check_server
+from nightgrid.service.cli.ondemand.status import _queue_look
 from nightgrid.service.http.monitoring import lake_figures
 from nightgrid.service.http.monitoring.metric_list import METRICS
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot, take_snapshot
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.malformed import count_malformed
+from nightgrid.workers.broker.notices.job_refusals import record_job_refusal
 from nightgrid.workers.broker.sent_figures import send_samples
 from nightgrid.workers.broker.worker_keys import record_refusal, write_heartbeat
 from nightgrid.workers.cluster.supervisor_state import state_path
@@ -55,6 +58,33 @@ def samples(client: TestClient) -> dict[tuple[str, ...], float]:
         for sample in family.samples:
             found[sample.name, *sample.labels.values()] = sample.value
     return found
+
+
+def test_who_refused_a_job_is_told_as_long_as_it_waits(settings: Settings):
+    """Given a worker whose refusal has expired, Then status and doctor still name it."""
+    lake, job = Lake.open(settings.lake), submit(settings, PAIR)
+    with connect(settings) as client:
+        record_job_refusal(client, settings, job, "w", "a copy of the lake")
+
+    def told() -> tuple[str, list[str]]:
+        found = [finding.found for finding in check_server(settings)]
+        return _queue_look(lake, settings).text, found
+
+    text, found = told()
+    assert "w could not work a job that waits: a copy of the lake" in text.splitlines()
+    assert "w could not work a job that waits: a copy of the lake" in found
+    with connect(settings) as client:
+        record_refusal(client, settings, "w", "a copy of the lake")
+        text, found = told()
+        assert "w cannot work: a copy of the lake" in text
+        assert "that waits" not in text + str(found), "one sentence is enough"
+        (key,) = client.scan_iter("*refuses:w")
+        client.delete(key)
+    assert "that waits" in str(told())
+    (record,) = read_records(lake).open
+    begun = {"worker": "v", "attempts": 1, "started_at": record.submitted_at}
+    write_record(lake, record.__class__.from_json(record.to_json() | begun))
+    assert "that waits" not in str(told())
 
 
 def test_the_queue_tells_who_waits_and_who_works(
