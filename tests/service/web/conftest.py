@@ -24,6 +24,9 @@ DAYS = {"pips": ("2026-01-01", "2026-01-02", "2026-01-05"), "strands": ("2026-01
 LATER = "2026-01-04"
 """A day of Letter Boxed that is fetched and not solved."""
 WIDTH, HEIGHT = 1280, 860
+NETWORK_CHANGED = "ERR_NETWORK_CHANGED"
+"""Tests of containers make network devices: Chromium breaks off what it loads just then."""
+OPENED_TRIES = 5
 END_S = 30
 WAIT_MS = 90_000
 """For what a loaded machine does late; no test takes so long where it passes. The first page of a
@@ -98,8 +101,15 @@ def opened(service: str, browser: Browser) -> Iterator[Callable[..., Page]]:
         contexts.append(context)
         page = context.new_page()
         page.on("request", see)
-        # Shown where the test fails.
-        page.on("requestfailed", lambda one: print("failed:", one.url, one.failure))
+        interrupted: list[str] = []
+
+        def tell(one: Request) -> None:
+            # Shown where the test fails.
+            print("failed:", one.url, one.failure)
+            if NETWORK_CHANGED in str(one.failure):
+                interrupted.append(one.url)
+
+        page.on("requestfailed", tell)
         for over in ("requestfinished", "requestfailed"):
             page.on(over, lambda one: unanswered.pop(one, None))
         page.on("response", lambda one: print(one.status, one.url) if not one.ok else None)
@@ -108,7 +118,11 @@ def opened(service: str, browser: Browser) -> Iterator[Callable[..., Page]]:
             "console",
             lambda told: failed.append(told.text) if "Content Security" in told.text else None,
         )
-        page.goto(place)
+        for _ in range(OPENED_TRIES):
+            interrupted.clear()
+            page.goto(place)
+            if not interrupted:
+                break
         return page
 
     yield open_page
