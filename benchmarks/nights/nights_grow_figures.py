@@ -169,13 +169,7 @@ def draw(name: str, points: Sequence[Point]) -> None:
     numbers = [night.number for night in nights]
     with picture(name, 1, 2) as axes:
         seconds, files = axes[0]
-        seconds.plot(numbers, [n.cpu_s for n in nights], marker="o", markersize=3, label="the lake")
-        young = [
-            (n.number, p.of_young.cpu_s) for n, p in zip(nights, points, strict=True) if p.of_young
-        ]
-        seconds.plot(
-            *zip(*young, strict=True), marker="o", markersize=3, label="a young one, in turn"
-        )
+        seconds.plot(numbers, [night.cpu_s for night in nights], marker="o", markersize=3)
         seconds.set_ylabel("CPU seconds of a night")
         fields = ("opened", "written", "listed") + (
             ("requests",) * any(night.counts.requests for night in nights)
@@ -186,5 +180,4 @@ def draw(name: str, points: Sequence[Point]) -> None:
         for axis in (seconds, files):
             axis.set_xlabel("nights before")
             axis.set_ylim(bottom=0)
-        say_curves(seconds, 2)
         say_curves(files, len(fields))
