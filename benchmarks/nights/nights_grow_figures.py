@@ -36,13 +36,12 @@ Pair = tuple[Night, Night]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """Nights of a lake at one age, and those of a young lake that were worked in turn with them."""
+    """Nights of a lake at one age."""
 
     of_lake: Night
-    of_young: Night | None = None
-    """None where the lake itself is young."""
     times_young: float | None = None
-    """How many times the CPU seconds of the young lake's the lake's took in the median pair."""
+    """How many times the CPU seconds of a young lake's they took, in the median pair of those that
+    were worked in turn; None where the lake itself is young."""
 
 
 def middle_of(nights: Sequence[Night]) -> Night:
@@ -64,9 +63,8 @@ def middle_of(nights: Sequence[Night]) -> Night:
 
 def point_of(pairs: Sequence[Pair]) -> Point:
     """Take the medians of nights that were worked in turn."""
-    olds, youngs = zip(*pairs, strict=True)
-    times = times_young(pairs, "cpu_s")
-    return Point(of_lake=middle_of(olds), of_young=middle_of(youngs), times_young=times)
+    of_lake = middle_of([old for old, _ in pairs])
+    return Point(of_lake=of_lake, times_young=times_young(pairs, "cpu_s"))
 
 
 def times_young(pairs: Sequence[Pair], name: str) -> float:
@@ -117,12 +115,11 @@ def section_of(
     olds, youngs = ([pair[side] for pair in pairs] for side in (0, 1))
     cpu, wall = (times_young(pairs, name) for name in ("cpu_s", "wall_s"))
     beside = [
-        (
-            *row_of(middle_of(nights), f"{which} lake, {len(pairs)} nights until {last:,}"),
-            f"{cpu:.2f}" if which == "old" else "",
+        (*row_of(night, f"{which} lake, {len(pairs)} nights until {night.number:,}"), times)
+        for which, night, times in (
+            ("old", middle_of(olds), f"{cpu:.2f}"),
+            ("young", middle_of(youngs), ""),
         )
-        for which, nights in (("old", olds), ("young", youngs))
-        for last in (nights[-1].number,)
     ]
     section.table((*HEAD, "times young"), [*map(row_of_point, points), *beside])
     section.table(

@@ -22,6 +22,7 @@ from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.listed import InFiles
 from nightgrid.workers.runs.manifest import Run
 from nightgrid.workers.runs.run_files import (
+    ChunkKey,
     ChunkRef,
     done_chunks,
     folder,
@@ -72,11 +73,13 @@ def drop_files(lake: Lake, run: Run) -> None:
     if run.question.ask.kind != "all":
         return
     done = done_chunks(lake, run.run_id)
-    begun = started_attempts(lake.list(f"{folder(run.run_id)}/started"))
+    begun: dict[ChunkKey, list[int]] = defaultdict(list)
+    for key, attempt in started_attempts(lake.list(f"{folder(run.run_id)}/started")):
+        begun[key].append(attempt)
     for ref in run.chunks():
         if ref.key in done and _promises_files(lake, ref):
             # A driver takes a chunk that was begun and has no result for one that is at work.
-            for attempt in (attempt for key, attempt in begun if key == ref.key):
+            for attempt in begun[ref.key]:
                 lake.delete(replace(ref, attempt=attempt).started_path, durable=False)
             lake.delete(ref.result_path)
     _drop(lake, list_files(lake, files_folder(run.run_id)))

@@ -40,7 +40,7 @@ def check_server(settings: Settings) -> Iterator[Finding]:
             about: dict[str, Any] = client.info()
             alive = living_workers(client, settings)
             refusing = refusals(client, settings)
-            refused = refusals_of(client, settings, _waiting(settings))
+            refused = refusals_of(client, settings, _waiting(settings), refusing)
         yield Finding("server", "ok", f"{where}, version {about.get('redis_version')}")
         yield from check_persistence(about)
         yield either(
@@ -51,9 +51,8 @@ def check_server(settings: Settings) -> Iterator[Finding]:
             advice = "mend what it names, or stop this worker"
             yield Finding("workers", "failure", f"{worker} cannot work: {reason}", advice)
         for worker, reason in sorted(refused.items()):
-            if worker not in refusing:
-                what = f"{worker} could not work a job that waits: {reason}"
-                yield Finding("workers", "warning", what, "mend what it names")
+            what = f"{worker} could not work a job that waits: {reason}"
+            yield Finding("workers", "warning", what, "mend what it names")
         return
     refusal = server.refusal(settings)
     if refusal is not None:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
-ASKED_MAX = 1_000
-"""Jobs that wait of which the server is asked who refused them."""
 PASSES = {"age_s": None, "elapsed_s": None, "left_s": None}
 """What differs at every look at a job, also where nothing has changed."""
 JOB_COLUMNS = {
@@ -207,8 +205,7 @@ def _ask_server(settings: Settings, waiting: Sequence[str]) -> _Server:
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
         alive = living_workers(client, settings)
         told.refusing = refusals(client, settings)
-        refused = refusals_of(client, settings, waiting)
-        told.refused = {name: why for name, why in refused.items() if name not in told.refusing}
+        told.refused = refusals_of(client, settings, waiting, told.refusing)
         told.dropped = malformed_counts(client, settings)
         told.batch = demand(settings)
         told.workers = alive
@@ -231,7 +228,7 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
     # A keeper sets what is no record aside: the jobs of the others go on.
     damaged = {**records.bad, **{path: describe_set_aside(path) for path in list_set_aside(store)}}
     waiting = [job.job_id for job in jobs if job.state == "queued"]
-    server = _ask_server(settings, waiting[:ASKED_MAX])
+    server = _ask_server(settings, waiting)
     batch = None if server.batch is None else asdict(server.batch)
     states = [job.state for job in jobs]
     summary: dict[str, Any] = {

@@ -5,7 +5,7 @@ Losing any of it costs a sentence: the keeper counts for itself how often it has
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import redis
@@ -16,6 +16,7 @@ from nightgrid.workers.broker.worker_keys import REASON_CHARS, living_workers, r
 from nightgrid.workers.settings import Settings
 
 KEPT_SECONDS = 3600
+ASKED_MAX = 1_000
 
 
 def record_job_refusal(
@@ -34,19 +35,21 @@ def job_refusals(client: redis.Redis, settings: Settings, job: str) -> dict[str,
     return dict(told)
 
 
-def refusals_of(client: redis.Redis, settings: Settings, jobs: Iterable[str]) -> dict[str, str]:
-    """Tell which workers could not work some of these jobs, each with a reason.
+def refusals_of(
+    client: redis.Redis, settings: Settings, jobs: Sequence[str], besides: Collection[str]
+) -> dict[str, str]:
+    """Tell which workers, besides some, could not work the first of these jobs, with a reason each.
 
-    A worker is named for KEPT_SECONDS, however long it has met none of them. Raises
-    redis.RedisError.
+    A worker is named for KEPT_SECONDS, however long it has met none of them; ASKED_MAX jobs are
+    looked at. Raises redis.RedisError.
     """
     pipe = client.pipeline(transaction=False)
-    for job in jobs:
+    for job in jobs[:ASKED_MAX]:
         pipe.hgetall(_key(settings, job))
     told: dict[str, str] = {}
     for each in pipe.execute():
         told |= each
-    return told
+    return {worker: why for worker, why in told.items() if worker not in besides}
 
 
 def others_may_work(client: redis.Redis, settings: Settings, worker: str) -> bool:
