@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
 from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
+from nightgrid.archive.lake.decoded_once import Decoded, decoded_tables
 from nightgrid.archive.lake.encoding import TableFile, filled
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.local_listing import TABLE
@@ -33,7 +35,12 @@ class Lake(StoredFiles):
 
         The table carries one of the schemas of `nightgrid.archive.lake.tables`.
         """
-        self._commit(path, filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS))
+        fill = filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS)
+        kept = decoded_tables()
+        if kept is None:
+            self._commit(path, fill)
+        else:
+            kept.write((self.url, path), table, fill, partial(self._commit, path))
 
     def create_table(self, path: str, table: pa.Table) -> bool:
         """Write a table unless the file is there already; tell whether it was written.
@@ -88,13 +95,12 @@ class Lake(StoredFiles):
 
     def read_with_metadata(self, path: str, schema: pa.Schema) -> tuple[pa.Table, dict[bytes, Any]]:
         """Read one file as `read_file`, compared with the sums of its rows, and its metadata."""
-        with self.open_parquet(path) as file:
-            there = columns_to_read(schema.names, file.schema_arrow.names)
-            many = file.metadata.num_rows > SMALL_ROWS
-            table = shaped(file.read(columns=there, use_threads=many), schema, path)
-            told = file.metadata.metadata or {}
-            check_rows(table, told, path)
-        return table, told
+        decode = partial(_decode, path, schema)
+        kept = decoded_tables()
+        with self.open_file(path) as source:
+            if kept is None:
+                return decode(source)
+            return kept.read((self.url, path), source, schema, decode)
 
     def read_row_group(
         self, path: str, index: int, columns: Sequence[str] | None = None
@@ -165,13 +171,15 @@ class Lake(StoredFiles):
     @contextmanager
     def open_parquet(self, path: str) -> Iterator[TableFile]:
         """Open one Parquet file; the checksums of its pages are compared as they are read."""
-        check_path(path)
-        with (
-            self._reading(path),
-            self._fs.open_input_file(path) as source,
-            TableFile(source, path) as file,
-        ):
+        with self.open_file(path) as source, TableFile(source, path) as file:
             yield file
+
+    @contextmanager
+    def open_file(self, path: str) -> Iterator[pa.NativeFile]:
+        """Open the bytes of one Parquet file; all readers of tables come through here."""
+        check_path(path)
+        with self._reading(path), self._fs.open_input_file(path) as source:
+            yield source
 
     def scan(self, path: str, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a folder's Parquet files as `read_table` does, batch by batch."""
@@ -236,3 +244,13 @@ class Lake(StoredFiles):
         if kind == pafs.FileType.File or (kind == pafs.FileType.Directory and path.endswith(TABLE)):
             return [path]
         return [name for name in self.list(path) if name.endswith(".parquet")]
+
+
+def _decode(path: str, schema: pa.Schema, source: pa.NativeFile) -> Decoded:
+    with TableFile(source, path) as file:
+        there = columns_to_read(schema.names, file.schema_arrow.names)
+        many = file.metadata.num_rows > SMALL_ROWS
+        table = shaped(file.read(columns=there, use_threads=many), schema, path)
+        told = file.metadata.metadata or {}
+        check_rows(table, told, path)
+    return table, told

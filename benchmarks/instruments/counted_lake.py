@@ -47,7 +47,7 @@ def counted() -> Iterator[Counts]:
     counts = Counts()
     with ExitStack() as stack:
         for name, field in (
-            ("open_parquet", "opened"),
+            ("open_file", "opened"),
             ("read_bytes", "opened"),
             ("_type", "looked"),
             ("_infos", "listed"),

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nightgrid.archive.lake.decoded_once import decoding_once
 from nightgrid.archive.lake.location import is_missing, make_folder
 from nightgrid.archive.results.read_once import reading_once
 from nightgrid.archive.sources import open_source
@@ -151,7 +152,7 @@ def work_steps(
     Every night comes through here, whatever started it, and leaves its report for people.
     """
     name = uuid.uuid4().hex[:NIGHT_ID_CHARS]
-    with bound(night=name), span("night", night=name):
+    with bound(night=name), span("night", night=name), decoding_once():
         figures = _worked(night, watch, ahead.taken_over_by(as_step), ahead)
         write_page(night, figures, watch)
     if figures.failed:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from nightgrid.archive.lake.encoding import TableFile
+import pyarrow as pa
+
 from nightgrid.archive.lake.storage import Lake
 
 
@@ -42,10 +43,10 @@ class SteppingLake(Lake):
         super().delete(path, durable=durable)
 
     @contextmanager
-    def open_parquet(self, path: str) -> Iterator[TableFile]:
+    def open_file(self, path: str) -> Iterator[pa.NativeFile]:
         """Open, as a step."""
         self._step(f"read {path}")
-        with super().open_parquet(path) as file:
+        with super().open_file(path) as file:
             yield file
 
     def _commit(self, path: Any, fill: Any, **how: Any) -> bool:

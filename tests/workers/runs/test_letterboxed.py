@@ -101,15 +101,15 @@ def test_a_dictionary_that_may_not_be_read_is_no_fault_of_the_board(tmp_path, as
     game = bind_game("letterboxed", "", None, lake)
     add_dictionaries(lake, words_of(puzzles))
     run_id = plan_run(lake, game, puzzles_table(game, puzzles), Ask.parse(ask), Budget())
-    open_parquet = Lake.open_parquet
+    open_file = Lake.open_file
 
     def refuse(lake, path):
         if path.startswith(ARCHIVE_PATH):
             raise PermanentError(f"{path}: the lake refuses: Permission denied")
-        return open_parquet(lake, path)
+        return open_file(lake, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Lake, "open_parquet", refuse)
+        patch.setattr(Lake, "open_file", refuse)
         with pytest.raises(RefusalError, match=r"cannot be read: .* the lake refuses"):
             drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
     assert not lake.list("results")
