@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -33,6 +34,7 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import DEFAULT_GAME
 from nightgrid.solvers.registry import game as game_named
 
+_EPOCH = dt.date(1970, 1, 1)
 FAULTS_KEPT = 1_000
 """Rows of quarantine that a report of normalising names."""
 BATCH_DATES = 2_000
@@ -311,14 +313,25 @@ def _commit(
 
     Returns the table as it is now, and the keys of the rows that are new.
     """
-    redone = pc.is_in(table.column("date"), value_set=pa.array(dates, pa.date32()))
-    before = _keys(table.filter(redone), key)
+    # Rows of earlier dates stand where they stood: a night changes the last of many.
+    earlier = _rows_before(table, min(dates))
+    head, later = table.slice(0, earlier), table.slice(earlier)
+    redone = pc.is_in(later.column("date"), value_set=pa.array(dates, pa.date32()))
+    before = _keys(later.filter(redone), key)
     made = pa.Table.from_pylist(rows, schema=table.schema)
-    merged = pa.concat_tables([table.filter(pc.invert(redone)), made])
-    merged = merged.sort_by([(name, "ascending") for name in key]).combine_chunks()
+    merged = pa.concat_tables([later.filter(pc.invert(redone)), made])
+    merged = merged.sort_by([(name, "ascending") for name in key])
+    merged = pa.concat_tables([head, merged]).combine_chunks()
     if not merged.equals(table):
         lake.write_table(path, merged)
     return merged, sorted(_keys(made, key) - before, key=str)
+
+
+def _rows_before(table: pa.Table, date: dt.date) -> int:
+    """Count the first rows of a table whose dates are before a date; 0 if it is not sorted."""
+    days = pc.cast(table.column("date"), pa.int32()).to_numpy()
+    is_sorted = bool((days[1:] >= days[:-1]).all())
+    return int(np.searchsorted(days, (date - _EPOCH).days)) if is_sorted else 0
 
 
 def _keys(table: pa.Table, key: tuple[str, ...]) -> set[tuple[Any, ...]]:

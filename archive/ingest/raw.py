@@ -202,8 +202,7 @@ class RawArchive:
         knows: they cost a look, until they are deleted by a later call.
         """
         added = pa.Table.from_pylist(list(map(asdict, sightings)), schema=RAW)
-        table = pa.concat_tables([self.index, added])
-        table = table.sort_by([(name, "ascending") for name in ORDER[:2]])
+        table = _in_order(pa.concat_tables([self.index, added]))
         done = {(sighting.date, sighting.sequence) for sighting in sightings}
         left = [s for s in self.new if (s.date, s.sequence) not in done]
         metadata = dict(RAW.metadata)
@@ -294,4 +293,12 @@ def _read_index(lake: Lake, game: str) -> tuple[pa.Table, list[dt.date] | None]:
         return RAW.empty_table(), None
     text = metadata.get(_ABSENT)
     absent = None if text is None else [dt.date.fromisoformat(t) for t in text.decode().split()]
-    return table.sort_by([(name, "ascending") for name in ORDER[:2]]), absent
+    return _in_order(table), absent
+
+
+def _in_order(table: pa.Table) -> pa.Table:
+    """Sort rows by date and sequence, unless they are."""
+    days = pc.cast(table.column("date"), pa.int32()).to_numpy()
+    if (days[1:] > days[:-1]).all():
+        return table
+    return table.sort_by([(name, "ascending") for name in ORDER[:2]])

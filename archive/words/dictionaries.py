@@ -110,6 +110,13 @@ class LakeDictionaries:
         self._rows |= {name: (table, row) for row, name in enumerate(names)}
 
 
+def archive_ids(lake: Lake) -> pa.ChunkedArray:
+    """Read the ids of the dictionaries of published boards that the lake has."""
+    paths = (ARCHIVE_PATH, EARLIER_PATH)
+    found = [lake.read_table(path, DICTIONARIES, [KEY]).column(KEY) for path in paths]
+    return pa.chunked_array([chunk for ids in found for chunk in ids.chunks], pa.string())
+
+
 def words_of(puzzles: Iterable[Any]) -> dict[str, tuple[str, ...]]:
     """Collect the dictionaries that puzzles bring along, by id; puzzles of any game."""
     return {

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import pyarrow.compute as pc
+
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.normalise import lost_dates
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.faults import (
@@ -17,10 +20,11 @@ from nightgrid.archive.lake.faults import (
 )
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
+from nightgrid.archive.words.dictionaries import ARCHIVE_PATH, KEY, archive_ids
 from nightgrid.flows.maintenance.asked_again import commands_of, shown
 from nightgrid.flows.maintenance.files import UNCHECKED, Mend, kind_of
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import GAMES
+from nightgrid.solvers.registry import GAMES, game_plug
 from nightgrid.workers.runs.finishing.ended import ended_runs, is_foreign, rows_by_run
 from nightgrid.workers.runs.run_files import folder
 
@@ -96,6 +100,7 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
     # What is lost is not told apart from what cannot be read.
     if not faults & {"damaged", "newer", "unreadable"}:
         yield from lost_rows(lake)
+        yield from lost_dictionaries(lake)
     if not faults & {"newer", "unreadable"}:
         yield from lost_results(lake, paths)
 
@@ -143,6 +148,21 @@ def lost_rows(lake: Lake) -> Iterator[Finding]:
                 what=f"{game} of {dates[0]}{more}: tables lack what its payload holds",
                 mend=Mend.RAW,
                 advice="the rows of these dates are made again from the raw payloads",
+            )
+
+
+def lost_dictionaries(lake: Lake) -> Iterator[Finding]:
+    """Compare the words that published boards name with the dictionaries that are there."""
+    for game in (name for name in GAMES if game_plug(name).own_words):
+        named = pc.unique(read_puzzle_table(lake, game, [KEY]).column(KEY)).drop_null()
+        lost = named.filter(pc.invert(pc.is_in(named, value_set=archive_ids(lake))))
+        if len(lost):
+            yield Finding(
+                path=ARCHIVE_PATH,
+                fault="lost",
+                what=f"{len(lost):,} of the {len(named):,} dictionaries of {game} boards are gone",
+                mend=Mend.RAW,
+                advice="the words of these boards are read again from the raw payloads",
             )
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import pytest
 
 from nightgrid.archive.games.pips.payload import LEVELS, read_payload
-from nightgrid.archive.ingest.editions import current_editions
+from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
 from nightgrid.archive.ingest.normalised_fingerprint import normalised_fingerprint_path
@@ -371,3 +372,24 @@ def test_many_dates_make_few_files(
         "raw/pips.parquet",
     ]
     assert len(tables) == 3
+
+
+@pytest.mark.parametrize("order", ["sorted", "turned round"])
+def test_a_day_comes_into_its_place_among_others(
+    lake: Lake, ingest: Ingest, make_payload: MakePayload, order: str
+) -> None:
+    """Given a table in order or not, When a day is added, Then the table is in order, and whole."""
+    days = [DATE + dt.timedelta(days) for days in (0, 1, 3, 4)]
+    for date in days:
+        ingest(make_payload(date), date)
+    path = editions_path("pips")
+    table = lake.read_file(path, EDITIONS)
+    if order != "sorted":
+        lake.write_table(path, table.take(list(range(len(table)))[::-1]))
+    ingest(make_payload(DATE + dt.timedelta(2)), DATE + dt.timedelta(2))
+    found = lake.read_file(path, EDITIONS)
+    keys = [(row["date"], row["level"]) for row in found.to_pylist()]
+    assert keys == sorted(keys)
+    assert len(set(keys)) == len(keys) == len(LEVELS) * 5
+    others = pc.not_equal(found.column("date"), DATE + dt.timedelta(2))
+    assert found.filter(others).equals(table)
