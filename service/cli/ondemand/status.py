@@ -153,7 +153,14 @@ def _remote_queue_text(queue: Mapping[str, Any]) -> str:
         workers = "no server"
     lines = [f"{queue['waiting']} queued, {queue['running']} working{age}; {workers}"]
     refusing = ((each["name"], each["refusing"]) for each in queue["workers"] if each["refusing"])
-    return "\n".join([*lines, *(f"{name} cannot work: {why}" for name, why in refusing)])
+    lines += [f"{name} cannot work: {why}" for name, why in refusing]
+    # A service of before does not tell them.
+    refused = ((each["worker"], each["reason"]) for each in queue.get("refused", ()))
+    return "\n".join([*lines, *(_refused_text(*each) for each in refused)])
+
+
+def _refused_text(worker: str, why: str) -> str:
+    return f"{worker} could not work a job that waits: {why}"
 
 
 def _workers_text(alive: int, *, is_starting: bool) -> str:
@@ -290,10 +297,7 @@ def _queue_text(
         f"{age}; {workers}"
     )
     lines += [f"{worker} cannot work: {why}" for worker, why in summary["refusing"].items()]
-    lines += [
-        f"{worker} could not work a job that waits: {why}"
-        for worker, why in summary["refused"].items()
-    ]
+    lines += [_refused_text(*each) for each in summary["refused"].items()]
     lines += [
         f"{place} in Redis: {plural(count, 'thing')} dropped that no program of ours wrote"
         for place, count in summary["dropped"].items()

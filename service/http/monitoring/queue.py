@@ -23,6 +23,13 @@ class WorkerAbout(BaseModel):
     refusing: str | None = Field(description="Why it cannot work just now; null: it can.")
 
 
+class Refused(BaseModel):
+    """A worker that works, and could not work a job that waits."""
+
+    worker: str
+    reason: str
+
+
 class Batch(BaseModel):
     """What the batch workers have before them."""
 
@@ -45,6 +52,10 @@ class Queue(BaseModel):
     )
     answers: bool = Field(description="Whether the Redis server answers.")
     workers: list[WorkerAbout]
+    refused: list[Refused] = Field(
+        description="Workers that could not work a job that waits, with a reason each. Of the jobs "
+        "that have waited longest, as long as they wait."
+    )
     batch: Batch | None
 
 
@@ -68,5 +79,6 @@ def queue(service: Here) -> Queue:
             )
             for name, about in sorted(alive.items())
         ],
+        refused=[Refused(worker=w, reason=why) for w, why in sorted(snapshot.refused.items())],
         batch=None if snapshot.batch is None else Batch(**asdict(snapshot.batch)),
     )

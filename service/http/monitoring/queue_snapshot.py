@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from typing import Any
 
 import redis
@@ -14,6 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.malformed import malformed_counts
+from nightgrid.workers.broker.notices.job_refusals import refusals_of
 from nightgrid.workers.broker.queues import INTERACTIVE, Demand, QueueStatus, demand, overview
 from nightgrid.workers.broker.sent_figures import read_figures, send_figures
 from nightgrid.workers.broker.worker_keys import living_workers, refusals
@@ -24,6 +26,8 @@ from nightgrid.workers.settings import Settings
 
 SNAPSHOT_S = 1.0
 """A snapshot is taken so often, however many pages show it."""
+REFUSED_JOBS = 100
+"""Jobs that have waited longest, of which a snapshot tells who could not work them."""
 WAITING, RUNNING, RUN = "queued", "running", "run"
 """States of open jobs: no worker has begun, a worker has, it became a run of its own."""
 
@@ -39,6 +43,8 @@ class QueueSnapshot:
     alive: dict[str, dict[str, Any]] | None
     """The living workers by name; None while no server answers."""
     refusing: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    """Other workers that could not work a job that waits, with a reason each."""
     queues: dict[str, QueueStatus] = field(default_factory=dict)
     starting: bool = False
     """Whether no worker lives, and some are being started on this machine."""
@@ -66,10 +72,13 @@ def take_snapshot(lake: Lake, settings: Settings) -> QueueSnapshot:
     jobs: Counter[tuple[str, str]] = Counter()
     now = time.time()
     oldest_s: float | None = None
+    waiting: list[tuple[float, str]] = []
     for record in records.open:
         state = RUN if record.run_id is not None else RUNNING if record.worker else WAITING
         jobs[record.question.game, state] += 1
         oldest_s = max(oldest_s or 0.0, now - record.submitted_at)
+        if state == WAITING:
+            waiting.append((record.submitted_at, record.job_id))
     snapshot = QueueSnapshot(
         jobs=jobs,
         oldest_s=oldest_s,
@@ -80,12 +89,15 @@ def take_snapshot(lake: Lake, settings: Settings) -> QueueSnapshot:
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
         # Boards that processes of the service itself have solved.
         send_figures(client, settings)
-        alive = living_workers(client, settings)
+        alive, refusing = living_workers(client, settings), refusals(client, settings)
+        # What can be worked by none of several workers waits longest.
+        longest = [job for _, job in nsmallest(REFUSED_JOBS, waiting)]
         return replace(
             snapshot,
             alive=alive,
             starting=snapshot.starting and not alive,
-            refusing=refusals(client, settings),
+            refusing=refusing,
+            refused=refusals_of(client, settings, longest, refusing),
             queues=overview(settings),
             batch=demand(settings),
             dropped=malformed_counts(client, settings),

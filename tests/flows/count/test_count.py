@@ -307,7 +307,7 @@ def test_an_error_that_a_count_says_itself_is_not_said_by_prefect_beside_it(
 
 
 @pytest.mark.long(
-    short="tests/flows/count/test_count.py::test_the_planners_process_ends_with_its_plan_and_another_plans_again"
+    short="tests/flows/count/test_count.py::test_the_planners_process_does_without_pandas"
 )
 def test_a_planner_whose_process_was_killed_can_be_started_again(
     settings: Count, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -336,6 +336,9 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(
     assert capfd.readouterr().err == "", "people are told nothing of events"
 
 
+@pytest.mark.long(
+    short="tests/flows/count/test_count.py::test_the_planners_process_does_without_pandas"
+)
 def test_the_planners_process_ends_with_its_plan_and_another_plans_again(settings: Count):
     import multiprocessing
 

@@ -242,6 +242,7 @@ def draw_pair(page: Page) -> None:
         page.get_by_role("button", name="-".join(map(str, domino)), exact=True).click()
 
 
+@BESIDE
 def test_a_board_of_pips_is_drawn_and_its_solutions_stepped_through(opened: Opened) -> None:
     page = opened("/?draw=pips")
     expect(page.get_by_role("button", name="Solve", exact=True)).to_be_disabled()
@@ -740,6 +741,7 @@ def test_the_queue_says_that_workers_are_starting(opened: Opened) -> None:
     expect(page.locator(".running")).to_contain_text("compile their kernels")
 
 
+@BESIDE
 def test_an_address_without_a_page_leads_back_and_times_are_rounded(opened: Opened) -> None:
     page = opened("/nowhere")
     expect(page.get_by_role("heading", level=1)).to_have_text("No such page")

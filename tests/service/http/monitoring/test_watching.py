@@ -90,7 +90,7 @@ def test_who_refused_a_job_is_told_as_long_as_it_waits(settings: Settings):
 def test_the_queue_tells_who_waits_and_who_works(
     settings: Settings, open_client: Callable[..., TestClient], redis_url: str
 ):
-    first, _ = submit(settings, PAIR), submit(settings, STUCK)
+    first, second = submit(settings, PAIR), submit(settings, STUCK)
     lake = Lake.open(settings.lake)
     (record, *_) = (each for each in read_records(lake).open if each.job_id == first)
     worked = {"worker": "w", "submitted_at": record.submitted_at - OLDER_S}
@@ -99,6 +99,9 @@ def test_the_queue_tells_who_waits_and_who_works(
     with connect(settings) as client:
         write_heartbeat(client, settings, "w", WORKER)
         record_refusal(client, settings, "w", "another version")
+        record_job_refusal(client, settings, second, "w", "it refuses all jobs")
+        record_job_refusal(client, settings, second, "v", "a copy of the lake")
+        record_job_refusal(client, settings, first, "u", "this job is worked by now")
     http = open_client(Path(settings.lake), redis_url=redis_url)
     told = http.get("/v1/queue").json()
     assert (told["waiting"], told["running"], told["answers"]) == (1, 1, True)
@@ -112,6 +115,7 @@ def test_the_queue_tells_who_waits_and_who_works(
             "refusing": "another version",
         }
     ]
+    assert told["refused"] == [{"worker": "v", "reason": "a copy of the lake"}]
     assert told["batch"]["processes"] == 0
     ready = http.get("/readyz")
     assert (ready.status_code, ready.json()["status"]) == (200, "ready")
