@@ -33,6 +33,7 @@ from nightgrid.archive.ingest.puzzles import (
 from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.location import is_missing, make_folder
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.solvers.canonical import digest
@@ -160,6 +161,9 @@ def open_corpus(
     is_new, done = _made_before(lake, path)
     if done is None:
         lake = into or lake
+        if is_missing(lake.url):
+            # One that cannot be made would look like one that does not answer.
+            make_folder(lake.url)
         done = _make(lake, inputs, processes, on_slices, on_rows)
     if not done["rows"]:
         raise PermanentError(f"corpus {spec!r:.200} has no rows; expected at least one puzzle")

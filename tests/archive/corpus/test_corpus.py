@@ -375,3 +375,23 @@ def test_the_lake_itself_is_a_corpus(lake: Lake):
     corpus = open_corpus(lake, "lake", game="pips")
     assert ids(corpus) == boards(3).column("puzzle_id").to_pylist()
     assert corpus.row_count == 3
+
+
+def test_a_lake_that_cannot_be_made_is_said_before_anything_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        # What /proc says.
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    lake = Lake.open(str(tmp_path / "lake"))
+    with pytest.raises(PermanentError, match=r"/lake' cannot be made .No such file"):
+        open_corpus(lake, "pips:n=2,seed=1")
+
+
+def test_a_corpus_that_is_none_leaves_no_lake(tmp_path: Path) -> None:
+    lake = Lake.open(str(tmp_path / "lake"))
+    with pytest.raises(PermanentError):
+        open_corpus(lake, "pips:n=0,seed=1")
+    assert not (tmp_path / "lake").exists()
