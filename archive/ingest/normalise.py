@@ -22,7 +22,7 @@ from nightgrid.archive.ingest.editions import editions_path, quarantine_path, wr
 from nightgrid.archive.ingest.normalised_fingerprint import NormalisedFingerprint
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table, readable_puzzle_ids
 from nightgrid.archive.ingest.raw import RawArchive
-from nightgrid.archive.ingest.sightings import Sighting
+from nightgrid.archive.ingest.sightings import Sighting, day_of, days_of
 from nightgrid.archive.lake.faults import LakeRefusesError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
@@ -34,7 +34,6 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import DEFAULT_GAME
 from nightgrid.solvers.registry import game as game_named
 
-_EPOCH = dt.date(1970, 1, 1)
 FAULTS_KEPT = 1_000
 """Rows of quarantine that a report of normalising names."""
 BATCH_DATES = 2_000
@@ -328,10 +327,10 @@ def _commit(
 
 
 def _rows_before(table: pa.Table, date: dt.date) -> int:
-    """Count the first rows of a table whose dates are before a date; 0 if it is not sorted."""
-    days = pc.cast(table.column("date"), pa.int32()).to_numpy()
+    """Count the first rows of a table whose dates are before a date; 0 if dates go back in it."""
+    days = days_of(table)
     is_sorted = bool((days[1:] >= days[:-1]).all())
-    return int(np.searchsorted(days, (date - _EPOCH).days)) if is_sorted else 0
+    return int(np.searchsorted(days, day_of(date))) if is_sorted else 0
 
 
 def _keys(table: pa.Table, key: tuple[str, ...]) -> set[tuple[Any, ...]]:

@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 from nightgrid.archive.ingest.sightings import (
     ORDER,
     Sighting,
+    day_of,
+    days_of,
     order_of,
     raw_folder,
     read_sighting,
@@ -26,7 +28,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RAW
 from nightgrid.solvers.errors import PermanentError
 
-_EPOCH = dt.date(1970, 1, 1)
 _ABSENT = b"nightgrid.absent"
 """Metadata of the index: the dates without a puzzle, with blanks between them."""
 _MARK = re.compile(r"date=\d{4}-\d{2}-\d{2}~\w+(\.\d+)?\.json")
@@ -55,7 +56,7 @@ class RawArchive:
         """Sightings that are normalised, by date and sequence."""
         self.is_marked = absent is not None and not whole
         """Whether marks name all files that the index does not know."""
-        self._days = pc.cast(index.column("date"), pa.int32()).to_numpy()
+        self._days = days_of(index)
         self._by_date: dict[dt.date, list[Sighting]] = {}
         self.absent: set[dt.date] = set(absent or ())
         """Dates for which a source said that there is no puzzle."""
@@ -83,7 +84,7 @@ class RawArchive:
 
     def _seen(self, date: dt.date) -> list[Sighting]:
         if date not in self._by_date:
-            day = (date - _EPOCH).days
+            day = day_of(date)
             first, stop = np.searchsorted(self._days, [day, day + 1])
             rows = self.index.slice(first, stop - first).to_pylist() if stop > first else ()
             self._by_date[date] = sorted((Sighting(**row) for row in rows), key=order_of)
@@ -106,7 +107,7 @@ class RawArchive:
         if self.new:
             added = pa.Table.from_pylist(list(map(asdict, self.new)), schema=RAW)
             table = pa.concat_tables([table, added]).sort_by([(n, "ascending") for n in ORDER])
-        days = pc.cast(table.column("date"), pa.int32()).to_numpy()
+        days = days_of(table)
         return table.filter(pa.array(np.append(days[1:] != days[:-1], True)[: len(days)]))
 
     def body(self, sighting: Sighting) -> bytes:
@@ -211,7 +212,7 @@ class RawArchive:
             metadata[_ABSENT] = " ".join(map(str, sorted(self.absent))).encode("ascii")
         self._lake.write_table(index_path(self.game), table.replace_schema_metadata(metadata))
         self.index, self.new = table, left
-        self._days = pc.cast(table.column("date"), pa.int32()).to_numpy()
+        self._days = days_of(table)
         self._absent_known = frozenset(self.absent)
         self.is_marked = self.is_marked or not left
         waiting = {self._path_of(sighting) for sighting in left}
@@ -227,7 +228,7 @@ class RawArchive:
         gone = {(sighting.date, sighting.sequence) for sighting in sightings}
         rows = zip(*(self.index.column(name).to_pylist() for name in ORDER[:2]), strict=True)
         self.index = self.index.filter(pa.array([row not in gone for row in rows], pa.bool_()))
-        self._days = pc.cast(self.index.column("date"), pa.int32()).to_numpy()
+        self._days = days_of(self.index)
         for date, _ in gone:
             self._by_date.pop(date, None)
         self.commit_index([])
@@ -298,7 +299,8 @@ def _read_index(lake: Lake, game: str) -> tuple[pa.Table, list[dt.date] | None]:
 
 def _in_order(table: pa.Table) -> pa.Table:
     """Sort rows by date and sequence, unless they are."""
-    days = pc.cast(table.column("date"), pa.int32()).to_numpy()
-    if (days[1:] > days[:-1]).all():
+    days, numbers = days_of(table), table.column("sequence").to_numpy()
+    later = days[1:] > days[:-1]
+    if (later | ((days[1:] == days[:-1]) & (numbers[1:] > numbers[:-1]))).all():
         return table
     return table.sort_by([(name, "ascending") for name in ORDER[:2]])

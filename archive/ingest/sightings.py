@@ -7,10 +7,16 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
 
+_EPOCH = dt.date(1970, 1, 1)
 ORDER = ("date", "sequence", "fetched_at", "sha256")
 """Columns by which sightings are sorted."""
 
@@ -49,6 +55,17 @@ class Sighting:
     def body_path(self) -> str:
         """Where the body lies in the lake."""
         return f"{raw_folder(self.game)}/date={self.date}/{self.sha256}.body"
+
+
+def days_of(table: pa.Table) -> npt.NDArray[np.int32]:
+    """Give the dates of a table as days since 1970."""
+    days: npt.NDArray[np.int32] = pc.cast(table.column("date"), pa.int32()).to_numpy()
+    return days
+
+
+def day_of(date: dt.date) -> int:
+    """Give a date as days since 1970."""
+    return (date - _EPOCH).days
 
 
 def raw_folder(game: str) -> str:

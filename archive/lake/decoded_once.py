@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 FILE_BYTES = 4 * 2**20
-"""Bytes of a file that is kept, at most: a larger one is read column by column."""
+"""Bytes of a file that is kept, at most: a larger one is decoded from the file each time."""
 KEPT_BYTES = 64 * 2**20
-"""Bytes of tables that are kept in memory, at most: what is beyond them is decoded each time."""
+"""Bytes of tables that are kept in memory, at most: those that were kept first make room."""
 
 Decoded = tuple[pa.Table, dict[bytes, Any]]
 """A table, compared with its sums, and the metadata of its file."""
@@ -67,22 +67,39 @@ class DecodedTables:
         fill: Callable[[pa.NativeFile], None],
         commit: Callable[[Callable[[pa.NativeFile], Any]], object],
     ) -> None:
-        """Let `commit` write what `fill` makes of a table, and keep the table for its bytes."""
-        encoded = pa.BufferOutputStream()
-        fill(encoded)
-        data = encoded.getvalue()
-        commit(lambda sink: sink.write(data))
+        """Let `commit` write what `fill` makes of a table, and keep the table for its bytes.
+
+        The encoded table is held in memory as a whole.
+        """
+        data = pa.py_buffer(b"")
+
+        def encoded(sink: pa.NativeFile) -> None:
+            nonlocal data
+            memory = pa.BufferOutputStream()
+            fill(memory)
+            data = memory.getvalue()
+            sink.write(data)
+
+        # Encoded where it is written, so that what fails is told in the same words.
+        commit(encoded)
         if len(data) <= FILE_BYTES:
             metadata = pq.read_metadata(pa.BufferReader(data)).metadata
             entry = _Entry(sha256(data).digest(), table.combine_chunks(), metadata)
             self._keep(place, entry)
 
     def _keep(self, place: tuple[str, str], entry: _Entry) -> None:
-        before = self._entries.pop(place, None)
-        self._bytes -= before.table.nbytes if before is not None else 0
-        if self._bytes + entry.table.nbytes <= KEPT_BYTES:
+        self._drop(place)
+        size = entry.table.get_total_buffer_size()
+        while self._entries and self._bytes + size > KEPT_BYTES:
+            self._drop(next(iter(self._entries)))
+        if size <= KEPT_BYTES:
             self._entries[place] = entry
-            self._bytes += entry.table.nbytes
+            self._bytes += size
+
+    def _drop(self, place: tuple[str, str]) -> None:
+        entry = self._entries.pop(place, None)
+        if entry is not None:
+            self._bytes -= entry.table.get_total_buffer_size()
 
 
 def _has(there: pa.Schema, wanted: pa.Schema) -> bool:

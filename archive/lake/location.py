@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from nightgrid.archive.lake.local_commit import STAGING
+from nightgrid.archive.lake.local_commit import STAGING, fsync
 from nightgrid.solvers.errors import PermanentError
 
 SCHEMES = ("file", "s3", "gs", "az")
@@ -96,7 +96,12 @@ def name_of_others(url: str) -> str | None:
 def make_folder(url: str) -> None:
     """Make the folder of a lake that is missing. Raises PermanentError where it cannot be made."""
     try:
-        folder_of(url).mkdir(parents=True, exist_ok=True)
+        folder = folder_of(url)
+        new = [each for each in (folder, *folder.parents) if not each.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        for each in reversed(new):
+            # Else a power failure may take the name of a lake whose files are on the disk.
+            fsync(each.parent)
     except OSError as error:
         raise PermanentError(
             f"lake {url!r:.200} cannot be made ({error.strerror}); {EXPECTED}"

@@ -10,7 +10,13 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DICTIONARIES
-from nightgrid.archive.merging.files import MergedFolder, create_rows, digest_of, merged_path
+from nightgrid.archive.merging.files import (
+    MergedFolder,
+    create_rows,
+    digest_of,
+    merged_path,
+    read_each,
+)
 from nightgrid.archive.merging.lookup import rows_of_keys
 from nightgrid.archive.merging.merge import merge_folder, without_repeats
 from nightgrid.solvers.errors import PermanentError
@@ -111,10 +117,14 @@ class LakeDictionaries:
 
 
 def archive_ids(lake: Lake) -> pa.ChunkedArray:
-    """Read the ids of the dictionaries of published boards that the lake has."""
-    paths = (ARCHIVE_PATH, EARLIER_PATH)
-    found = [lake.read_table(path, DICTIONARIES, [KEY]).column(KEY) for path in paths]
-    return pa.chunked_array([chunk for ids in found for chunk in ids.chunks], pa.string())
+    """Read the ids of the dictionaries of published boards that the lake has, some perhaps twice.
+
+    What is merged, or taken over from an earlier version, meanwhile is read.
+    """
+    # In the order in which rows move.
+    found = [lake.read_table(EARLIER_PATH, DICTIONARIES, [KEY])]
+    found += read_each(lake, ARCHIVE, lambda path: lake.scan_file(path, DICTIONARIES, [KEY]))
+    return pa.concat_tables(found).column(KEY)
 
 
 def words_of(puzzles: Iterable[Any]) -> dict[str, tuple[str, ...]]:

@@ -45,7 +45,7 @@ of anything is for chunks."""
 CLOCK_TICKS = 100
 LOOKED_AT = 2_000
 INLINE_BOARDS, INLINE_CHUNKS = 16_000, 40
-_CALLS = ("exists", "read_bytes", "list", "write_bytes", "delete", "open_parquet", "_commit")
+_CALLS = ("exists", "read_bytes", "list", "write_bytes", "delete", "open_file", "_commit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

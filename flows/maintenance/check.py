@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import pyarrow.compute as pc
-
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
+from nightgrid.archive.ingest.lost_words import (
+    games_with_words,
+    lost_dictionaries,
+    readable_dictionaries,
+)
 from nightgrid.archive.ingest.normalise import lost_dates
-from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.faults import (
@@ -20,11 +23,10 @@ from nightgrid.archive.lake.faults import (
 )
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
-from nightgrid.archive.words.dictionaries import ARCHIVE_PATH, KEY, archive_ids
 from nightgrid.flows.maintenance.asked_again import commands_of, shown
 from nightgrid.flows.maintenance.files import UNCHECKED, Mend, kind_of
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import GAMES, game_plug
+from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.runs.finishing.ended import ended_runs, is_foreign, rows_by_run
 from nightgrid.workers.runs.run_files import folder
 
@@ -100,7 +102,7 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
     # What is lost is not told apart from what cannot be read.
     if not faults & {"damaged", "newer", "unreadable"}:
         yield from lost_rows(lake)
-        yield from lost_dictionaries(lake)
+        yield from lost_words(lake)
     if not faults & {"newer", "unreadable"}:
         yield from lost_results(lake, paths)
 
@@ -151,18 +153,18 @@ def lost_rows(lake: Lake) -> Iterator[Finding]:
             )
 
 
-def lost_dictionaries(lake: Lake) -> Iterator[Finding]:
-    """Compare the words that published boards name with the dictionaries that are there."""
-    for game in (name for name in GAMES if game_plug(name).own_words):
-        named = pc.unique(read_puzzle_table(lake, game, [KEY]).column(KEY)).drop_null()
-        lost = named.filter(pc.invert(pc.is_in(named, value_set=archive_ids(lake))))
+def lost_words(lake: Lake) -> Iterator[Finding]:
+    """Compare the dictionaries that published boards name with those that are there."""
+    for game in games_with_words():
+        lost = lost_dictionaries(lake, game)
         if len(lost):
+            mend = Mend.DICTIONARIES if readable_dictionaries(lake, game, lost) else Mend.PERSON
             yield Finding(
-                path=ARCHIVE_PATH,
+                path=puzzles_folder(game),
                 fault="lost",
-                what=f"{len(lost):,} of the {len(named):,} dictionaries of {game} boards are gone",
-                mend=Mend.RAW,
-                advice="the words of these boards are read again from the raw payloads",
+                what=f"dictionaries of {game} boards are gone: {len(lost):,}",
+                mend=mend,
+                advice=mend.value,
             )
 
 

@@ -36,6 +36,7 @@ class Mend(StrEnum):
     CORPUS = "it is moved away: the same count makes its slice of the corpus again"
     NIGHT = "it is moved away: the next night makes it again"
     RANKING = "it is moved away: the next nightgrid rank ranks its board again"
+    DICTIONARIES = "the words of these boards are read again from the raw payloads that are there"
     WORDS = "it is moved away: the next run that uses these words writes them again"
     KEY = "it is moved away and opened nothing: nightgrid keys add makes another"
     JOB = "it is moved to runs/set-aside: its job is wanted again when it is submitted again"

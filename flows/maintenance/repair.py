@@ -10,7 +10,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from nightgrid.archive.ingest.lost_words import (
+    games_with_words,
+    lost_dictionaries,
+    restore_dictionaries,
+)
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.storage import Lake
@@ -94,6 +100,8 @@ def _mend(lake: Lake, findings: Iterable[Finding]) -> Iterator[Mended]:
             again |= {names["game"]} if "game" in names else set(GAMES)
         if found.mend is Mend.RESULTS:
             rewritten.add(found.path)
+        if found.mend is Mend.DICTIONARIES:
+            yield from _read_words_again(lake)
         if found.fault == "lost":
             continue
         # Before the file is moved, from which they are read.
@@ -109,6 +117,19 @@ def _mend(lake: Lake, findings: Iterable[Finding]) -> Iterator[Mended]:
             yield Mended(path=raw_folder(game), mended=True, what=what)
     if rewritten:
         yield from _write_results(lake, rewritten)
+
+
+def _read_words_again(lake: Lake) -> Iterator[Mended]:
+    for game in games_with_words():
+        lost = lost_dictionaries(lake, game)
+        if len(lost):
+            found = restore_dictionaries(lake, game, lost)
+            more = "" if found == len(lost) else f"; the others: {Mend.PERSON.value}"
+            what = (
+                f"{found:,} of the {len(lost):,} dictionaries of {game} boards that were gone were "
+                f"read again from the raw payloads{more}"
+            )
+            yield Mended(path=puzzles_folder(game), mended=found == len(lost), what=what)
 
 
 def _moved(lake: Lake, path: str, mend: Mend | None, names: dict[str, str]) -> str:

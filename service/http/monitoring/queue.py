@@ -24,7 +24,7 @@ class WorkerAbout(BaseModel):
 
 
 class Refused(BaseModel):
-    """A worker that works, and could not work a job that waits."""
+    """A worker that could not work a job that waits, and need not be alive any more."""
 
     worker: str
     reason: str

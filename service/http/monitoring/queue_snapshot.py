@@ -27,7 +27,8 @@ from nightgrid.workers.settings import Settings
 SNAPSHOT_S = 1.0
 """A snapshot is taken so often, however many pages show it."""
 REFUSED_JOBS = 100
-"""Jobs that have waited longest, of which a snapshot tells who could not work them."""
+"""Jobs that have waited longest, of which a snapshot tells who could not work them: it is taken
+once a second, and `status` and `doctor` look at more."""
 WAITING, RUNNING, RUN = "queued", "running", "run"
 """States of open jobs: no worker has begun, a worker has, it became a run of its own."""
 

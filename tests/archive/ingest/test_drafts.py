@@ -13,8 +13,9 @@ import pytest
 from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.ingest.raw import RawArchive, index_path
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RAW
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, write_gold
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.registry import game
@@ -105,3 +106,15 @@ def test_two_games_of_one_lake_have_tables_of_their_own(
     write_gold(lake, game("pips"))
     counts = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE)
     assert [row["game"] for row in counts.to_pylist()] == ["pips"] * 3 + ["strands"]
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0, 2]])
+def test_an_index_in_any_order_is_read_in_that_of_sightings(
+    lake: Lake, see: See, order: list[int]
+) -> None:
+    for day, sample in ((1, 1), (2, 2), (5, 3)):
+        see(day, sample)
+    path = index_path("strands")
+    table = lake.read_file(path, RAW)
+    lake.write_table(path, table.take(order).replace_schema_metadata(RAW.metadata))
+    assert RawArchive(lake, "strands").index.equals(table)

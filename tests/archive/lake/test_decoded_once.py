@@ -14,6 +14,7 @@ from nightgrid.archive.lake.decoded_once import decoding_once
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import QUARANTINE, SEEN_FILES
+from nightgrid.solvers.errors import PermanentError
 
 PATH = "seen/strands.parquet"
 NAMES = ["date", "sha256"]
@@ -142,6 +143,17 @@ def test_a_write_that_fails_is_not_kept(lake: Lake) -> None:
         assert lake.read_table(PATH, SEEN_FILES).equals(files(1))
 
 
+def test_a_table_that_cannot_be_written_is_told_in_the_same_words(lake: Lake) -> None:
+    rows = files(1).set_column(
+        SEEN_FILES.get_field_index("sha256"), SEEN_FILES.field("sha256"), pa.array([None], "string")
+    )
+    with pytest.raises(PermanentError) as told:
+        lake.write_table(PATH, rows)
+    with decoding_once(), pytest.raises(PermanentError) as again:
+        lake.write_table(PATH, rows)
+    assert str(again.value) == str(told.value)
+
+
 @pytest.mark.parametrize("limit", ["FILE_BYTES", "KEPT_BYTES"])
 def test_what_is_large_is_decoded_each_time(
     lake: Lake, decoded: Any, monkeypatch: pytest.MonkeyPatch, limit: str
@@ -157,10 +169,23 @@ def test_what_is_large_is_decoded_each_time(
 def test_room_is_that_of_the_last_of_each_file(
     lake: Lake, decoded: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoded_once, "KEPT_BYTES", files(1, 2).nbytes * 3)
+    monkeypatch.setattr(decoded_once, "KEPT_BYTES", files(1, 2).get_total_buffer_size() * 2)
     with decoding_once():
         for _ in range(5):
             for day in (3, 2):
                 lake.write_table(PATH, files(1, day))
         assert lake.read_table(PATH, SEEN_FILES).equals(files(1, 2))
     assert decoded.call_count == 0
+
+
+def test_the_last_of_many_files_are_kept(
+    lake: Lake, decoded: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoded_once, "KEPT_BYTES", files(1, 2).get_total_buffer_size() * 2)
+    paths = [f"seen/{number}.parquet" for number in range(4)]
+    with decoding_once():
+        for path in paths:
+            lake.write_table(path, files(1, 2))
+        for path in reversed(paths):
+            lake.read_table(path, SEEN_FILES)
+    assert decoded.call_count == 2

@@ -168,6 +168,17 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path) -
     )
 
 
+def test_the_names_of_new_folders_are_brought_onto_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr("nightgrid.archive.lake.location.fsync", synced.append)
+    make_folder(f"{tmp_path}/a/b/lake")
+    assert synced == [tmp_path, tmp_path / "a", tmp_path / "a" / "b"]
+    make_folder(f"{tmp_path}/a/b/lake")
+    assert len(synced) == 3
+
+
 def test_the_path_of_a_url_is_decoded_and_a_plain_one_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

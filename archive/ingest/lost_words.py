@@ -1,0 +1,77 @@
+"""Dictionaries of published boards that are gone, and reading them again from the raw payloads."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.games import reader
+from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_puzzle_table
+from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS
+from nightgrid.archive.payloads.published import Published
+from nightgrid.archive.words.dictionaries import KEY, add_dictionaries, archive_ids, words_of
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import GAMES, game_plug
+
+
+def games_with_words() -> list[str]:
+    """Name the games whose boards bring dictionaries of their own."""
+    return [game for game in GAMES if game_plug(game).own_words]
+
+
+def lost_dictionaries(lake: Lake, game: str) -> pa.Array:
+    """Name the dictionaries that published boards of a game have and the lake has not."""
+    named = _boards(lake, game).column(KEY)
+    # After the boards: a dictionary is written before its board.
+    known = archive_ids(lake)
+    return pc.unique(named.filter(pc.invert(pc.is_in(named, value_set=known)))).sort()
+
+
+def readable_dictionaries(lake: Lake, game: str, lost: pa.Array) -> dict[str, tuple[str, ...]]:
+    """Read lost dictionaries again from the payloads that are there, as far as these have them."""
+    wanted = set(lost.to_pylist())
+    found: dict[str, tuple[str, ...]] = {}
+    raw = RawArchive(lake, game)
+    for date in _dates(lake, game, lost):
+        for board in _read_again(raw, date):
+            found |= {name: words for name, words in words_of([board]).items() if name in wanted}
+    return found
+
+
+def restore_dictionaries(lake: Lake, game: str, lost: pa.Array) -> int:
+    """Put lost dictionaries back that can be read again; return how many.
+
+    Editions, puzzles and quarantine stay as they are.
+    """
+    return add_dictionaries(lake, readable_dictionaries(lake, game, lost))
+
+
+def _boards(lake: Lake, game: str) -> pa.Table:
+    boards = read_puzzle_table(lake, game, [PUZZLE_ID, KEY])
+    return boards.filter(pc.is_valid(boards.column(KEY)))
+
+
+def _dates(lake: Lake, game: str, lost: pa.Array) -> list[dt.date]:
+    boards = _boards(lake, game)
+    ids = boards.filter(pc.is_in(boards.column(KEY), value_set=lost)).column(PUZZLE_ID)
+    editions = lake.read_table(editions_path(game), EDITIONS, ["date", PUZZLE_ID])
+    is_theirs = pc.is_in(editions.column(PUZZLE_ID), value_set=ids)
+    return sorted(set(editions.filter(is_theirs).column("date").to_pylist()))
+
+
+def _read_again(raw: RawArchive, date: dt.date) -> Iterator[object]:
+    """Read the boards of the payloads of a date that can be read."""
+    for sighting in raw.of(date):
+        if sighting.fault_rule is not None:
+            continue
+        try:
+            items = reader(raw.game).read_payload(raw.body(sighting), date)
+        except PermanentError:
+            continue  # Gone or damaged: what it held stays lost, and is told.
+        yield from (item.puzzle for item in items if isinstance(item, Published))

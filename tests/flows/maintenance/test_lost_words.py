@@ -1,0 +1,122 @@
+"""Words of published boards that are gone are named by a check and read again by a repair."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from nightgrid.archive.ingest.fetch import fetch
+from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.sources.folder import FolderSource
+from nightgrid.archive.words.dictionaries import (
+    ARCHIVE,
+    ARCHIVE_PATH,
+    EARLIER_PATH,
+    LakeDictionaries,
+    add_dictionaries,
+    archive_ids,
+)
+from nightgrid.flows.maintenance.check import check_lake_files
+from nightgrid.flows.maintenance.repair import repair_lake
+from tests.flows.conftest import SAMPLE
+
+DAYS = 5
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """Give a lake of a few days of Letter Boxed."""
+    source = tmp_path / "source"
+    source.mkdir()
+    for path in sorted((SAMPLE.parent / "letterboxed").glob("*.json"))[:DAYS]:
+        shutil.copy(path, source)
+    lake = Lake.open(str(tmp_path / "lake"))
+    fetch(lake, FolderSource(source), game="letterboxed")
+    normalise(lake, game="letterboxed")
+    return lake
+
+
+PUZZLES = "puzzles/game=letterboxed"
+
+
+def tables(lake: Lake) -> dict[str, bytes]:
+    """Read what a repair of words is to leave alone."""
+    names = (name for folder in ("editions", "puzzles", "quarantine") for name in lake.list(folder))
+    return {name: lake.read_bytes(name) for name in names}
+
+
+@pytest.mark.parametrize("away", ["dictionaries", ARCHIVE_PATH])
+def test_a_folder_of_words_that_is_away_is_named_and_made_again(lake: Lake, away: str) -> None:
+    ids, before = sorted(archive_ids(lake).to_pylist()), tables(lake)
+    assert list(check_lake_files(lake)) == []
+    shutil.rmtree(Path(lake.url) / away)
+    (found,) = check_lake_files(lake)
+    assert (found.path, found.fault, found.can_mend) == (PUZZLES, "lost", True)
+    assert found.what == "dictionaries of letterboxed boards are gone: 5"
+    assert [done.mended for done in repair_lake(lake)] == [True]
+    assert sorted(archive_ids(lake).to_pylist()) == ids
+    assert tables(lake) == before
+    assert list(check_lake_files(lake)) == []
+
+
+def test_words_whose_payload_is_gone_are_left_to_a_person_and_nothing_else_is_lost(
+    lake: Lake,
+) -> None:
+    before = tables(lake)
+    shutil.rmtree(Path(lake.url) / "dictionaries")
+    bodies = [name for name in lake.list("raw") if name.endswith(".body")]
+    lake.delete(bodies[0])
+    done = list(repair_lake(lake))
+    assert [one.mended for one in done] == [False]
+    assert done[0].what.startswith("4 of the 5 dictionaries of letterboxed boards that were gone")
+    assert "restore it from a backup" in done[0].what
+    assert tables(lake) == before
+    (found,) = check_lake_files(lake)
+    assert (found.what[-3:], found.can_mend) == (": 1", False)
+    shutil.rmtree(Path(lake.url) / "raw")
+    assert [(one.path, one.mended) for one in repair_lake(lake)] == [(PUZZLES, False)]
+    assert tables(lake) == before
+
+
+def test_one_dictionary_that_is_gone_is_counted(lake: Lake) -> None:
+    (path,) = lake.list(ARCHIVE_PATH)
+    first, *_ = archive_ids(lake).to_pylist()
+    rows = lake.read_row_groups(path, [0])
+    lake.delete(path)
+    lake.write_row_groups(path, [rows.slice(1)], rows.schema)
+    (found,) = check_lake_files(lake)
+    assert found.what.endswith(": 1")
+    list(repair_lake(lake))
+    assert LakeDictionaries(lake)(first)
+
+
+def test_words_that_are_taken_over_while_they_are_read_are_there(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given the file of an earlier version, When a night takes it over, Then no id is missed."""
+    ids = sorted(archive_ids(lake).to_pylist())
+    words = {name: LakeDictionaries(lake)(name) for name in ids}
+    rows = pa.concat_tables(lake.scan(ARCHIVE_PATH, ARCHIVE.schema, ARCHIVE.schema.names))
+    shutil.rmtree(Path(lake.url) / ARCHIVE_PATH)
+    lake.write_table(EARLIER_PATH, rows)
+    first, second = words.popitem(), words.popitem()
+    listing, told = Lake.names, []
+
+    def merging(self: Lake, folder: str) -> list[str]:
+        if folder == ARCHIVE_PATH and len(told) < 2:
+            told.append(folder)
+            add_dictionaries(Lake.open(lake.url), dict([(first, second)[len(told) - 1]]))
+        return listing(self, folder)
+
+    monkeypatch.setattr(Lake, "names", merging)
+    assert sorted(set(archive_ids(lake).to_pylist())) == ids
+
+
+def test_a_lake_without_boards_misses_no_words(tmp_path: Path) -> None:
+    lake = Lake.open(str(tmp_path))
+    lake.write_bytes("gold/nightly-pips.json", b"{}")
+    assert [found for found in check_lake_files(lake) if found.fault == "lost"] == []
