@@ -257,6 +257,8 @@ def read_answers(
         if about is not None:
             asked = pc.and_(asked, pc.is_in(found.column("puzzle_id"), value_set=about))
         rows = found.filter(pc.and_(asked, pc.not_equal(found.column("run_id"), but_of or "")))
+        if not len(rows):
+            continue
         final = is_among(rows.column("status"), FINAL)
         others = rows.filter(pc.invert(final))
         if Status.INVALID in again:
@@ -264,6 +266,8 @@ def read_answers(
             answers.again.add(keys_of(rows.column("job_id").filter(refused)))
             final = pc.and_not(final, refused)
         answers.final.add(keys_of(rows.column("job_id").filter(final)))
+        if not len(others):
+            continue
         if listed_bytes is not None and Status.OVER_BUDGET not in again:
             others = others.filter(pc.invert(_listed_less(others, listed_bytes)))
         _give_up(answers, others.filter(_had(others, budget)), again)
