@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.games import reader
 from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.ingest.normalise import read_date
 from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.words.dictionaries import KEY, add_dictionaries, archive_ids, words_of
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug
 
 
@@ -39,8 +38,10 @@ def readable_dictionaries(lake: Lake, game: str, lost: pa.Array) -> dict[str, tu
     found: dict[str, tuple[str, ...]] = {}
     raw = RawArchive(lake, game)
     for date in _dates(lake, game, lost):
-        for board in _read_again(raw, date):
-            found |= {name: words for name, words in words_of([board]).items() if name in wanted}
+        # A body that is gone or damaged is a fault: what it held stays lost, and is told.
+        items = (item for _, item in read_date(raw, reader(game), date))
+        words = words_of(item.puzzle for item in items if isinstance(item, Published))
+        found |= {name: words[name] for name in wanted.intersection(words)}
     return found
 
 
@@ -63,15 +64,3 @@ def _dates(lake: Lake, game: str, lost: pa.Array) -> list[dt.date]:
     editions = lake.read_table(editions_path(game), EDITIONS, ["date", PUZZLE_ID])
     is_theirs = pc.is_in(editions.column(PUZZLE_ID), value_set=ids)
     return sorted(set(editions.filter(is_theirs).column("date").to_pylist()))
-
-
-def _read_again(raw: RawArchive, date: dt.date) -> Iterator[object]:
-    """Read the boards of the payloads of a date that can be read."""
-    for sighting in raw.of(date):
-        if sighting.fault_rule is not None:
-            continue
-        try:
-            items = reader(raw.game).read_payload(raw.body(sighting), date)
-        except PermanentError:
-            continue  # Gone or damaged: what it held stays lost, and is told.
-        yield from (item.puzzle for item in items if isinstance(item, Published))

@@ -174,7 +174,7 @@ def _normalise_batch(
     faults: list[dict[str, Any]] = []
     new = {(sighting.date, sighting.sequence) for sighting in raw.new}
     for date in dates:
-        found = _read_date(raw, reads, date)
+        found = read_date(raw, reads, date)
         sound = {s.sequence for s, item in found if isinstance(item, Published)}
         report.sound += sum((date, sequence) in new for sequence in sound)
         published = (item for item in found if isinstance(item[1], Published))
@@ -217,12 +217,13 @@ _PUBLISHED_COLUMNS = (
     "yesterday",
 )
 """Columns of editions that payloads tell as they are."""
-_Found = tuple[Sighting, Published | Fault]
+Found = tuple[Sighting, Published | Fault]
+"""A sighting, and a board of its payload or what is wrong with it."""
 
 
-def _read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[_Found]:
+def read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[Found]:
     """Read every payload seen for a date, oldest first."""
-    found: list[_Found] = []
+    found: list[Found] = []
     for sighting in raw.of(date):
         items: list[Published | Fault]
         if sighting.fault_rule is not None:
@@ -239,7 +240,7 @@ def _read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[_Fo
     return found
 
 
-def _revisions(found: Iterator[_Found], game: Game[Any, Any]) -> list[_Edition]:
+def _revisions(found: Iterator[Found], game: Game[Any, Any]) -> list[_Edition]:
     """Turn the puzzles seen for one date into revisions.
 
     A revision begins whenever a level shows another board than it did last, an older one included.
@@ -280,7 +281,7 @@ def _edition_columns(published: Published, game: Game[Any, Any]) -> dict[str, st
     return {**told, "official_solution": official}
 
 
-def _quarantine_rows(found: Iterator[_Found]) -> list[dict[str, Any]]:
+def _quarantine_rows(found: Iterator[Found]) -> list[dict[str, Any]]:
     """Make one row per fault, under the first sighting of its body."""
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for sighting, fault in found:
