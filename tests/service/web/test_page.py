@@ -95,6 +95,19 @@ def test_a_payload_is_pasted_solved_and_shared_by_its_address(opened: Opened) ->
 
 
 @BESIDE
+def test_keys_that_come_before_the_next_frame_walk_on_from_each_other(opened: Opened) -> None:
+    page = opened("/?board=pips/2026-01-05/hard")
+    page.locator("[data-date='2026-01-05']").evaluate(
+        """day => {
+            day.focus();
+            for (const key of ["ArrowUp", "ArrowRight", "Home", "ArrowRight", "ArrowRight"])
+                day.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+        }"""
+    )
+    expect(page.locator("[data-date='2026-01-03']")).to_be_focused()
+
+
+@BESIDE
 @pytest.mark.parametrize(
     ("text", "told"),
     [

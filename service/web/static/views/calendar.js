@@ -45,6 +45,8 @@ export function Calendar() {
   const [focus, move] = useState(null);
   const [open, unfold] = useState(false);
   const table = useRef(null);
+  // The day that takes the focus with the next frame: a key that comes before it starts from there.
+  const next = useRef(null);
   useEffect(() => { turn(null); move(null); }, [game, board?.date]);
   const at = month ?? shown?.slice(0, 7);
   if (!days) return html`<p class="quiet">Reading the calendar…</p>`;
@@ -59,13 +61,19 @@ export function Calendar() {
   const go = (date) => {
     move(date);
     turn(date.slice(0, 7));
-    requestAnimationFrame(() => table.current?.querySelector(`[data-date="${date}"]`)?.focus());
+    next.current = date;
+    requestAnimationFrame(() => {
+      table.current?.querySelector(`[data-date="${next.current}"]`)?.focus();
+      next.current = null;
+    });
   };
   const onKey = (event) => {
+    // A step starts from the day in focus: a board that arrives meanwhile moves `here` and leaves the focus.
+    const from = next.current ?? event.target.dataset?.date ?? here;
     let to = null;
-    if (event.key in STEPS) to = dayAfter(here, STEPS[event.key]);
+    if (event.key in STEPS) to = dayAfter(from, STEPS[event.key]);
     else if (event.key === "PageUp" || event.key === "PageDown") {
-      to = `${monthAfter(at, event.key === "PageUp" ? -1 : 1)}-01`;
+      to = `${monthAfter(from.slice(0, 7), event.key === "PageUp" ? -1 : 1)}-01`;
     } else if (event.key === "Home") to = known[0];
     else if (event.key === "End") to = known.at(-1);
     if (!to) return;
