@@ -98,6 +98,15 @@ class Scene:
             busy = len(self.cluster.hosts)
             wait_for(lambda: len(self.held()) >= busy or self.over(), "busy hosts", BUSY_S)
 
+    def begun(self, seconds: float = BUSY_S) -> None:
+        """Wait until a chunk is begun, which is in hand then for as long as each is held.
+
+        A chunk that has long been in hand may be done before the blow falls.
+        """
+        known = self.held()
+        with contextlib.suppress(TimeoutError):
+            wait_for(lambda: self.over() or self.held() - known, "a chunk that is begun", seconds)
+
     def held(self) -> frozenset[str]:
         """Name the chunks that are begun and not done."""
         begun = {name.split("-attempt-")[0] for name in self._names("started")}

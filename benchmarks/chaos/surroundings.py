@@ -51,6 +51,7 @@ def until_refused(workers: int = 1) -> Callable[[Scene], None]:
                 return len(told) >= workers or scene.over()
 
             wait_for(refused, "a worker that refuses", REFUSED_S)
+            scene.begun()
 
     return strike
 
