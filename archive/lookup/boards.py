@@ -84,7 +84,10 @@ def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[B
     """
     wanted = pa.array(sorted(dates), pa.date32())
     with _damage_named(lake):
-        rows = _in_order(game, editions_among(lake, game, "date", wanted))
+        # The whole table, which a night that draws its report has in memory.
+        editions = lake.read_table(editions_path(game), EDITIONS)
+        editions = editions.filter(pc.is_in(editions.column("date"), value_set=wanted))
+        rows = _in_order(game, _last_revisions(editions))
         ids = pa.array([row["puzzle_id"] for row in rows], pa.string())
         table = read_boards(lake, game, ids)
     arrays = arrays_of(table)
