@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.ingest.sightings import (
     ORDER,
     Sighting,
+    body_path,
     day_of,
     days_of,
     order_of,
@@ -109,6 +110,12 @@ class RawArchive:
             table = pa.concat_tables([table, added]).sort_by([(n, "ascending") for n in ORDER])
         days = days_of(table)
         return table.filter(pa.array(np.append(days[1:] != days[:-1], True)[: len(days)]))
+
+    def body_paths(self) -> set[str]:
+        """Name the files of all bodies that were seen."""
+        named = zip(*(self.index.column(n).to_pylist() for n in ("date", "sha256")), strict=True)
+        known = {body_path(self.game, date, sha256) for date, sha256 in named}
+        return known | {sighting.body_path for sighting in self.new}
 
     def body(self, sighting: Sighting) -> bytes:
         """Read a body back.

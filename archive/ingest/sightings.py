@@ -54,7 +54,7 @@ class Sighting:
     @property
     def body_path(self) -> str:
         """Where the body lies in the lake."""
-        return f"{raw_folder(self.game)}/date={self.date}/{self.sha256}.body"
+        return body_path(self.game, self.date, self.sha256)
 
 
 def days_of(table: pa.Table) -> npt.NDArray[np.int32]:
@@ -71,6 +71,11 @@ def day_of(date: dt.date) -> int:
 def raw_folder(game: str) -> str:
     """Name the folder of a game's raw payloads."""
     return f"raw/game={game}"
+
+
+def body_path(game: str, date: dt.date, sha256: str) -> str:
+    """Name the file of a body."""
+    return f"{raw_folder(game)}/date={date}/{sha256}.body"
 
 
 def order_of(sighting: Sighting) -> tuple[dt.date, int, dt.datetime, str]:

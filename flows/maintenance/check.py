@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -103,6 +103,7 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
     if not faults & {"damaged", "newer", "unreadable"}:
         yield from lost_rows(lake)
         yield from lost_words(lake)
+        yield from lost_bodies(lake, paths)
     if not faults & {"newer", "unreadable"}:
         yield from lost_results(lake, paths)
 
@@ -165,6 +166,24 @@ def lost_words(lake: Lake) -> Iterator[Finding]:
                 what=f"dictionaries of {game} boards are gone: {len(lost):,}",
                 mend=mend,
                 advice=mend.value,
+            )
+
+
+def lost_bodies(lake: Lake, paths: Collection[str]) -> Iterator[Finding]:
+    """Compare the payloads that were seen with the files that are there; one finding a game."""
+    there = set(paths)
+    for game in GAMES:
+        missing = sorted(RawArchive(lake, game).body_paths() - there)
+        # One that was received since the files were listed is there.
+        gone = [path for path in missing if not lake.exists(path)]
+        if gone:
+            more = f" and {len(gone) - 1:,} more" if len(gone) > 1 else ""
+            yield Finding(
+                path=gone[0],
+                fault="lost",
+                what=f"payloads of {game} that were received are gone: {gone[0]}{more}",
+                mend=Mend.PERSON,
+                advice=Mend.PERSON.value,
             )
 
 

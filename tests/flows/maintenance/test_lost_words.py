@@ -70,16 +70,42 @@ def test_words_whose_payload_is_gone_are_left_to_a_person_and_nothing_else_is_lo
     shutil.rmtree(Path(lake.url) / "dictionaries")
     bodies = [name for name in lake.list("raw") if name.endswith(".body")]
     lake.delete(bodies[0])
-    done = list(repair_lake(lake))
-    assert [one.mended for one in done] == [False]
-    assert done[0].what.startswith("4 of the 5 dictionaries of letterboxed boards that were gone")
-    assert "restore it from a backup" in done[0].what
+    words, body = sorted(repair_lake(lake), key=lambda one: one.path)
+    assert (words.mended, body.mended, body.path) == (False, False, bodies[0])
+    assert words.what.startswith("4 of the 5 dictionaries of letterboxed boards that were gone")
+    assert "restore it from a backup" in words.what
     assert tables(lake) == before
-    (found,) = check_lake_files(lake)
+    found, _ = check_lake_files(lake)
     assert (found.what[-3:], found.can_mend) == (": 1", False)
     shutil.rmtree(Path(lake.url) / "raw")
     assert [(one.path, one.mended) for one in repair_lake(lake)] == [(PUZZLES, False)]
     assert tables(lake) == before
+
+
+def test_payloads_that_are_gone_are_named_and_left_to_a_person(lake: Lake) -> None:
+    first, second, *_ = sorted(name for name in lake.list("raw") if name.endswith(".body"))
+    body = lake.read_bytes(first)
+    lake.delete(first)
+    (found,) = check_lake_files(lake)
+    assert (found.path, found.fault, found.can_mend) == (first, "lost", False)
+    assert found.what == f"payloads of letterboxed that were received are gone: {first}"
+    lake.delete(second)
+    (done,) = repair_lake(lake)
+    assert (done.path, done.mended) == (first, False)
+    assert done.what.endswith(
+        f"{first} and 1 more; restore it from a backup; nothing else in the lake tells what it held"
+    )
+    lake.write_bytes(first, body)
+    (found,) = check_lake_files(lake)
+    assert found.path == second
+
+
+def test_a_payload_that_no_index_knows_yet_is_missed_too(lake: Lake) -> None:
+    """Given a lake whose index is gone, When a body is gone, Then its metadata tell of it."""
+    lake.delete("raw/letterboxed.parquet")
+    body = next(name for name in lake.list("raw") if name.endswith(".body"))
+    lake.delete(body)
+    assert body in [found.path for found in check_lake_files(lake) if found.fault == "lost"]
 
 
 def test_one_dictionary_that_is_gone_is_counted(lake: Lake) -> None:
