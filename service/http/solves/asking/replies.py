@@ -8,9 +8,10 @@ from contextlib import suppress
 from cachetools import LRUCache
 from fastapi import Response
 
-KEPT_BYTES = 16 * 1024**2
+KEPT_BYTES = 8 * 1024**2
 """Bodies of replies that are kept in memory, and `EACH_BYTES` beside each."""
-EACH_BYTES = 1024
+EACH_BYTES = 1536
+"""What a reply takes beside its body: its object and headers, and its place by digest."""
 
 
 class Replies:
