@@ -138,7 +138,7 @@ def lost_dates(
 
     Either their boards are in no segment of puzzles, because a damaged segment was set aside, or
     they have neither an edition nor a row in quarantine, because two processes wrote a table at
-    once or a file was damaged.
+    once or a file was damaged, or a payload that was missing when they were worked is back.
     """
     ids = readable_puzzle_ids(lake, raw.game)
     known = pc.is_in(editions.column("puzzle_id"), value_set=ids)
@@ -148,7 +148,20 @@ def lost_dates(
     )
     seen = pc.unique(raw.index.column("date"))
     untold = seen.filter(pc.invert(pc.is_in(seen, value_set=told)))
-    return {*lost.to_pylist(), *untold.to_pylist()}
+    missed = quarantine.filter(pc.equal(quarantine.column("rule"), RAW_DAMAGED)).to_pylist()
+    back = {row["date"] for row in missed if _is_whole(raw, row["date"], row["raw_sha256"])}
+    return {*lost.to_pylist(), *untold.to_pylist(), *back}
+
+
+def _is_whole(raw: RawArchive, date: dt.date, sha256: str) -> bool:
+    """Tell whether a payload is what was received."""
+    sighting = next((one for one in raw.of(date) if one.sha256 == sha256), None)
+    try:
+        return sighting is not None and raw.body(sighting) is not None
+    except LakeRefusesError:
+        raise
+    except PermanentError:
+        return False
 
 
 class _Tables:
@@ -204,6 +217,8 @@ def _normalise_batch(
     report.revisions_added += len(added) - first
 
 
+RAW_DAMAGED = "raw-damaged"
+"""The rule that a payload breaks which is missing from the lake, or not what was received."""
 _EDITIONS_KEY = ("date", "level", "revision")
 _QUARANTINE_KEY = ("date", "raw_sha256", "level", "place", "rule", "message")
 
@@ -235,7 +250,7 @@ def read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[Foun
                 # It may be sound, and its boards would go from the editions into quarantine.
                 raise
             except PermanentError as error:
-                items = [input_fault("raw-damaged", str(error))]
+                items = [input_fault(RAW_DAMAGED, str(error))]
         found += [(sighting, item) for item in items]
     return found
 

@@ -252,7 +252,7 @@ class RawArchive:
         """Name the files that have marks, which are perhaps not written yet."""
         head = f"{pending_folder(self.game)}/"
         names = (path.removeprefix(head) for path in self._lake.list(pending_folder(self.game)))
-        marks = filter(_MARK.fullmatch, names)
+        marks = filter(_is_mark, names)
         return [f"{raw_folder(self.game)}/{name.replace('~', '/')}" for name in marks]
 
     def _known_paths(self) -> frozenset[str]:
@@ -280,6 +280,16 @@ class RawArchive:
 def pending_folder(game: str) -> str:
     """Name the folder of marks: files of metadata that the index does not know yet."""
     return f"pending/game={game}"
+
+
+def _is_mark(name: str) -> bool:
+    if not _MARK.fullmatch(name):
+        return False
+    try:
+        dt.date.fromisoformat(name[5:15])
+    except ValueError:
+        return False
+    return True
 
 
 def _mark_of(path: str) -> str:

@@ -51,7 +51,8 @@ def until_refused(workers: int = 1) -> Callable[[Scene], None]:
                 return len(told) >= workers or scene.over()
 
             wait_for(refused, "a worker that refuses", REFUSED_S)
-            scene.begun()
+            if workers < len(scene.cluster.hosts):
+                scene.begun()
 
     return strike
 

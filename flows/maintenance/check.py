@@ -173,9 +173,12 @@ def lost_bodies(lake: Lake, paths: Collection[str]) -> Iterator[Finding]:
     """Compare the payloads that were seen with the files that are there; one finding a game."""
     there = set(paths)
     for game in GAMES:
-        missing = sorted(RawArchive(lake, game).body_paths() - there)
-        # One that was received since the files were listed is there.
-        gone = [path for path in missing if not lake.exists(path)]
+        missing = RawArchive(lake, game).body_paths() - there
+        if missing:
+            # Some may have been received since the files were listed.
+            missing -= set(lake.list(raw_folder(game)))
+        # A link to a disk that is away, in the place of a folder, tells nothing of its files.
+        gone = sorted(path for path in missing if path.rsplit("/", 1)[0] not in there)
         if gone:
             more = f" and {len(gone) - 1:,} more" if len(gone) > 1 else ""
             yield Finding(

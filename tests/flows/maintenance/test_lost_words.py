@@ -10,7 +10,9 @@ import pytest
 
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.words.dictionaries import (
     ARCHIVE,
@@ -20,7 +22,8 @@ from nightgrid.archive.words.dictionaries import (
     add_dictionaries,
     archive_ids,
 )
-from nightgrid.flows.maintenance.check import check_lake_files
+from nightgrid.flows.maintenance.check import check_lake_files, lost_bodies
+from nightgrid.flows.maintenance.files import Mend
 from nightgrid.flows.maintenance.repair import repair_lake
 from tests.flows.conftest import SAMPLE
 
@@ -98,6 +101,42 @@ def test_payloads_that_are_gone_are_named_and_left_to_a_person(lake: Lake) -> No
     lake.write_bytes(first, body)
     (found,) = check_lake_files(lake)
     assert found.path == second
+
+
+def test_payloads_that_are_back_bring_their_editions_back(lake: Lake) -> None:
+    """Given tables made anew without a payload, When it is back, Then they are as they were."""
+    before = tables(lake)
+    body = next(name for name in lake.list("raw") if name.endswith(".body"))
+    held = lake.read_bytes(body)
+    lake.delete(body)
+    normalise(lake, game="letterboxed", rebuild=True)
+    assert tables(lake) != before
+    lake.write_bytes(body, held)
+    (found,) = check_lake_files(lake)
+    assert (found.fault, found.mend) == ("lost", Mend.RAW)
+    assert [done.mended for done in repair_lake(lake)] == [True]
+    assert list(check_lake_files(lake)) == []
+    editions = "editions/letterboxed.parquet"
+    assert lake.read_table(editions, EDITIONS).num_rows == DAYS
+
+
+def test_a_payload_that_came_after_the_files_were_listed_is_there(lake: Lake) -> None:
+    paths = [name for name in lake.list("") if not name.endswith(".body")]
+    assert list(lost_bodies(lake, paths)) == []
+
+
+def test_a_folder_of_payloads_on_a_disk_that_is_away_counts_as_there(lake: Lake) -> None:
+    body = next(name for name in lake.list("raw") if name.endswith(".body"))
+    folder = Path(lake.url) / body.rsplit("/", 1)[0]
+    shutil.rmtree(folder)
+    folder.symlink_to("/nowhere/at/all")
+    assert [found.fault for found in check_lake_files(lake)] == ["foreign"]
+
+
+def test_a_mark_of_an_impossible_date_is_none(lake: Lake) -> None:
+    lake.write_bytes("pending/game=letterboxed/date=2026-99-99~absent.json", b"")
+    assert [found for found in check_lake_files(lake) if found.fault == "lost"] == []
+    assert RawArchive(lake, "letterboxed").new == []
 
 
 def test_a_payload_that_no_index_knows_yet_is_missed_too(lake: Lake) -> None:

@@ -95,16 +95,53 @@ def test_a_payload_is_pasted_solved_and_shared_by_its_address(opened: Opened) ->
 
 
 @BESIDE
-def test_keys_that_come_before_the_next_frame_walk_on_from_each_other(opened: Opened) -> None:
+def test_keys_that_come_before_a_drawing_walk_on_from_each_other(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
-    page.locator("[data-date='2026-01-05']").evaluate(
-        """day => {
-            day.focus();
-            for (const key of ["ArrowUp", "ArrowRight", "Home", "ArrowRight", "ArrowRight"])
-                day.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
-        }"""
-    )
+    page.locator("[data-date='2026-01-05']").focus()
+    walk(page, "ArrowUp", "ArrowRight", "Home", "ArrowRight", "ArrowRight")
     expect(page.locator("[data-date='2026-01-03']")).to_be_focused()
+
+
+@BESIDE
+def test_a_walk_goes_through_months_and_through_the_arrival_of_the_board(opened: Opened) -> None:
+    page = opened("/")
+    held: list[Route] = []
+
+    def two_months(route: Route) -> None:
+        reply = route.fetch()
+        value = reply.json()
+        later = [{**each, "date": "2026-02-02"} for each in value["dates"][:1]]
+        route.fulfill(response=reply, json={**value, "dates": [*later, *value["dates"]]})
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/v1/puzzles/pips?*", two_months)
+    page.route("**/v1/puzzles/pips/2026-01-05", hold)
+    page.goto("/?board=pips/2026-01-05/hard")
+    page.locator("[data-date='2026-02-02']").focus()
+    walk(page, "ArrowLeft", "ArrowLeft", "ArrowLeft")
+    expect(page.locator("[data-date='2026-01-30']")).to_be_focused()
+    for key in ("End", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(page.locator("[data-date='2026-02-01']")).to_be_focused()
+    held[0].continue_()
+    expect(page.get_by_role("heading", level=1)).to_have_text("5 January 2026")
+    expect(page.locator("[data-date='2026-02-01']")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-date='2026-02-02']")).to_be_focused()
+
+
+def walk(page: Page, *keys: str) -> None:
+    """Press keys at once, before anything is drawn."""
+    page.evaluate(
+        """keys => {
+            for (const key of keys)
+                document.activeElement.dispatchEvent(
+                    new KeyboardEvent("keydown", {key, bubbles: true}));
+        }""",
+        keys,
+    )
 
 
 @BESIDE

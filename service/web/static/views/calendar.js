@@ -1,5 +1,5 @@
 // The calendar of a game: which days the lake has, and which of them are solved.
-import {classes, html, useEffect, useRef, useState} from "../html.js";
+import {classes, html, useEffect, useLayoutEffect, useRef, useState} from "../html.js";
 import {dayAfter, longDate, monthAfter, monthName, weeksOf} from "../format.js";
 import {chooseDay, titleOf, useSession} from "../session.js";
 import {Left, Right} from "./icons.js";
@@ -45,9 +45,22 @@ export function Calendar() {
   const [focus, move] = useState(null);
   const [open, unfold] = useState(false);
   const table = useRef(null);
-  // The day that takes the focus with the next frame: a key that comes before it starts from there.
+  // The day that takes the focus once its month is drawn: a key that comes before starts from there.
   const next = useRef(null);
-  useEffect(() => { turn(null); move(null); }, [game, board?.date]);
+  const had = useRef(null);
+  const find = (date) => table.current?.querySelector(`[data-date="${date}"]`);
+  useEffect(() => {
+    // The first board of a page may come in the middle of a walk, and takes no focus away.
+    const walks = !had.current && (next.current || table.current?.contains(document.activeElement));
+    had.current = board?.date;
+    if (walks) return;
+    turn(null);
+    move(null);
+  }, [game, board?.date]);
+  useLayoutEffect(() => {
+    if (next.current) find(next.current)?.focus();
+    next.current = null;
+  });
   const at = month ?? shown?.slice(0, 7);
   if (!days) return html`<p class="quiet">Reading the calendar…</p>`;
   if (!known.length) {
@@ -59,13 +72,11 @@ export function Calendar() {
   const here = [focus, shown].find(inMonth) ?? known.find(inMonth) ?? `${at}-01`;
   const choose = (date) => chooseDay(referenceOn(game, date, days.get(date), board?.level));
   const go = (date) => {
+    const there = find(date);
+    next.current = there ? null : date;
+    there?.focus();
     move(date);
     turn(date.slice(0, 7));
-    next.current = date;
-    requestAnimationFrame(() => {
-      table.current?.querySelector(`[data-date="${next.current}"]`)?.focus();
-      next.current = null;
-    });
   };
   const onKey = (event) => {
     // A step starts from the day in focus: a board that arrives meanwhile moves `here` and leaves the focus.
