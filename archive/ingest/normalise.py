@@ -149,19 +149,16 @@ def lost_dates(
     seen = pc.unique(raw.index.column("date"))
     untold = seen.filter(pc.invert(pc.is_in(seen, value_set=told)))
     missed = quarantine.filter(pc.equal(quarantine.column("rule"), RAW_DAMAGED)).to_pylist()
-    back = {row["date"] for row in missed if _is_whole(raw, row["date"], row["raw_sha256"])}
+    back = {row["date"] for row in missed if _is_back(raw, row["date"], row["raw_sha256"])}
     return {*lost.to_pylist(), *untold.to_pylist(), *back}
 
 
-def _is_whole(raw: RawArchive, date: dt.date, sha256: str) -> bool:
-    """Tell whether a payload is what was received."""
-    sighting = next((one for one in raw.of(date) if one.sha256 == sha256), None)
-    try:
-        return sighting is not None and raw.body(sighting) is not None
-    except LakeRefusesError:
-        raise
-    except PermanentError:
-        return False
+def _is_back(raw: RawArchive, date: dt.date, sha256: str) -> bool:
+    """Tell whether a payload that was missing or damaged can be read now."""
+    return any(
+        sighting.sha256 == sha256 and not (isinstance(item, Fault) and item.rule == RAW_DAMAGED)
+        for sighting, item in read_date(raw, reader(raw.game), date)
+    )
 
 
 class _Tables:
