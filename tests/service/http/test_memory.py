@@ -1,12 +1,17 @@
-"""The service's memory: Arrow takes its own from `malloc`, unless the environment names a pool."""
+"""The service's memory: one pool, unless the environment names one, and freed pages go back."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
+from threading import Event
 
 import pytest
+
+from nightgrid.service.http import memory
+from nightgrid.service.http.memory import FreedMemory
 
 PROGRAM = """
 import sys
@@ -30,3 +35,55 @@ def test_arrow_takes_its_memory_from_malloc(named: str | None, used: str) -> Non
     )
 
     assert done.stdout.strip() == used
+
+
+SCATTERED = """
+import resource
+from nightgrid.service.http.memory import give_back, share_one_pool
+share_one_pool()
+
+def resident() -> int:
+    with open("/proc/self/statm") as told:
+        return int(told.read().split()[1]) * resource.getpagesize()
+
+# Larger than what Python keeps in pools of its own, smaller than what `malloc` maps alone.
+blocks = [bytes(50_000) for _ in range(2_000)]
+kept = blocks[::20]
+del blocks
+before = resident()
+give_back()
+print(before - resident())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="malloc_trim is a function of glibc")
+def test_freed_pages_between_others_go_back_to_the_system() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCATTERED], capture_output=True, text=True, check=True
+    )
+
+    assert int(done.stdout) > 60_000_000, "of 100 MB, 95 were freed"
+
+
+def test_a_service_gives_back_again_and_again_until_it_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = list[int]()
+    twice = Event()
+
+    def give_back() -> None:
+        given.append(1)
+        if len(given) > 1:
+            twice.set()
+
+    monkeypatch.setattr(memory, "TRIM_S", 0.001)
+    monkeypatch.setattr(memory, "give_back", give_back)
+
+    async def serve() -> None:
+        freed = FreedMemory()
+        freed.begin()
+        assert await asyncio.to_thread(twice.wait, 60)
+        await freed.end()
+        assert freed._task.cancelled()
+
+    asyncio.run(serve())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -40,6 +40,8 @@ NOTED_MAX = 10_000
 """Jobs of which it is kept what they are expected to take."""
 READ_AT_ONCE = 100
 """Records that one look reads; the next look reads further ones."""
+ENDED_S = 60.0
+"""A job that was noted so long ago, and has no record, has ended: nothing is kept of it."""
 NOT_BEGUN_S = 5.0
 """How long it is kept that no worker has begun a job."""
 
@@ -50,6 +52,7 @@ class _Noted:
 
     expected: Expected
     budget: Budget
+    noted_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +104,8 @@ class ExpectedWait:
         if known is not None:
             # A job that is under way has the larger budget of two clients.
             budget = max(known.budget, budget, key=lambda each: each.seconds)
-        self._noted.put(job_id, _Noted(expected=expected, budget=budget))
+        noted = _Noted(expected=expected, budget=budget, noted_at=self._clock())
+        self._noted.put(job_id, noted)
 
     def look(self) -> Look:
         """Tell what there is to do; each record costs some reads of the lake."""
@@ -157,9 +161,21 @@ class ExpectedWait:
         # A lake that does not answer refuses the job by itself.
         with suppress(NightgridError):
             found = {job: self._noted.get(job) for job in list_jobs(self._lake)}
+            self._drop_ended(found)
             for job in self._to_read([job for job, noted in found.items() if noted is None]):
                 found[job] = self._read(job)
         return found
+
+    def _drop_ended(self, open_jobs: Mapping[str, object]) -> None:
+        """Keep no more what was noted of jobs that have ended."""
+        until = self._clock() - ENDED_S
+
+        def has_ended(job: str) -> bool:
+            # A job is noted before its record is written.
+            noted = None if job in open_jobs else self._noted.get(job)
+            return noted is not None and noted.noted_at < until
+
+        self._noted.drop_where(has_ended)
 
     def _to_read(self, unknown: list[str]) -> list[str]:
         """Choose those whose records a look reads: the ones that were not read for longest."""

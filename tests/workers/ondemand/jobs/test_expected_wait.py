@@ -12,8 +12,10 @@ import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Expected
+from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.ondemand.jobs import expected_wait as module
 from nightgrid.workers.ondemand.jobs.expected_wait import (
+    ENDED_S,
     JOB_S,
     LOOK_S,
     NOT_BEGUN_S,
@@ -170,6 +172,32 @@ def test_a_look_reads_few_records_and_the_next_one_others(
     waits._look()
     assert read[350:] == jobs[100:200], "those that were not read for longest come first"
     assert jobs[0] not in waits._read_at
+
+
+def test_what_was_noted_of_a_job_goes_when_it_has_ended(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, jobs = [0.0], ["open"]
+    monkeypatch.setattr(module, "waiting_in_order", lambda *_: [])
+    monkeypatch.setattr(module, "list_jobs", lambda _: jobs)
+    waits = ExpectedWait(Queue([]), lake, SETTINGS, lambda: now[0])  # type: ignore[arg-type]
+    waits.note("open", LARGE)
+    waits.note("ended", LARGE)
+    now[0] = ENDED_S
+    waits.note("late", LARGE)
+    waits._look()
+    assert "ended" in waits._noted, "its record may be about to be written"
+    now[0] += 0.5
+    assert waits._look().large_s == (LARGE.seconds,)
+    assert [job in waits._noted for job in ("open", "ended", "late")] == [True, False, True]
+
+    def fails(_: Lake) -> list[str]:
+        raise TransientError("the lake does not answer")
+
+    monkeypatch.setattr(module, "list_jobs", fails)
+    now[0] += ENDED_S + 1
+    waits._look()
+    assert "open" in waits._noted, "what is open is not known"
 
 
 def test_a_record_that_is_none_is_not_read_in_each_look(
