@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.broker.notices.stop_requests import request_stop
+from nightgrid.workers.ondemand.jobs.rows import ends, find_row
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError, Record
 from nightgrid.workers.ondemand.record_files import (
@@ -55,7 +57,15 @@ def cancel_job(
     end_with_run(lake, record, "cancelled", reason)
     if settings is not None:
         request_stop(settings, job_id, *([record.run_id] if record.run_id else []))
-    return status(lake, job_id), True
+    return _with_row_of_before(lake, record, status(lake, job_id)), True
+
+
+def _with_row_of_before(lake: Lake, record: Record, now: JobStatus) -> JobStatus:
+    """Say of a job that has a row all the same when the row is of an earlier submission."""
+    row = find_row(lake, record.job_id) if now.state == "done" else None
+    if row is None or ends(row, record):
+        return now
+    return replace(now, reason="the last submission is cancelled; a row of an earlier one stands")
 
 
 def leave_job(

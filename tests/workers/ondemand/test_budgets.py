@@ -10,6 +10,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.cancelling import cancel_job
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
@@ -69,6 +70,18 @@ def test_what_was_over_budget_is_asked_again_under_a_larger_one_alone(lake, sett
     row = result(lake, job)
     assert (row["status"], row["budget_nodes"], row["budget_seconds"]) == ("over_budget", 1000, 2.0)
     assert open_records(lake) == []
+
+
+def test_a_cancel_of_what_was_asked_again_says_that_the_row_is_of_before(lake, settings, mailbox):
+    job = submit(lake, BOARD, COUNT, budget=SMALL, settings=settings)
+    solve_message(lake, mailbox.pop(), settings, "w")
+    submit(lake, BOARD, COUNT, budget=LARGE, settings=settings)
+    now, was_open = cancel_job(lake, job)
+    assert (now.state, was_open) == ("done", True)
+    assert now.reason == "the last submission is cancelled; a row of an earlier one stands"
+    again, was_open = cancel_job(lake, job)
+    assert (again.state, again.reason, was_open) == ("done", "", False)
+    assert result(lake, job)["budget_nodes"] == SMALL.nodes
 
 
 def test_a_second_client_does_not_inherit_the_smaller_budget_of_the_first(lake, settings, mailbox):

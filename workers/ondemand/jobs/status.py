@@ -49,7 +49,8 @@ class JobStatus:
     left_s: float | None = None
     """What of that is left."""
     reason: str = ""
-    """Why it is refused, cancelled, expired or damaged, in one sentence."""
+    """Why it is refused, cancelled, expired or damaged, in one sentence; of a cancel that leaves a
+    row of an earlier submission, that it does."""
 
 
 def status(lake: Lake, job_id: str) -> JobStatus:
