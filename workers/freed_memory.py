@@ -7,9 +7,9 @@ import sys
 from functools import cache
 from typing import Any
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""glibc's numbers for the free memory from which on it returns some, and for the size from which
-on a buffer is mapped by itself."""
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
+"""glibc's numbers for the free memory from which on it returns some, for the size from which on a
+buffer is mapped by itself, and for how many pools there are (malloc.h)."""
 MAPPED_BYTES = TRIM_BYTES = 131_072
 """As at the start: left alone, glibc raises them to the largest buffer ever freed."""
 KEPT_MAPPED_BYTES, KEPT_BYTES = 2**25, 2**26
@@ -22,6 +22,13 @@ LARGE_BYTES, LARGE_KEPT_BYTES = 2**18, 2**20
 def _library() -> Any:
     library = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
     return library if hasattr(library, "malloc_trim") else None
+
+
+def share_arena() -> None:
+    """Have the C library make one pool for all threads, not one for each; before they start."""
+    library = _library()
+    if library is not None:
+        library.mallopt(_ARENA_MAX, 1)
 
 
 def keep_freed() -> None:

@@ -7,17 +7,13 @@ and every pool grows to what the largest request of its thread once needed.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import os
-import sys
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+
+from nightgrid.workers.freed_memory import share_arena, trim
 
 ARROW_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 """Arrow reads this variable once, when it is loaded."""
-M_ARENA_MAX = -8
-"""glibc, malloc.h: the number of pools that `malloc` may make."""
 TRIM_S = 30.0
 """How often freed memory is given back; a request that needs memory may wait for it some ms."""
 
@@ -29,28 +25,19 @@ def share_one_pool() -> None:
     environment names is left, and `malloc` where the C library is not glibc.
     """
     os.environ.setdefault(ARROW_POOL, "system")
-    mallopt = _of_glibc("mallopt")
-    if mallopt is not None:
-        mallopt(M_ARENA_MAX, 1)
-
-
-def give_back() -> None:
-    """Give whole pages of freed memory back to the system, also from the middle of the pool.
-
-    `free` gives back only what lies at the pool's end (mallopt(3), M_TRIM_THRESHOLD). Nothing is
-    done where the C library is not glibc. Blocks.
-    """
-    malloc_trim = _of_glibc("malloc_trim")
-    if malloc_trim is not None:
-        malloc_trim(0)
+    share_arena()
 
 
 class FreedMemory:
-    """Gives freed memory back now and then, as long as a service is at work."""
+    """Gives freed memory back now and then, as long as a service is at work.
+
+    By itself glibc gives back what lies at the end of its pool alone (mallopt(3),
+    M_TRIM_THRESHOLD), and what a service keeps lies everywhere.
+    """
 
     def begin(self) -> None:
         """Give back now and then, in the running event loop."""
-        self._task = asyncio.create_task(self._give_back_again())
+        self._task = asyncio.create_task(self._trim_again())
 
     async def end(self) -> None:
         """Give back no more."""
@@ -58,14 +45,7 @@ class FreedMemory:
         with suppress(asyncio.CancelledError):
             await self._task
 
-    async def _give_back_again(self) -> None:
+    async def _trim_again(self) -> None:
         while True:
             await asyncio.sleep(TRIM_S)
-            await asyncio.to_thread(give_back)
-
-
-def _of_glibc(function: str) -> Callable[..., Any] | None:
-    if sys.platform != "linux":
-        return None
-    # What the process has loaded; looking for the library by its name runs other programs.
-    return getattr(ctypes.CDLL(None), function, None)
+            await asyncio.to_thread(trim)

@@ -39,7 +39,8 @@ def test_arrow_takes_its_memory_from_malloc(named: str | None, used: str) -> Non
 
 SCATTERED = """
 import resource
-from nightgrid.service.http.memory import give_back, share_one_pool
+from nightgrid.service.http.memory import share_one_pool
+from nightgrid.workers.freed_memory import trim
 share_one_pool()
 
 def resident() -> int:
@@ -51,7 +52,7 @@ blocks = [bytes(50_000) for _ in range(2_000)]
 kept = blocks[::20]
 del blocks
 before = resident()
-give_back()
+trim()
 print(before - resident())
 """
 
@@ -71,13 +72,13 @@ def test_a_service_gives_back_again_and_again_until_it_ends(
     given = list[int]()
     twice = Event()
 
-    def give_back() -> None:
+    def trim() -> None:
         given.append(1)
         if len(given) > 1:
             twice.set()
 
     monkeypatch.setattr(memory, "TRIM_S", 0.001)
-    monkeypatch.setattr(memory, "give_back", give_back)
+    monkeypatch.setattr(memory, "trim", trim)
 
     async def serve() -> None:
         freed = FreedMemory()
