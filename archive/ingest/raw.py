@@ -133,21 +133,18 @@ class RawArchive:
     def store(self, body: bytes, sighting: Sighting) -> Sighting | None:
         """Keep a body and its sighting; None when it is the body that was seen last.
 
-        `sequence`, `sha256` and `body_bytes` of the sighting given are filled in here. A body that
-        was seen before, and whose file is gone, is written again.
+        `sequence`, `sha256` and `body_bytes` of the sighting given are filled in here.
         """
         sha256 = hashlib.sha256(body).hexdigest()
         seen = self.of(sighting.date)
-        is_last = seen and (sha256, sighting.fault_rule) == (seen[-1].sha256, seen[-1].fault_rule)
+        if seen and seen[-1].sha256 == sha256 and seen[-1].fault_rule == sighting.fault_rule:
+            self.settle(sighting.date, sighting.fetched_at)
+            return None
         sighting = replace(sighting, sha256=sha256, body_bytes=len(body))
         # The body goes first: metadata without a body would promise what is not there, a body
         # without metadata is only a file that the next attempt writes again.
-        is_known = any(other.sha256 == sha256 for other in seen)
-        if not (is_known and self._lake.exists(sighting.body_path)):
+        if not any(other.sha256 == sha256 for other in seen):
             self._lake.write_bytes(sighting.body_path, body)
-        if is_last:
-            self.settle(sighting.date, sighting.fetched_at)
-            return None
         return self._add(sighting)
 
     def settle(self, date: dt.date, at: dt.datetime) -> Sighting | None:

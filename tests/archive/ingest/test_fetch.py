@@ -135,28 +135,6 @@ def test_the_same_body_is_not_stored_twice_and_an_older_one_is_seen_again(
     assert sum(path.endswith(".body") for path in lake.list("raw")) == 2
 
 
-@pytest.mark.parametrize("then", [b"A", b"B"])
-def test_a_body_whose_file_is_gone_is_written_when_it_comes_again(
-    lake: Lake, endpoint: Endpoint, now: Now, then: bytes
-) -> None:
-    for body in (b"B", b"A"):
-        endpoint.gives(day(14), body)
-        fetch(lake, endpoint, first=day(14), last=day(14), now=now)
-    held = {path: lake.read_bytes(path) for path in lake.list("raw")}
-    for path in held:
-        if path.endswith(".body"):
-            lake.delete(path)
-    endpoint.gives(day(14), then)
-    report = fetch(lake, endpoint, first=day(14), last=day(14), now=now)
-    assert report.new == ([day(14)] if then == b"B" else [])
-    last = RawArchive(lake, "pips").of(day(14))[-1]
-    assert lake.read_bytes(last.body_path) == then
-    if then == b"A":
-        assert held.keys() - set(lake.list("raw")) == {
-            path for path, body in held.items() if body == b"B"
-        }
-
-
 def test_known_dates_are_left_alone_except_the_recent_and_the_quarantined(
     lake: Lake, endpoint: Endpoint, now: Now, make_payload: Callable[..., dict[str, Any]]
 ) -> None:

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 import shutil
 import time
 from contextlib import closing
@@ -87,8 +86,9 @@ def test_a_worker_of_a_copy_of_the_lake_leaves_a_job_to_another(
     copy = Lake.open(str(shutil.copytree(settings.lake, tmp_path / "copy")))
     job = submit(lake, PLAIN, COUNT, settings=settings)
     (message,) = mailbox
-    refusal = f"never asked in {copy.url}, this worker's lake: expected the lake of job {job}, "
-    with pytest.raises(RefusalError, match=re.escape(refusal)):
+    with pytest.raises(
+        RefusalError, match=f"never asked in this lake: expected the lake of job {job}, "
+    ):
         solve_message(copy, message, settings, "w")
     assert find_row(copy, job) is None
     assert open_records(copy) == []

@@ -64,10 +64,9 @@ def wanted_record(
             return None
         # A submitter keeps the puzzle before it makes the record.
         if find_asked(lake, puzzle_id) is None and find_row(lake, job) is None:
-            here = lake.url.partition("?")[0]
             raise RefusalError(
-                f"puzzle {puzzle_id} was never asked in {here}, this worker's lake: expected the "
-                f"lake of job {job}, and not another one with the same id, such as a copy"
+                f"puzzle {puzzle_id} was never asked in this lake: expected the lake of job {job}, "
+                "and not another one with the same id, such as a copy"
             )
     return Record(
         job_id=job,
