@@ -11,6 +11,9 @@ import os
 from contextlib import suppress
 
 from nightgrid.workers.freed_memory import share_arena, trim
+from nightgrid.workers.logs import get_logger
+
+log = get_logger("nightgrid.http")
 
 ARROW_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 """Arrow reads this variable once, when it is loaded."""
@@ -48,4 +51,7 @@ class FreedMemory:
     async def _trim_again(self) -> None:
         while True:
             await asyncio.sleep(TRIM_S)
-            await asyncio.to_thread(trim)
+            try:
+                await asyncio.to_thread(trim)
+            except Exception as error:  # noqa: BLE001 - the next time there may be a thread for it
+                log.warning("freed memory not given back", error=repr(error))

@@ -57,15 +57,15 @@ def cancel_job(
     end_with_run(lake, record, "cancelled", reason)
     if settings is not None:
         request_stop(settings, job_id, *([record.run_id] if record.run_id else []))
-    return _with_row_of_before(lake, record, status(lake, job_id)), True
+    return _note_earlier_row(lake, record, status(lake, job_id)), True
 
 
-def _with_row_of_before(lake: Lake, record: Record, now: JobStatus) -> JobStatus:
-    """Say of a job that has a row all the same when the row is of an earlier submission."""
+def _note_earlier_row(lake: Lake, record: Record, now: JobStatus) -> JobStatus:
+    """Set the reason where the cancel leaves a row that does not answer what was asked."""
     row = find_row(lake, record.job_id) if now.state == "done" else None
     if row is None or ends(row, record):
         return now
-    return replace(now, reason="the last submission is cancelled; a row of an earlier one stands")
+    return replace(now, reason="it is cancelled, and an earlier row of it stays in the lake")
 
 
 def leave_job(

@@ -213,7 +213,7 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
 
     def leave() -> tuple[dict[str, Any], int]:
         found_solve(service, job_id)
-        _, left = leave_job(
+        now, left = leave_job(
             service.lake,
             job_id,
             interest,
@@ -222,7 +222,10 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
         )
         service.open_jobs.left(client, job_id)
         service.views.forget(job_id)
-        return found_solve(service, job_id), left
+        solve = found_solve(service, job_id)
+        # Its row says why it ended, and not that it is an earlier one.
+        is_earlier = now.state == "done" and now.reason
+        return {**solve, "reason": now.reason} if is_earlier else solve, left
 
     solve, left = await asyncio.to_thread(leave)
     service.hub.moved(job_id)

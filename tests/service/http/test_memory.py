@@ -76,6 +76,7 @@ def test_a_service_gives_back_again_and_again_until_it_ends(
         given.append(1)
         if len(given) > 1:
             twice.set()
+        raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(memory, "TRIM_S", 0.001)
     monkeypatch.setattr(memory, "trim", trim)

@@ -72,13 +72,13 @@ def test_what_was_over_budget_is_asked_again_under_a_larger_one_alone(lake, sett
     assert open_records(lake) == []
 
 
-def test_a_cancel_of_what_was_asked_again_says_that_the_row_is_of_before(lake, settings, mailbox):
+def test_a_cancel_of_what_was_asked_again_says_that_an_earlier_row_stays(lake, settings, mailbox):
     job = submit(lake, BOARD, COUNT, budget=SMALL, settings=settings)
     solve_message(lake, mailbox.pop(), settings, "w")
     submit(lake, BOARD, COUNT, budget=LARGE, settings=settings)
     now, was_open = cancel_job(lake, job)
     assert (now.state, was_open) == ("done", True)
-    assert now.reason == "the last submission is cancelled; a row of an earlier one stands"
+    assert now.reason == "it is cancelled, and an earlier row of it stays in the lake"
     again, was_open = cancel_job(lake, job)
     assert (again.state, again.reason, was_open) == ("done", "", False)
     assert result(lake, job)["budget_nodes"] == SMALL.nodes

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -41,7 +41,7 @@ NOTED_MAX = 10_000
 READ_AT_ONCE = 100
 """Records that one look reads; the next look reads further ones."""
 ENDED_S = 60.0
-"""A job that was noted so long ago, and has no record, has ended: nothing is kept of it."""
+"""A job that was noted so long ago, and has no record and no message, has ended."""
 NOT_BEGUN_S = 5.0
 """How long it is kept that no worker has begun a job."""
 
@@ -53,6 +53,21 @@ class _Noted:
     expected: Expected
     budget: Budget
     noted_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Queue:
+    """The messages that wait."""
+
+    waiting: list[str]
+    """The jobs of the first."""
+    number: int
+    """How many there are."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether the job of each message is known."""
+        return self.number <= len(self.waiting)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,45 +150,58 @@ class ExpectedWait:
 
     def _look(self) -> Look:
         """Look at the queue in Redis and at the records in the lake."""
-        jobs = self._open_jobs()
+        before = self._clock() - ENDED_S
+        queue = self._queue()
+        jobs = self._open_jobs(queue, before)
         large = {
             job: each.expected.seconds
             for job, each in jobs.items()
             if each and self._is_large(each)
         }
+        if queue is None:
+            # What is accepted lies in the lake, and is sent when the server is back.
+            waiting = [job for job in jobs if job not in large]
+            queue = _Queue(waiting=waiting, number=len(waiting))
+        return Look(queue_s=self._queue_s(queue), large_s=tuple(large.values()))
+
+    def _queue(self) -> _Queue | None:
+        """Look at the queue in Redis; None where the server does not answer."""
         try:
             waiting = waiting_in_order(self._client, self._settings, INTERACTIVE)
             number = int(self._client.llen(f"{key_prefix(self._settings)}{INTERACTIVE}"))
         except redis.RedisError:
-            # What is accepted lies in the lake, and is sent when the server is back.
-            waiting = [job for job in jobs if job not in large]
-            number = len(waiting)
-        return Look(queue_s=self._queue_s(waiting, number), large_s=tuple(large.values()))
+            return None
+        return _Queue(waiting=waiting, number=number)
 
-    def _queue_s(self, waiting: Iterable[str], number: int) -> float:
-        tasks = [self._task_s(job) for job in waiting]
+    def _queue_s(self, queue: _Queue) -> float:
+        tasks = [self._task_s(job) for job in queue.waiting]
         # Of a long queue the first are looked at, and the others are taken to be like them.
-        return sum(tasks) * max(1.0, number / max(1, len(tasks)))
+        return sum(tasks) * max(1.0, queue.number / max(1, len(tasks)))
 
-    def _open_jobs(self) -> dict[str, _Noted | None]:
-        """Tell what is known of each job that has a record."""
+    def _open_jobs(self, queue: _Queue | None, before: float) -> dict[str, _Noted | None]:
+        """Tell what is known of each job that has a record; drop what was noted of ended ones."""
         found: dict[str, _Noted | None] = {}
         # A lake that does not answer refuses the job by itself.
         with suppress(NightgridError):
-            found = {job: self._noted.get(job) for job in list_jobs(self._lake)}
-            self._drop_ended(found)
+            jobs = list(list_jobs(self._lake))
+            if queue is not None and queue.is_whole:
+                self._drop_ended({*jobs, *queue.waiting}, before)
+            # These come last, so that they are what was used last.
+            found = {job: self._noted.get(job) for job in jobs}
             for job in self._to_read([job for job, noted in found.items() if noted is None]):
                 found[job] = self._read(job)
         return found
 
-    def _drop_ended(self, open_jobs: Mapping[str, object]) -> None:
-        """Keep no more what was noted of jobs that have ended."""
-        until = self._clock() - ENDED_S
+    def _drop_ended(self, wanted: Collection[str], before: float) -> None:
+        """Drop what was noted before a time of jobs that have no record and no message.
+
+        The message of a cancelled job stays in the queue, and counts as what the job is noted with.
+        """
 
         def has_ended(job: str) -> bool:
             # A job is noted before its record is written.
-            noted = None if job in open_jobs else self._noted.get(job)
-            return noted is not None and noted.noted_at < until
+            noted = None if job in wanted else self._noted.get(job)
+            return noted is not None and noted.noted_at < before
 
         self._noted.drop_where(has_ended)
 

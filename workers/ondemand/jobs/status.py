@@ -49,8 +49,8 @@ class JobStatus:
     left_s: float | None = None
     """What of that is left."""
     reason: str = ""
-    """Why it is refused, cancelled, expired or damaged, in one sentence; of a cancel that leaves a
-    row of an earlier submission, that it does."""
+    """Why it is refused, cancelled, expired or damaged, in one sentence. A cancel of what was asked
+    again under a larger budget says here that an earlier row stays."""
 
 
 def status(lake: Lake, job_id: str) -> JobStatus:

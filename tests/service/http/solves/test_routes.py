@@ -15,6 +15,9 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.routes import retry_after
+from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.ondemand.jobs.rows import close_record, find_rows
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.settings import Settings
 
@@ -218,6 +221,28 @@ def test_the_reason_of_a_cancelled_job_names_the_door(
     at = client.post("/v1/solves", json=board).json()["links"]["self"]
     cancelled = client.delete(at, headers=headers).json()
     assert (cancelled["state"], cancelled["reason"]) == ("cancelled", door)
+
+
+def test_a_cancel_of_what_was_asked_again_says_that_an_earlier_row_stays(
+    client: TestClient,
+    board: dict[str, Any],
+    lake: Lake,
+    settings: Settings,
+    work: Callable[[], int],
+) -> None:
+    little = settings.model_copy(update={"budget_nodes": 1})
+    app = create_app(ServiceSettings(workers=little))
+    with TestClient(app, base_url="http://localhost") as before:
+        job = before.post("/v1/solves", json=board).json()
+        work()
+    (record,) = open_records(lake)
+    assert record.run_id is not None
+    drive(lake, record.run_id, InlineExecutor(lake, little), settings=little)
+    assert close_record(lake, record.job_id, find_rows(lake, [record.job_id])[record.job_id])
+    assert client.post("/v1/solves", json=board).status_code == 202
+    left = client.delete(job["links"]["self"]).json()
+    assert (left["state"], left["answer"]["status"]) == ("done", "over_budget")
+    assert left["reason"] == "it is cancelled, and an earlier row of it stays in the lake"
 
 
 def test_a_text_as_puzzle_is_told_where_an_id_goes(client: TestClient) -> None:

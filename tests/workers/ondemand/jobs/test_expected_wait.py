@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -178,26 +179,58 @@ def test_what_was_noted_of_a_job_goes_when_it_has_ended(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now, jobs = [0.0], ["open"]
-    monkeypatch.setattr(module, "waiting_in_order", lambda *_: [])
+    monkeypatch.setattr(module, "waiting_in_order", lambda client, *_: client.waiting)
     monkeypatch.setattr(module, "list_jobs", lambda _: jobs)
-    waits = ExpectedWait(Queue([]), lake, SETTINGS, lambda: now[0])  # type: ignore[arg-type]
-    waits.note("open", LARGE)
-    waits.note("ended", LARGE)
+    queue = Queue(["cancelled"])
+    waits = ExpectedWait(queue, lake, SETTINGS, lambda: now[0])  # type: ignore[arg-type]
+    for job in ("open", "ended", "cancelled"):
+        waits.note(job, LARGE)
     now[0] = ENDED_S
     waits.note("late", LARGE)
     waits._look()
     assert "ended" in waits._noted, "its record may be about to be written"
     now[0] += 0.5
-    assert waits._look().large_s == (LARGE.seconds,)
-    assert [job in waits._noted for job in ("open", "ended", "late")] == [True, False, True]
-
-    def fails(_: Lake) -> list[str]:
-        raise TransientError("the lake does not answer")
-
-    monkeypatch.setattr(module, "list_jobs", fails)
-    now[0] += ENDED_S + 1
+    queue.number = 2
     waits._look()
-    assert "open" in waits._noted, "what is open is not known"
+    assert "ended" in waits._noted, "it may be what the other message is about"
+    queue.number = 1
+    look = waits._look()
+    assert look.large_s == (LARGE.seconds,)
+    assert look.queue_s == JOB_S, "the message of a job that was cancelled counts as noted"
+    kept = {job for job in ("open", "ended", "cancelled", "late") if job in waits._noted}
+    assert kept == {"open", "cancelled", "late"}
+
+    def fails(failure: Exception) -> Callable[..., list[str]]:
+        def look(*_: Any) -> list[str]:
+            raise failure
+
+        return look
+
+    now[0] += ENDED_S + 1
+    for name, failure in (
+        ("list_jobs", TransientError("the lake does not answer")),
+        ("waiting_in_order", redis.ConnectionError("away")),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, fails(failure))
+            waits._look()
+        assert "late" in waits._noted, "what is open, or waits, is not known"
+
+
+def test_what_is_noted_of_open_jobs_stays_longest(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = ["first", "second"]
+    monkeypatch.setattr(module, "NOTED_MAX", 10)
+    monkeypatch.setattr(module, "waiting_in_order", lambda *_: [])
+    monkeypatch.setattr(module, "list_jobs", lambda _: jobs)
+    waits = ExpectedWait(Queue([]), lake, SETTINGS)  # type: ignore[arg-type]
+    for job in (*jobs, *map(str, range(8))):
+        waits.note(job, SMALL)
+    waits._look()
+    for job in ("ninth", "tenth"):
+        waits.note(job, SMALL)
+    assert all(job in waits._noted for job in jobs)
 
 
 def test_a_record_that_is_none_is_not_read_in_each_look(
