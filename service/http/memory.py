@@ -6,10 +6,9 @@ and every pool grows to what the largest request of its thread once needed.
 
 from __future__ import annotations
 
-import asyncio
 import os
-from contextlib import suppress
 
+from nightgrid.service.http.repeated import Repeated
 from nightgrid.workers.freed_memory import share_arena, trim
 from nightgrid.workers.logs import get_logger
 
@@ -31,27 +30,14 @@ def share_one_pool() -> None:
     share_arena()
 
 
-class FreedMemory:
-    """Gives freed memory back now and then, as long as a service is at work.
+def freed_memory() -> Repeated:
+    """Give freed memory back now and then, as long as a service is at work.
 
     By itself glibc gives back what lies at the end of its pool alone (mallopt(3),
     M_TRIM_THRESHOLD), and what a service keeps lies everywhere.
     """
+    return Repeated(trim, TRIM_S, _note_failure)
 
-    def begin(self) -> None:
-        """Give back now and then, in the running event loop."""
-        self._task = asyncio.create_task(self._trim_again())
 
-    async def end(self) -> None:
-        """Give back no more."""
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
-
-    async def _trim_again(self) -> None:
-        while True:
-            await asyncio.sleep(TRIM_S)
-            try:
-                await asyncio.to_thread(trim)
-            except Exception as error:  # noqa: BLE001 - the next time there may be a thread for it
-                log.warning("freed memory not given back", error=repr(error))
+def _note_failure(error: Exception) -> None:
+    log.warning("freed memory not given back", error=repr(error))

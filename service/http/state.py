@@ -13,7 +13,7 @@ from fastapi import Depends, Request
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import Access
 from nightgrid.service.http.guard.open_jobs import OpenJobs
-from nightgrid.service.http.memory import FreedMemory
+from nightgrid.service.http.memory import freed_memory
 from nightgrid.service.http.monitoring.queue_snapshot import (
     SNAPSHOT_S,
     QueueSnapshot,
@@ -88,7 +88,7 @@ class Service:
         self.hub = Hub(self.settings.workers, self._look)
         self.quick = SmallBoards(self.settings.workers, self.views, self.settings.quick_processes)
         self._dropped = DroppedAnswers(self.lake, self.forget_answers)
-        self._freed = FreedMemory()
+        self._freed = freed_memory()
         self.hub.begin()
         self.quick.begin()
         self._dropped.begin()

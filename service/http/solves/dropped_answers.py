@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.dropped import ROWS_DROPPED_PATH
+from nightgrid.service.http.repeated import Repeated
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.logs import get_logger
 
@@ -26,16 +26,15 @@ class DroppedAnswers:
         self._lake = lake
         self._forget = forget
         self._seen: bytes | None = None
+        self._looks = Repeated(self.look, LOOK_S, _note_failure)
 
     def begin(self) -> None:
         """Look now and then, in the running event loop."""
-        self._task = asyncio.create_task(self._look_again())
+        self._looks.begin()
 
     async def end(self) -> None:
         """Look no more."""
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        await self._looks.end()
 
     def look(self) -> None:
         """Look once; while the lake does not answer nothing is known to be dropped. Blocks."""
@@ -52,10 +51,6 @@ class DroppedAnswers:
         except MissingFileError:
             return None
 
-    async def _look_again(self) -> None:
-        while True:
-            try:
-                await asyncio.to_thread(self.look)
-            except Exception as error:  # noqa: BLE001 - the next look may succeed
-                log.warning("dropped answers not looked for", error=repr(error))
-            await asyncio.sleep(LOOK_S)
+
+def _note_failure(error: Exception) -> None:
+    log.warning("dropped answers not looked for", error=repr(error))

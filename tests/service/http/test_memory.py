@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 
 from nightgrid.service.http import memory
-from nightgrid.service.http.memory import FreedMemory
+from nightgrid.service.http.memory import freed_memory
 
 PROGRAM = """
 import sys
@@ -82,7 +82,7 @@ def test_a_service_gives_back_again_and_again_until_it_ends(
     monkeypatch.setattr(memory, "trim", trim)
 
     async def serve() -> None:
-        freed = FreedMemory()
+        freed = freed_memory()
         freed.begin()
         assert await asyncio.to_thread(twice.wait, 60)
         await freed.end()

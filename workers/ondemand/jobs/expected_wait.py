@@ -183,7 +183,7 @@ class ExpectedWait:
         found: dict[str, _Noted | None] = {}
         # A lake that does not answer refuses the job by itself.
         with suppress(NightgridError):
-            jobs = list(list_jobs(self._lake))
+            jobs = list_jobs(self._lake)
             if queue is not None and queue.is_whole:
                 self._drop_ended({*jobs, *queue.waiting}, before)
             # These come last, so that they are what was used last.
