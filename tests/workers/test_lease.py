@@ -25,10 +25,14 @@ def elsewhere(monkeypatch):
     monkeypatch.setattr(leases, "_machine", lambda: {"boot": "", "pids": ""})
 
 
+def expire_quickly(patch):
+    patch.setattr(leases, "EXPIRY_S", 0.05)
+    patch.setattr(leases, "POLL_S", 0.005)
+
+
 @pytest.fixture
 def quick(monkeypatch):
-    monkeypatch.setattr(leases, "EXPIRY_S", 0.05)
-    monkeypatch.setattr(leases, "POLL_S", 0.005)
+    expire_quickly(monkeypatch)
 
 
 def test_a_lease_that_is_held_is_refused_and_one_that_was_given_back_is_taken(lake, monkeypatch):
@@ -81,12 +85,13 @@ def test_a_lease_of_a_process_of_this_machine_ends_with_it_at_once(lake):
     assert acquire(lake, "night", "held").number == 2
 
 
-def test_a_holder_that_stood_still_for_too_long_writes_nothing(lake, elsewhere, quick):
+def test_a_holder_that_stood_still_for_too_long_writes_nothing(lake, elsewhere, monkeypatch):
     """Given a holder whose lease another has taken, When it wakes up, Then it is told so."""
-    with holding(lake, "night", "") as held:
+    with holding(lake, "night", ""):
         check_held(lake, "night")
-        held.renewed_at = time.monotonic()
-        acquire(lake, "night", "")
+        with monkeypatch.context() as patch:
+            expire_quickly(patch)
+            acquire(lake, "night", "")
         with pytest.raises(LeaseLostError, match="the same command goes on"):
             check_held(lake, "night")
     check_held(lake, "night")

@@ -166,7 +166,7 @@ def start_driver(settings, run_id):
     )
 
 
-def wait_for(condition, seconds=15.0):
+def wait_for(condition, seconds=60.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"

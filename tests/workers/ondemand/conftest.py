@@ -1,9 +1,12 @@
+import time
+
 import pytest
 
 from nightgrid.workers.broker.queues import Traffic
 from nightgrid.workers.ondemand import keeper as keeping
 from nightgrid.workers.ondemand.keeper import Keeper
 
+PATIENCE_S = 60.0
 NOWHERE = Traffic(waiting=frozenset(), acquired=frozenset())
 
 
@@ -20,9 +23,11 @@ def keeper(lake, settings, mailbox, monkeypatch):
     return made
 
 
-def look_until(keeper, done, times=200):
-    for _ in range(times):
+def look_until(keeper, done):
+    looks, ends_at = 0, time.monotonic() + PATIENCE_S
+    while looks < 10 or time.monotonic() < ends_at:
         keeper.poll()
         if done():
             return
-    raise AssertionError(f"not in {times} looks")
+        looks += 1
+    raise AssertionError(f"not in {looks} looks")

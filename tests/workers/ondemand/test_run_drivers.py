@@ -155,7 +155,7 @@ def over_the_total(lake, settings, mailbox, keeper, monkeypatch, **totals):
         time.sleep(0.01)
         return not open_records(lake)
 
-    look_until(keeper, over, times=3000)
+    look_until(keeper, over)
     return job, run_id
 
 
@@ -205,7 +205,7 @@ def test_a_run_that_no_worker_can_work_ends_its_job_as_refused(
 
     with monkeypatch.context() as patch:
         patch.setattr(driving, "drive", refused)
-        look_until(keeper, over, times=3000)
+        look_until(keeper, over)
     assert (status(lake, job).state, result(lake, job)) == ("refused", None)
     assert "the words are missing" in status(lake, job).reason
 

@@ -23,7 +23,7 @@ from nightgrid.service.http.guard import connections as module
 from nightgrid.service.http.guard.connections import Connection, connections
 
 MOST = 8
-QUICK_S = 0.3
+QUICK_S = 0.5
 PATIENCE_S = 10.0
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -81,9 +81,9 @@ def until(holds: Callable[[], Any]) -> None:
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    """A server of at most `MOST` connections, whose clients have little time."""
+    """A server of at most `MOST` connections, whose clients have time on any machine."""
     for name in ("HEAD_SECONDS", "REST_SECONDS", "WRITE_SECONDS", "LINGER_SECONDS"):
-        monkeypatch.setattr(module, name, QUICK_S)
+        monkeypatch.setattr(module, name, PATIENCE_S)
     here = Served(port=0)
 
     async def echo(request: Request) -> Response:
@@ -126,7 +126,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
         ws="none",
         log_config=None,
         timeout_graceful_shutdown=1,
-        timeout_keep_alive=1,
+        timeout_keep_alive=int(PATIENCE_S),
     )
     server = uvicorn.Server(config)
     here.alive = server.server_state.connections  # type: ignore[assignment]
@@ -140,38 +140,46 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     thread.join(PATIENCE_S)
 
 
+@pytest.fixture
+def hurried(served: Served, monkeypatch: pytest.MonkeyPatch) -> Served:
+    """The server, whose clients have little time for what they send and take."""
+    for name in ("HEAD_SECONDS", "REST_SECONDS", "WRITE_SECONDS"):
+        monkeypatch.setattr(module, name, QUICK_S)
+    return served
+
+
 def test_requests_are_answered_as_before(served: Served) -> None:
     with served.connect() as client:
         for _ in range(3):
             client.sendall(GET)
             assert answer_of(client) == (200, b"hello")
         client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nab")
-        time.sleep(QUICK_S / 2)
+        time.sleep(0.15)
         client.sendall(b"cdef")
         assert answer_of(client) == (200, b"abcdef")
         assert served.notes == []
 
 
-def test_a_client_that_sends_nothing_is_not_waited_for(served: Served) -> None:
-    with served.connect() as silent:
+def test_a_client_that_sends_nothing_is_not_waited_for(hurried: Served) -> None:
+    with hurried.connect() as silent:
         assert silent.recv(1) == b""
-    assert served.notes == []
+    assert hurried.notes == []
 
 
-def test_a_head_that_comes_byte_by_byte_is_refused(served: Served) -> None:
-    with served.connect() as slow:
+def test_a_head_that_comes_byte_by_byte_is_refused(hurried: Served) -> None:
+    with hurried.connect() as slow:
         with suppress(ConnectionError):
             for byte in GET:
                 slow.send(bytes([byte]))
                 time.sleep(QUICK_S / 4)
-                if served.notes:
+                if hurried.notes:
                     break
         assert told(answer_of(slow)) == (408, "head-too-slow")
-    assert served.notes == ["head-too-slow"]
+    assert hurried.notes == ["head-too-slow"]
 
 
-def test_blank_lines_before_a_request_are_no_request(served: Served) -> None:
-    with served.connect() as client:
+def test_blank_lines_before_a_request_are_no_request(hurried: Served) -> None:
+    with hurried.connect() as client:
         client.sendall(GET)
         answer_of(client)
         begun = time.monotonic()
@@ -182,10 +190,7 @@ def test_blank_lines_before_a_request_are_no_request(served: Served) -> None:
         assert time.monotonic() - begun < 5
 
 
-def test_many_silent_clients_keep_no_other_one_out(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "HEAD_SECONDS", 60.0)
+def test_many_silent_clients_keep_no_other_one_out(served: Served) -> None:
     with ExitStack() as held:
         silent = [held.enter_context(served.connect()) for _ in range(5 * MOST)]
         assert [served.ask(GET)[0] for _ in range(5)] == [200] * 5
@@ -245,15 +250,15 @@ def test_what_follows_a_body_without_end_is_not_kept(served: Served, endless: by
         assert connection is None or len(connection.headers) < 100 * 1000
 
 
-def test_a_body_that_no_route_reads_is_not_waited_for(served: Served) -> None:
-    with served.connect() as client:
+def test_a_body_that_no_route_reads_is_not_waited_for(hurried: Served) -> None:
+    with hurried.connect() as client:
         client.sendall(b"POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\na")
         assert answer_of(client)[0] == 401
         with suppress(ConnectionError):
             for _ in range(100):
                 client.sendall(b"a")
                 time.sleep(QUICK_S / 4)
-        assert served.notes == ["body-too-slow"]
+        assert hurried.notes == ["body-too-slow"]
 
 
 def test_requests_that_are_sent_ahead_are_few(served: Served) -> None:
@@ -271,11 +276,11 @@ def test_requests_that_are_sent_ahead_are_few(served: Served) -> None:
             data += client.recv(65536)
 
 
-def test_an_answer_that_is_not_taken_is_given_up(served: Served) -> None:
-    with served.connect() as client:
+def test_an_answer_that_is_not_taken_is_given_up(hurried: Served) -> None:
+    with hurried.connect() as client:
         client.sendall(GET.replace(b"/ ", b"/pour ", 1))
-        until(lambda: served.sent == ["ended"])
-        assert served.notes == ["answer-not-taken"]
+        until(lambda: hurried.sent == ["ended"])
+        assert hurried.notes == ["answer-not-taken"]
 
 
 def test_what_is_no_http_is_refused(served: Served) -> None:
