@@ -56,11 +56,13 @@ def test_a_solve_needs_exactly_the_nodes_that_it_tells(game: str, ask: str):
 def test_the_time_in_kernels_is_in_nanoseconds_and_within_that_of_the_call(game: str):
     board = nightgrid.read(ROOT / "service" / "sample" / game / "2026-01-05.json")[-1]
     nightgrid.solve(board, "count")
-    begun = time.perf_counter_ns()
-    outcome = nightgrid.solve(board, "count")
-    taken_ns = time.perf_counter_ns() - begun
-    # Microseconds would be less than a thousandth of the call.
-    assert taken_ns / 500 < outcome.statistics.kernel_ns <= taken_ns
+    shares = []
+    for _ in range(5):
+        begun = time.perf_counter_ns()
+        outcome = nightgrid.solve(board, "count")
+        shares.append(outcome.statistics.kernel_ns / (time.perf_counter_ns() - begun))
+    # Microseconds would be less than a thousandth of each call.
+    assert 1 / 500 < max(shares) <= 1
 
 
 def test_a_count_is_the_number_of_all_solutions(payload: Path):

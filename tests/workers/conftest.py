@@ -68,7 +68,7 @@ def quick_settings(folder, **changes):
             "poll_seconds": 0.1,
             "reconcile_seconds": 0.3,
             "liveness_interval_seconds": 0.3,
-            "liveness_ttl_seconds": 1.5,
+            "liveness_ttl_seconds": 3.0,
             "worker_lost_wait_seconds": 0.2,
             "broker_patience_seconds": 30.0,
             "stop_seconds": 5.0,

@@ -44,7 +44,7 @@ def test_a_night_on_a_full_disk_says_which_and_goes_on(
     small_disk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The first night cannot write that its lease has ended, and its process goes on here.
-    monkeypatch.setattr("nightgrid.workers.lease.EXPIRY_S", 6.0)
+    monkeypatch.setattr("nightgrid.workers.lease._has_died", lambda _: True)
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(2**20 - 6 * 4096))
     words = ("nightly", "--source", str(SAMPLES["pips"]), "--lake", str(small_disk / "lake"))

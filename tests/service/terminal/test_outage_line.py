@@ -51,6 +51,7 @@ def test_what_a_library_says_ends_without_its_full_stop(monkeypatch: Any) -> Non
 def test_an_outage_is_told_within_seconds_and_again_now_and_then(monkeypatch: Any) -> None:
     shown, told = line(monkeypatch)
     now = time.monotonic()
+    monkeypatch.setattr(outage_line.time, "monotonic", lambda: now)
     shown.begin(Outage(what=WHAT, why="refused", until_s=now + 60))
     shown._show(now + 1.0)
     assert told == [], "a server that is started again is no outage"

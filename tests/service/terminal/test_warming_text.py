@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import pytest
@@ -45,7 +46,8 @@ def test_a_wait_that_goes_on_is_told_again_with_its_time(monkeypatch: pytest.Mon
     monkeypatch.setattr(progress, "SAID_AGAIN_S", 1e-3)
     with progress.patient("planning", 0.0):
         assert twice.wait(60)
-    assert told[:2] == ["planning", "planning, 0 s"]
+    assert told[0] == "planning"
+    assert re.fullmatch(r"planning, \d+ s", told[1])
     ended = len(told)
     with progress.patient("planning", 60.0):
         pass

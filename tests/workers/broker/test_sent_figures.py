@@ -12,7 +12,10 @@ from nightgrid.workers.ondemand import keeper
 
 
 @pytest.fixture(autouse=True)
-def nothing_gathered():
+def nothing_gathered(monkeypatch):
+    # The keeper of the cluster is a thread here: it notes its looks, and sends what a test notes.
+    monkeypatch.setattr(keeper, "note", lambda *_, **__: None)
+    monkeypatch.setattr(keeper, "send_figures", lambda *_: None)
     take_gathered()
     yield
     take_gathered()
@@ -22,8 +25,6 @@ def nothing_gathered():
 def server(cluster, monkeypatch):
     """A server that other tests use, too: figures of this one have a key of their own."""
     monkeypatch.setattr(sent_figures, "_key", lambda _: "figures-of-this-test")
-    # The keeper of the cluster is a thread here, and would note its looks among what a test notes.
-    monkeypatch.setattr(keeper, "note", lambda *_, **__: None)
     take_gathered()
     with connect(cluster) as client:
         yield client

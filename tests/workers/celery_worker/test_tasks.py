@@ -16,6 +16,7 @@ from nightgrid.workers.driver.executors import CeleryExecutor
 from nightgrid.workers.figures import KEEPER_POLL, take_gathered
 from nightgrid.workers.logs import bound, logged_to
 from nightgrid.workers.ondemand.keeper import Keeper
+from tests.workers.cluster.test_survival import wait_for
 from tests.workers.conftest import plan
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
@@ -41,6 +42,15 @@ def test_ids_go_from_the_night_through_the_message_into_the_log_of_a_worker(
     for event in ("run planned", "run driven", "run ended"):
         (line,) = lines(tmp_path / "driver.log", event)
         assert (line["run"], line["night"]) == (run_id, "night-of-this-test")
+    ended = ("nightgrid_rows_total", ("pips", "solved"))
+
+    def now():
+        with connect(cluster) as client:
+            return read_figures(client, cluster)
+
+    # A task logs and sends them after it has announced that its chunk is done.
+    wait_for(lambda: now().get(ended, 0) - before.get(ended, 0) >= 23)
+    after = now()
     worked = lines(cluster.side_dir / "logs" / "batch.log", "task ended")
     mine = [line for line in worked if line.get("run") == run_id]
     assert mine
@@ -49,15 +59,13 @@ def test_ids_go_from_the_night_through_the_message_into_the_log_of_a_worker(
         assert line["task"] == "nightgrid.solve_chunk"
         assert line["chunk"].startswith("seg-")
         assert {"task_id", "worker", "retries", "game", "seconds"} <= line.keys()
-    with connect(cluster) as client:
-        after = read_figures(client, cluster)
 
     def more(name, *labels):
         return after.get((name, labels), 0) - before.get((name, labels), 0)
 
     assert more("nightgrid_rows_total", "pips", "solved") == 23
     assert more("nightgrid_tasks_total", "solve_chunk", "success") >= len(mine)
-    assert more("nightgrid_chunks_total", "land") == len(mine)
+    assert more("nightgrid_chunks_total", "land") == len({line["chunk"] for line in mine})
     assert more("nightgrid_kernel_seconds_total", "pips") > 0
 
 

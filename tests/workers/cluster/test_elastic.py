@@ -54,7 +54,9 @@ def flight(chunk, worker):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    settings = quick_settings(tmp_path_factory.mktemp("elastic"), window_chunks=None)
+    settings = quick_settings(
+        tmp_path_factory.mktemp("elastic"), window_chunks=None, liveness_ttl_seconds=60.0
+    )
     with local_cluster(settings, roles=("server",)), closing(connect(settings)) as client:
         yield settings, client
 

@@ -333,7 +333,10 @@ def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
     assert "\x1b" not in log
 
 
-def test_slices_of_a_corpus_are_told_where_it_takes_long(capsys: pytest.CaptureFixture[str]):
+def test_slices_of_a_corpus_are_told_where_it_takes_long(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("time.monotonic", lambda: 100.0)
     line = SlicesLine()
     line(0, 3)
     line.rows(0, 60_000)

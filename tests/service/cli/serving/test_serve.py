@@ -30,7 +30,7 @@ def test_ctrl_c_ends_the_service(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         told = json.loads(process.stdout.readline())
-        assert httpx.get(f"{told['url']}healthz").status_code == 200
+        assert httpx.get(f"{told['url']}healthz", timeout=END_S).status_code == 200
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=END_S)
     assert process.returncode == 0

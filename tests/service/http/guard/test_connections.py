@@ -23,7 +23,7 @@ from nightgrid.service.http.guard import connections as module
 from nightgrid.service.http.guard.connections import Connection, connections
 
 MOST = 8
-QUICK_S = 0.5
+QUICK_S = 1.0
 PATIENCE_S = 10.0
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 

@@ -106,7 +106,8 @@ def test_one_trace_goes_through_the_service_and_a_worker(tmp_path: Path, redis_u
         url = json.loads(service.stdout.readline())["url"]
 
         solve = ask(url, queued, TRACE)
-        wait_for(lambda: {"file", "POST /v1/solves"} <= set(of_trace(where, TRACE)), "the spans")
+        names = {"file", "kernel", "solve_ondemand", "publish", "POST /v1/solves"}
+        wait_for(lambda: names <= set(of_trace(where, TRACE)), "the spans")
         found = of_trace(where, TRACE)
         request = ["POST /v1/solves", PARENT]
         task = ["solve_ondemand", "publish", *request]

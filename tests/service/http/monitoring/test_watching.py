@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -245,11 +247,19 @@ def test_a_night_that_failed_is_not_good(
     assert ("nightgrid_night_success_timestamp_seconds", "pips") not in found
 
 
+def wait_for_counts() -> None:
+    """Wait for those that requests for figures have begun."""
+    for thread in threading.enumerate():
+        if thread.name == "lake-figures":
+            thread.join(60)
+
+
 def test_results_are_counted_once_a_file(
     sample_lake: Path, open_client: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
 ):
     """Given a lake that was counted, Then the next count reads the files alone that are new."""
     figures = open_client(sample_lake).app.state.service.figures.lake  # type: ignore[attr-defined]
+    wait_for_counts()
     figures.count()
     known = dict(figures._known)
     read: list[str] = []
@@ -266,8 +276,11 @@ def test_a_request_for_figures_reads_no_results(
 ):
     """Given a lake of any age, When figures are asked for, Then no file of results is read."""
     client = open_client(sample_lake)
+    service = client.app.state.service  # type: ignore[attr-defined]
     client.get("/metrics")
-    client.app.state.service.figures.lake.count()  # type: ignore[attr-defined]
+    wait_for_counts()
+    service.figures.lake.count()
+    monkeypatch.setattr(service.queue, "_kept_s", math.inf)
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a request read the lake")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -33,14 +32,24 @@ def events_of(text: str) -> list[dict[str, str]]:
     return [event for event in found if "event" in event]
 
 
+def followed(
+    client: TestClient, url: str, then: Callable[[], object], **given: Any
+) -> tuple[Any, list[dict[str, str]]]:
+    """Follow the events of a job, and do something as soon as the first is there."""
+    lines: list[str] = []
+    todo = [then]
+    with client.stream("GET", url, **given) as found:
+        for line in found.iter_lines():
+            lines.append(line)
+            if line.startswith("data: ") and todo:
+                todo.pop()()
+    return found, events_of("\n".join(lines))
+
+
 def test_events_end_with_the_answer(client: TestClient, work: Work, board: dict[str, Any]) -> None:
     at = client.post("/v1/solves", json=board).json()["links"]["self"]
-    timer = threading.Timer(0.2, work)
-    timer.start()
-    found = client.get(f"{at}/events")
-    timer.join()
+    found, seen = followed(client, f"{at}/events", work)
     assert found.headers["content-type"].startswith("text/event-stream")
-    seen = events_of(found.text)
     assert [event["event"] for event in seen][-1] == "end"
     assert json.loads(seen[-1]["data"])["answer"]["count"] == "2"
     ids = [int(event["id"]) for event in seen]
@@ -106,10 +115,7 @@ def test_a_key_that_is_revoked_ends_its_streams(
         revoke_key(lake, "alice")
         add_key(lake, "alice")
 
-    timer = threading.Timer(0.3, rotate)
-    timer.start()
-    told = events_of(client.get(f"{at}/events", headers=headers).text)
-    timer.join()
+    _, told = followed(client, f"{at}/events", rotate, headers=headers)
     assert [event["event"] for event in told] == ["state"]
     assert client.get(f"{at}/events", headers=headers).status_code == 401
 

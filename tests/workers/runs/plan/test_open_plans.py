@@ -191,9 +191,12 @@ def test_a_planner_that_was_killed_is_followed_up(lake, monkeypatch, when):
 def test_planners_at_the_same_run_plan_nothing_twice(lake, monkeypatch, seed):
     begin(lake)
     gate = threading.Lock()
-    failures = []
+    failures, met = [], threading.local()
+    all_begin = threading.Barrier(3, timeout=60.0)
 
     def stream(*arguments):
+        if not hasattr(met, "others"):
+            met.others = all_begin.wait()
         # Who writes the next segment changes every few milliseconds.
         time.sleep(0.002 * ((seed + threading.get_ident() // 64) % 4))
         try:
@@ -259,7 +262,18 @@ def test_parts_of_a_job_stay_in_one_segment(lake, monkeypatch):
 @pytest.mark.parametrize("pause_s", [0.0, 0.03])
 def test_a_run_is_worked_while_it_is_planned(lake, settings, monkeypatch, tmp_path, pause_s):
     begin(lake)
-    before_segments(monkeypatch, lambda: time.sleep(pause_s))
+
+    def pause():
+        time.sleep(pause_s)
+        ends_at = time.monotonic() + 60.0
+        while pause_s and lake.exists(segment_path(RUN_ID, 3)) and not was_split():
+            assert time.monotonic() < ends_at, "no row came back split before"
+            time.sleep(0.005)
+
+    def was_split():
+        return any(segment.kind == "split" for segment in open_run(lake, RUN_ID).segments)
+
+    before_segments(monkeypatch, pause)
     planner = planner_beside(lake)
     shares = []
     summary = drive(
