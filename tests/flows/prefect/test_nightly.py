@@ -250,7 +250,9 @@ def test_old_flow_runs_of_ours_go_with_all_that_is_theirs_and_others_stay(
     (old,) = [r for r in ask(api, "flow_runs") if r["parameters"]["lake"] == settings.workers.lake]
     assert old["tags"] == [flow_tasks.TAG]
     stranger = {"flow_id": old["flow_id"], "tags": ["other"], "parameters": {"lake": ""}}
-    other = httpx.post(f"{api}/flow_runs/", json={**stranger, "state": {"type": "COMPLETED"}})
+    other = httpx.post(
+        f"{api}/flow_runs/", json={**stranger, "state": {"type": "COMPLETED"}}, timeout=60
+    )
     other.raise_for_status()
     a_night(2, NIGHTGRID_FLOW_HISTORY_DAYS="0")
     kept = {run["id"] for run in ask(api, "flow_runs")}
@@ -375,7 +377,7 @@ def test_a_schedule_outlives_the_process_that_serves_it(source, night, api, home
     for earlier in ask(api, "deployments"):
         # While it writes for others, the server answers 503.
         at = f"{api}/deployments/{earlier['id']}"
-        assert wait_until(lambda at=at: httpx.delete(at).status_code in (204, 404)), at
+        assert wait_until(lambda at=at: httpx.delete(at, timeout=60).status_code in (204, 404)), at
     serving = subprocess.Popen([*command, "--cron", "15 3 * * *"], env=env, start_new_session=True)
     try:
         wait_for(lambda: ask(api, "deployments"), serving)

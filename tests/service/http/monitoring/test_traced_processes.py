@@ -73,7 +73,10 @@ def ask(url: str, body: dict[str, Any], trace: str) -> dict[str, Any]:
     solve = told.json()
     # A question that a client asks again and again is no part of the trace.
     wait_for(
-        lambda: httpx.get(url.rstrip("/") + solve["links"]["self"]).json()["state"] == "done",
+        lambda: (
+            httpx.get(url.rstrip("/") + solve["links"]["self"], timeout=60).json()["state"]
+            == "done"
+        ),
         "the answer",
     )
     return solve
@@ -124,7 +127,7 @@ def test_one_trace_goes_through_the_service_and_a_worker(tmp_path: Path, redis_u
         # A small board is solved by a process of the service, which is a third one.
         other = TRACE[::-1]
         small = {"puzzle": PAIR, "game": "pips", "ask": "count"}
-        wait_for(lambda: httpx.get(f"{url}healthz").status_code == 200, "the service")
+        wait_for(lambda: httpx.get(f"{url}healthz", timeout=60).status_code == 200, "the service")
         ask(url, small, other)
         wait_for(lambda: {"kernel", "POST /v1/solves"} <= set(of_trace(where, other)), "the spans")
         found = of_trace(where, other)
