@@ -315,5 +315,5 @@ def test_compose_refuses_a_source_that_is_missing(place: Place):
     assert re.match(r"\$\{PAYLOADS:\?.+\}$", bound["source"])
     env = {**image_environment(), **service["environment"]}
     container = start(place, "nightly", compose_command("nightly", service), env)
-    assert container.process.wait(UP_S) == 3
+    assert container.process.wait(UP_S) == 3, container.said()
     assert "/payloads" in container.said().splitlines()[-1]
