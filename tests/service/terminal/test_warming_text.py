@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 
 import pytest
@@ -44,10 +43,10 @@ def test_a_wait_that_goes_on_is_told_again_with_its_time(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(progress, "note", note)
     monkeypatch.setattr(progress, "SAID_AGAIN_S", 1e-3)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: 100.0)
     with progress.patient("planning", 0.0):
         assert twice.wait(60)
-    assert told[0] == "planning"
-    assert re.fullmatch(r"planning, \d+ s", told[1])
+    assert told[:2] == ["planning", "planning, 0 s"]
     ended = len(told)
     with progress.patient("planning", 60.0):
         pass

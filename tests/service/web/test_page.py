@@ -659,7 +659,7 @@ def test_a_key_is_asked_for_where_the_service_wants_one(opened: Opened) -> None:
     page.get_by_role("button", name="Use it").click()
     ends_at = time.monotonic() + WAIT_MS / 1000
     while "Bearer secret" not in sent:
-        assert time.monotonic() < ends_at
+        assert time.monotonic() < ends_at, sent
         page.wait_for_timeout(20)
     assert page.evaluate("JSON.stringify(localStorage)") == "{}"
 

@@ -24,10 +24,8 @@ def keeper(lake, settings, mailbox, monkeypatch):
 
 
 def look_until(keeper, done):
-    looks, ends_at = 0, time.monotonic() + PATIENCE_S
-    while looks < 10 or time.monotonic() < ends_at:
+    ends_at = time.monotonic() + PATIENCE_S
+    keeper.poll()
+    while not done():
+        assert time.monotonic() < ends_at, f"not in {PATIENCE_S:g} s of looks"
         keeper.poll()
-        if done():
-            return
-        looks += 1
-    raise AssertionError(f"not in {looks} looks")

@@ -225,12 +225,21 @@ def test_a_question_that_was_answered_is_answered_as_it_was(
     assert len(counted) == 1
 
 
+def waiting_for_none(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Let routes wait for no job of the queue; return how long each would have waited."""
+    left: list[float] = []
+
+    async def at_once(self: Service, job_id: str, wait_s: float) -> dict[str, Any]:
+        left.append(wait_s)
+        return {"id": job_id, "state": "queued", "progress": None, "links": {"self": "/"}}
+
+    monkeypatch.setattr(Service, "until_over", at_once)
+    return left
+
+
 def test_what_a_route_has_to_look_at_is_given_to_no_process(
     quick: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def at_once(self: Service, job_id: str, *_: object) -> dict[str, Any]:
-        return {"id": job_id, "state": "queued", "progress": None, "links": {"self": "/"}}
-
     body = {"puzzle": written(10), "ask": "count"}
     long = json.dumps(body).ljust(LIGHT_BYTES + 1)
     headers = WAIT | {"Content-Type": "application/json"}
@@ -239,7 +248,7 @@ def test_what_a_route_has_to_look_at_is_given_to_no_process(
         assert quick.post("/v1/solves", content=b"{}", headers=headers).status_code == 422
         assert quick.post("/v1/solves", json=body).status_code in (202, 503)
         assert seen == []
-        monkeypatch.setattr(Service, "until_over", at_once)
+        waiting_for_none(monkeypatch)
         quick.post("/v1/solves", content=long, headers=headers)
         assert seen == [True], "the route asks with a message"
 
@@ -263,7 +272,7 @@ def test_a_client_waits_no_longer_than_it_wants(
     quick: TestClient, monkeypatch: pytest.MonkeyPatch, *, by_route: bool
 ) -> None:
     """Given a process that is long about it, Then it is left, and the route waits no longer."""
-    service, left, ends = service_of(quick), list[float](), list[str]()
+    service, ends = service_of(quick), list[str]()
 
     async def never(_: bytes) -> Found | Miss:
         try:
@@ -273,13 +282,9 @@ def test_a_client_waits_no_longer_than_it_wants(
             raise
         return Miss.TRIED
 
-    async def at_once(self: Service, job_id: str, wait_s: float) -> dict[str, Any]:
-        left.append(wait_s)
-        return {"id": job_id, "state": "queued", "progress": None, "links": {"self": "/"}}
-
     monkeypatch.setattr(service.quick.processes, "ask", never)
     monkeypatch.setattr(routes, "_begin", lambda *_: None)
-    monkeypatch.setattr(Service, "until_over", at_once)
+    left = waiting_for_none(monkeypatch)
     body = {"puzzle": written(12), "ask": "count"}
     key = {HEADER: uuid.uuid4().hex} if by_route else {}
     found = quick.post(
