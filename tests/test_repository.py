@@ -14,10 +14,14 @@ import sys
 import tomllib
 import zipfile
 from collections import Counter
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from nightgrid.archive.games.strands.language import language_model
 from nightgrid.archive.games.strands.ranking import minilm
@@ -73,6 +77,25 @@ def test_constraints_are_bare_pins_each_name_once():
 def test_every_declared_dependency_is_constrained():
     pinned = {line.split("==")[0] for line in (ROOT / "constraints.txt").read_text().splitlines()}
     assert declared() - pinned == set()
+
+
+def test_every_pin_installs_on_the_first_and_the_last_python_that_the_project_names():
+    floor, ceiling = project()["requires-python"].split(",")
+    first = Version(floor.removeprefix(">="))
+    minor = int(ceiling.removeprefix("<3."))
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = dict(line.split("==") for line in lines)
+    known = {canonicalize_name(own.metadata["Name"]): own for own in distributions()}
+    refused = []
+    for name in sorted(pins.keys() & known.keys()):
+        wanted = SpecifierSet(known[name].metadata.get("Requires-Python", ""))
+        refused += [
+            f"{name} {known[name].version}: not on {python}, but {wanted}"
+            for python in (first, Version(f"3.{minor - 1}.0"))
+            if python not in wanted
+        ]
+    assert refused == []
+    assert declared() & known.keys(), "looked at no installed package"
 
 
 def test_every_declared_dependency_is_explained():
