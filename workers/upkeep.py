@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_hint, write_json
+from nightgrid.archive.lake.json_files import read_hint, time_said, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import merge_answers
 from nightgrid.archive.results.solution_files import files_folder
@@ -78,7 +78,7 @@ def old_runs(lake: Lake, before: dt.datetime, games: Collection[str] = ()) -> Ol
     With `games`, only runs that ask about one of them. A run that was given up does not go while
     its job is wanted again, and any other run stays.
     """
-    noted = read_hint(lake, KEPT_PATH, _ends) or {}
+    noted = read_hint(lake, KEPT_PATH, ends_said) or {}
     there, ended = _runs_there(lake, noted)
     old = _of_games(lake, _old(ended, before), games)
     discarded = _of_games(lake, _discarded(lake, there.difference(ended), before), games)
@@ -119,7 +119,7 @@ def days_ago(days: float) -> dt.datetime:
 
 def ends_of_runs(lake: Lake) -> tuple[set[str], dict[str, str]]:
     """List the runs of a lake, and when those of them ended that have; nothing is written."""
-    return _runs_there(lake, read_hint(lake, KEPT_PATH, _ends) or {})
+    return _runs_there(lake, read_hint(lake, KEPT_PATH, ends_said) or {})
 
 
 def delete_ended(lake: Lake, run_id: str) -> None:
@@ -149,10 +149,9 @@ def _runs_there(lake: Lake, told: dict[str, str]) -> tuple[set[str], dict[str, s
     there = {path.removeprefix(_RUN) for path in lake.folders(RUNS) if path.startswith(_RUN)}
     ended = {run_id: when for run_id, when in told.items() if run_id in there}
     for run_id in sorted(there.difference(ended)):
-        with suppress(DamagedFileError):
-            done = read_done(lake, run_id)
-            if done is not None:
-                ended[run_id] = _end(done)
+        done = read_done(lake, run_id)
+        if done is not None:
+            ended[run_id] = _end(done["finished_at"])
     return there, ended
 
 
@@ -164,19 +163,23 @@ def _discarded(lake: Lake, run_ids: Collection[str], before: dt.datetime) -> lis
     """Name the runs that were given up before a time and are not wanted again."""
     old = []
     for run_id in sorted(run_ids):
-        with suppress(DamagedFileError, ValueError):
-            when = discarded_at(lake, run_id)
-            if when is not None and dt.datetime.fromisoformat(when) < before:
-                old.append(run_id)
+        when = discarded_at(lake, run_id)
+        if when is not None and time_said(when) < before:
+            old.append(run_id)
     if not old:
         return []
-    wanted = {read_hint(lake, path, lambda told: told["run_id"]) for path in lake.list(_RECORDS)}
+    wanted = {read_hint(lake, path, _run_of) for path in lake.list(_RECORDS)}
     return [run_id for run_id in old if run_id not in wanted]
 
 
-def _end(done: dict[str, Any]) -> str:
-    return dt.datetime.fromisoformat(done["finished_at"]).isoformat(timespec="seconds")
+def _run_of(record: dict[str, Any]) -> str:
+    return str(record["run_id"])
 
 
-def _ends(told: dict[str, Any]) -> dict[str, str]:
-    return {run_id: _end({"finished_at": when}) for run_id, when in told.items()}
+def _end(finished_at: str) -> str:
+    return time_said(finished_at).isoformat(timespec="seconds")
+
+
+def ends_said(told: dict[str, Any]) -> dict[str, str]:
+    """Read when runs have ended, by id. Raises ValueError or TypeError."""
+    return {run_id: _end(when) for run_id, when in told.items()}

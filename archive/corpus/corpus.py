@@ -15,14 +15,15 @@ import multiprocessing
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.inputs import Inputs, game_of_spec, read_inputs
-from nightgrid.archive.corpus.slices import folder, make_slice, slice_path
+from nightgrid.archive.corpus.plans import CorpusPlan, corpus_folder, corpus_plan_path
+from nightgrid.archive.corpus.slices import make_slice, slice_path
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.puzzles import (
     name_of_puzzles,
@@ -119,12 +120,16 @@ class Corpus:
     @property
     def rows_path(self) -> str:
         """Where the table lies that joins results back to sources; the puzzles of a `lake`."""
-        return f"{folder(self.corpus_id)}/rows" if self.name != LAKE else puzzles_folder(self.game)
+        return (
+            f"{corpus_folder(self.corpus_id)}/rows"
+            if self.name != LAKE
+            else puzzles_folder(self.game)
+        )
 
     @property
     def quarantine_path(self) -> str:
         """Where the rows lie that broke a rule."""
-        return f"{folder(self.corpus_id)}/quarantine"
+        return f"{corpus_folder(self.corpus_id)}/quarantine"
 
 
 def open_corpus(
@@ -157,7 +162,7 @@ def open_corpus(
         return _puzzles_of(lake, game or DEFAULT_GAME)
     inputs = read_inputs(spec, game)
     check(inputs.game)
-    path = f"{folder(inputs.corpus_id)}/corpus.json"
+    path = f"{corpus_folder(inputs.corpus_id)}/corpus.json"
     is_new, done = _made_before(lake, path)
     if done is None:
         lake = into or lake
@@ -168,7 +173,7 @@ def open_corpus(
     if not done["rows"]:
         raise PermanentError(f"corpus {spec!r:.200} has no rows; expected at least one puzzle")
     if not done["puzzles"]:
-        where = f"{lake.location(folder(inputs.corpus_id))}/quarantine"
+        where = f"{lake.location(corpus_folder(inputs.corpus_id))}/quarantine"
         broken = (
             f"what broke a rule ({done['quarantined']:,}) is in {where}, and nightgrid list "
             "quarantine shows it"
@@ -240,18 +245,20 @@ def _make(
     on_slices: OnSlices | None,
     on_rows: OnRows | None,
 ) -> dict[str, Any]:
-    base = folder(inputs.corpus_id)
+    base = corpus_folder(inputs.corpus_id)
     if inputs.files is not None:
         lake.write_table(f"{base}/inputs.parquet", inputs.files)
-    plan = {
-        "corpus_id": inputs.corpus_id,
-        "kind": inputs.kind,
-        "game": inputs.game,
-        "name": inputs.name,
-        "base": inputs.base,
-        "slices": inputs.slices,
-    }
-    write_json(lake, f"{base}/plan.json", plan)
+    plan = asdict(
+        CorpusPlan(
+            corpus_id=inputs.corpus_id,
+            kind=inputs.kind,
+            game=inputs.game,
+            name=inputs.name,
+            base=inputs.base,
+            slices=inputs.slices,
+        )
+    )
+    write_json(lake, corpus_plan_path(inputs.corpus_id), plan)
     made = set(lake.list(f"{base}/rows"))
     paths = [slice_path(inputs.corpus_id, "rows", i) for i in range(inputs.slices)]
     missing = [i for i, path in enumerate(paths) if path not in made]

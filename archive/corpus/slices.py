@@ -17,10 +17,15 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.inputs import MAX_PAYLOAD_BYTES, SLICE_BOARDS, check_same
 from nightgrid.archive.corpus.parquet import BATCH_ROWS, CorpusRow, read_parquet
+from nightgrid.archive.corpus.plans import (
+    CorpusPlan,
+    corpus_folder,
+    corpus_plan_path,
+    read_corpus_plan,
+)
 from nightgrid.archive.games import archive_plug, game_found_in, reader
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.ingest.puzzles import puzzles_table
-from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import CORPUS_INPUTS, CORPUS_QUARANTINE, CORPUS_ROWS
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
@@ -37,14 +42,9 @@ OnRows = Callable[[int], None]
 """Told now and then how many more rows were read."""
 
 
-def folder(corpus_id: str) -> str:
-    """Name the folder of a corpus."""
-    return f"corpora/{corpus_id}"
-
-
 def slice_path(corpus_id: str, table: str, number: int) -> str:
     """Name the file that one slice has in the folder `puzzles`, `rows` or `quarantine`."""
-    return f"{folder(corpus_id)}/{table}/part-{number:05d}.parquet"
+    return f"{corpus_folder(corpus_id)}/{table}/part-{number:05d}.parquet"
 
 
 def make_slice(
@@ -55,10 +55,10 @@ def make_slice(
     The table of rows comes last: where it is, the slice is done. Raises PermanentError for a file
     that is not what it was when the corpus was planned.
     """
-    plan = read_json(lake, f"{folder(corpus_id)}/plan.json")
+    plan = read_corpus_plan(lake, corpus_plan_path(corpus_id))
     if plan is None:
         raise PermanentError(f"corpus {corpus_id} is not in {lake.url}; expected a planned one")
-    game = open_game(lake, plan["game"])
+    game = open_game(lake, plan.game)
     rows: list[pa.Table] = []
     faults: list[pa.Table] = []
 
@@ -121,14 +121,14 @@ def _tables(
     )
 
 
-def _read(lake: Lake, plan: dict[str, Any], number: int) -> Iterator[CorpusRow]:
-    if plan["kind"] == "generated":
-        return _generated(plan["name"], number)
-    inputs = lake.read_table(f"{folder(plan['corpus_id'])}/inputs.parquet", CORPUS_INPUTS)
+def _read(lake: Lake, plan: CorpusPlan, number: int) -> Iterator[CorpusRow]:
+    if plan.kind == "generated":
+        return _generated(plan.name, number)
+    inputs = lake.read_table(f"{corpus_folder(plan.corpus_id)}/inputs.parquet", CORPUS_INPUTS)
     mine = inputs.filter(pc.equal(inputs.column("slice"), number)).to_pylist()
-    if plan["kind"] == "payloads":
-        return _payloads(plan["game"], Path(plan["base"]), mine)
-    return read_parquet(open_game(lake, plan["game"]), Path(plan["base"]), mine)
+    if plan.kind == "payloads":
+        return _payloads(plan.game, Path(plan.base), mine)
+    return read_parquet(open_game(lake, plan.game), Path(plan.base), mine)
 
 
 def _reporting_rows(found: Iterator[CorpusRow], on_rows: OnRows) -> Iterator[CorpusRow]:

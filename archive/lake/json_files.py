@@ -5,14 +5,19 @@ from __future__ import annotations
 import importlib.metadata
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from datetime import datetime
+from typing import Any, Never, TypeVar
 from zlib import crc32
 
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import canonical_json
+from nightgrid.solvers.errors import PermanentError
 
 Found = TypeVar("Found")
+NOT_SAID = (PermanentError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+"""What tells that an object is not what it should be: a key that is missing, a value of another
+kind or out of range."""
 CHECK = "check"
 """The key of a checksum of all others, in files whose every character counts."""
 
@@ -23,7 +28,7 @@ def read_json(lake: Lake, path: str) -> dict[str, Any] | None:
     Raises DamagedFileError for anything but a JSON object, and where its checksum says so.
     """
     try:
-        value = json.loads(lake.read_bytes(path))
+        value = json.loads(lake.read_bytes(path), parse_constant=_no_number)
     except MissingFileError:
         return None
     except (ValueError, RecursionError) as error:
@@ -36,17 +41,39 @@ def read_json(lake: Lake, path: str) -> dict[str, Any] | None:
     return value
 
 
-def read_hint(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) -> Found | None:
-    """Read what may be lost and costs only time; what is damaged or means nothing is not there.
+def read_as(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) -> Found | None:
+    """Read what a small JSON object says, or None where there is no file.
 
-    `read` makes what is wanted of the JSON object; KeyError, TypeError and ValueError say that it
-    is none.
+    `read` makes what is wanted of the object. Raises DamagedFileError for an object of which it
+    cannot be made, and whenever `read_json` does.
     """
+    value = read_json(lake, path)
     try:
-        value = read_json(lake, path)
         return None if value is None else read(value)
-    except (DamagedFileError, KeyError, TypeError, ValueError):
+    except NOT_SAID as error:
+        raise DamagedFileError(f"{path} is damaged: {not_said(error)}") from error
+
+
+def not_said(error: Exception) -> str:
+    """Say what an object lacks of which something could not be made; `error` is one of NOT_SAID."""
+    missing = isinstance(error, KeyError) and error.args
+    return f"{error.args[0]} is missing" if missing else f"{error!s:.80}"
+
+
+def read_hint(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) -> Found | None:
+    """Read as `read_as` does what may be lost and costs only time: damaged, it is not there."""
+    try:
+        return read_as(lake, path, read)
+    except DamagedFileError:
         return None
+
+
+def time_said(text: str) -> datetime:
+    """Read a time as files say it, with its offset. Raises ValueError or TypeError."""
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None:
+        raise ValueError(f"{text} is a time without its offset from UTC")
+    return found
 
 
 def program_version() -> str:
@@ -69,6 +96,11 @@ def write_json(
     told = {**value, CHECK: _check_of(value)} if checked else value
     data = (canonical_json(told) + "\n").encode("ascii")
     lake.write_bytes(path, data, durable=durable)
+
+
+def _no_number(text: str) -> Never:
+    """Refuse NaN and Infinity, which are no JSON: no file of the lake is written with them."""
+    raise ValueError(f"{text} is no number of JSON")
 
 
 def _check_of(value: Mapping[str, Any]) -> str:

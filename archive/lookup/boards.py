@@ -16,12 +16,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.corpus.plans import CORPORA, corpus_folder, corpus_plans
 from nightgrid.archive.games import archive_plug, has_plug, reader
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_boards
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import NotInLakeError
-from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.lookup.reference import (
@@ -39,8 +39,6 @@ from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 
-CORPORA = "corpora"
-"""The folder of corpora, each with a folder of puzzles."""
 MATCHES_SHOWN = 5
 """Matches of an ambiguous reference that a message names."""
 _TOLD = ("source_id", "backend_id", "editor", "constructors", "clue", "par", "yesterday")
@@ -213,10 +211,9 @@ def _folders(lake: Lake) -> Iterator[tuple[str, str]]:
     """Name the tables that have puzzles, with their game: first those of nights."""
     games = [game for game in GAMES if has_plug(game)]
     yield from ((game, puzzles_folder(game)) for game in games)
-    for corpus_id in sorted({path.split("/")[1] for path in lake.list(CORPORA)}):
-        about = read_json(lake, f"{CORPORA}/{corpus_id}/plan.json")
-        if about is not None and about["game"] in games:
-            yield about["game"], f"{CORPORA}/{corpus_id}/puzzles"
+    for plan in corpus_plans(lake):
+        if plan.game in games:
+            yield plan.game, f"{corpus_folder(plan.corpus_id)}/puzzles"
 
 
 def _ids(lake: Lake, game: str, folder: str, prefix: str) -> Iterator[tuple[str, str]]:

@@ -12,11 +12,11 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.corpus.plans import corpus_folder, corpus_plans
 from nightgrid.archive.games import archive_plug, has_plug
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.conforming import with_codes
-from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     CORPUS_QUARANTINE,
@@ -25,7 +25,6 @@ from nightgrid.archive.lake.tables import (
     RESULTS,
     fields,
 )
-from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.lookup.hints import hint_of
 from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.files import RESULT_FILES, rows_where, stream_where
@@ -199,14 +198,13 @@ def list_quarantine(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
             yield from _cut(_laid(made | _alike(table, corpus=""), QUARANTINE_ROWS))
     if row_filter.dated:
         return
-    for corpus_id in sorted({path.split("/")[1] for path in lake.list(CORPORA)}):
-        about = read_json(lake, f"{CORPORA}/{corpus_id}/plan.json")
-        if about is None or about["game"] not in row_filter.games:
+    for plan in corpus_plans(lake):
+        if plan.game not in row_filter.games:
             continue
-        path = f"{CORPORA}/{corpus_id}/quarantine"
+        path = f"{corpus_folder(plan.corpus_id)}/quarantine"
         for rows in lake.scan(path, CORPUS_QUARANTINE, CORPUS_QUARANTINE.names):
             made = {name: rows.column(name) for name in rows.column_names}
-            told = _alike(rows, corpus=about["name"], game=about["game"])
+            told = _alike(rows, corpus=plan.name, game=plan.game)
             yield from _cut(_laid(made | told, QUARANTINE_ROWS))
 
 

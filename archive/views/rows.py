@@ -12,11 +12,11 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.corpus.plans import corpus_folder, corpus_plans
 from nightgrid.archive.games import archive_plug, has_plug
 from nightgrid.archive.ingest.editions import current_editions, editions_path, observations_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.conforming import FROM, with_codes
-from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     BUDGET_COLUMNS,
@@ -29,7 +29,6 @@ from nightgrid.archive.lake.tables import (
     fields,
     ranks_schema,
 )
-from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.lookup.listing import list_quarantine
 from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.merging.files import read_each
@@ -167,12 +166,12 @@ def corpus_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.T
     """Read what became of each row of every corpus that is complete."""
     # Where columns of the corpus alone are wanted, one of its rows counts them.
     wanted = [name for name in columns if name in CORPUS_ROWS.names] or ["source_row"]
-    for corpus_id in sorted({path.split("/")[1] for path in lake.list(CORPORA)}):
-        about = read_json(lake, f"{CORPORA}/{corpus_id}/corpus.json")
-        if about is None:
+    for plan in corpus_plans(lake):
+        base = corpus_folder(plan.corpus_id)
+        if not lake.exists(f"{base}/corpus.json"):
             continue
-        same = {"corpus_id": corpus_id, "corpus": about["name"], "game": about["game"]}
-        for rows in lake.scan(f"{CORPORA}/{corpus_id}/rows", CORPUS_ROWS, wanted):
+        same = {"corpus_id": plan.corpus_id, "corpus": plan.name, "game": plan.game}
+        for rows in lake.scan(f"{base}/rows", CORPUS_ROWS, wanted):
             made = {name: rows.column(name) for name in wanted}
             made |= {name: pa.repeat(pa.scalar(text), len(rows)) for name, text in same.items()}
             yield _counted_against_bounds(pa.table({name: made[name] for name in columns}), held)

@@ -33,6 +33,7 @@ from nightgrid.workers.broker.worker_keys import refusals
 
 PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.15"}
 OTHER_VERSION = {"NIGHTGRID_CHAOS_OLDER": "pips-0"}
+NO_ROOM = {"NIGHTGRID_CHAOS_NO_ROOM": "1"}
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" "$0" && exec "$@"'
 """Runs a command, `"$@"`, that sees the folder `$0` read-only, in mounts of its own."""
 WORDY_BOARDS, WORDS = 600, 200
@@ -127,6 +128,13 @@ def read_only(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> 
         return runs.run(made, boards, until_refused(), seed=seed, expected=expected)
 
 
+def no_room(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
+    """Let a worker have used up its quota, which others have not."""
+    with cluster(folder, hosts=1, environment=PAUSE) as made:
+        made.join(**NO_ROOM)
+        return runs.run(made, boards, until_refused(), seed=seed, expected=expected)
+
+
 def words_away(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
     """Let the words of boards be gone for a while in the middle of a run."""
     puzzles = wordy_boards(WORDY_BOARDS, seed)
@@ -162,6 +170,7 @@ SURROUNDINGS: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aft
     "lakes": ("two lakes on one server, each with a worker and a run", two_lakes),
     "version": ("a worker of another solver version beside a good one", another_version),
     "read-only": ("a worker that sees the lake read-only beside a good one", read_only),
+    "no-room": ("a worker whose quota is used up beside a good one", no_room),
     "words": ("dictionaries/ away for a while, and kill -9 of all workers", words_away),
 }
 INNOCENT = frozenset(what for name, (what, _) in SURROUNDINGS.items() if name != "words")

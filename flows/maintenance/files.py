@@ -10,6 +10,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
+from nightgrid.archive.corpus.plans import corpus_plan_path, read_corpus_plan
 from nightgrid.archive.games import archive_plug, has_plug
 from nightgrid.archive.lake import tables
 from nightgrid.archive.lake.faults import DamagedFileError
@@ -21,8 +22,11 @@ from nightgrid.workers.ondemand.record_files import (
     read_raised_file,
     read_record_file,
 )
+from nightgrid.workers.ranking.ondemand import read_request_file
 from nightgrid.workers.runs.finishing.ended import check_table
 from nightgrid.workers.runs.interests import read_interest_file
+from nightgrid.workers.runs.manifest import read_about, read_done_file, read_segment
+from nightgrid.workers.runs.status import read_cancelled_file
 
 
 class Mend(StrEnum):
@@ -66,9 +70,8 @@ def _puzzles(_: Lake, match: re.Match[str]) -> pa.Schema:
 
 
 def _corpus_puzzles(lake: Lake, match: re.Match[str]) -> pa.Schema | None:
-    about = read_json(lake, f"corpora/{match['id']}/plan.json")
-    is_known = about is not None and has_plug(about["game"])
-    return archive_plug(about["game"]).puzzles() if is_known and about else None
+    plan = read_corpus_plan(lake, corpus_plan_path(match["id"]))
+    return archive_plug(plan.game).puzzles() if plan is not None and has_plug(plan.game) else None
 
 
 def _rows(lake: Lake, path: str, _: re.Match[str]) -> None:
@@ -80,10 +83,7 @@ def _rows(lake: Lake, path: str, _: re.Match[str]) -> None:
 
 def _manifest(lake: Lake, path: str, match: re.Match[str]) -> None:
     _rows(lake, path, match)
-    text = (lake.schema(path).metadata or {}).get(b"nightgrid.segment")
-    beside = f"{path.removesuffix('.parquet')}.json"
-    if text is None and not lake.exists(beside):
-        raise DamagedFileError(f"{path} does not say why it exists")
+    read_segment(lake, match["run"], int(match["number"]))
 
 
 def _json(lake: Lake, path: str, _: re.Match[str]) -> None:
@@ -154,7 +154,8 @@ KINDS: tuple[Kind, ...] = (
     _table(r"dictionaries/archive(/[\w-]+)?\.parquet", tables.DICTIONARIES, Mend.RAW),
     _table(r"dictionaries/single/\w+\.parquet", tables.DICTIONARIES, Mend.WORDS),
     _kind(r"lexicons/(?P<id>\w+)\.txt", _lexicon, Mend.WORDS),
-    _kind(_CORPUS + r"/(plan|corpus)\.json", _json, Mend.CORPUS),
+    _kind(_CORPUS + r"/plan\.json", _read_by(read_corpus_plan), Mend.CORPUS),
+    _kind(_CORPUS + r"/corpus\.json", _json, Mend.CORPUS),
     _table(_CORPUS + r"/inputs\.parquet", tables.CORPUS_INPUTS, Mend.CORPUS),
     _table(_CORPUS + r"/puzzles/(?P<part>[^/]+)\.parquet", _corpus_puzzles, Mend.CORPUS),
     _table(_CORPUS + r"/rows/(?P<part>[^/]+)\.parquet", tables.CORPUS_ROWS, Mend.CORPUS),
@@ -163,11 +164,11 @@ KINDS: tuple[Kind, ...] = (
         tables.CORPUS_QUARANTINE,
         Mend.CORPUS,
     ),
-    _kind(_RUN + r"/(asked|plan)\.json", _json, Mend.RUN),
-    _kind(_RUN + r"/manifest/seg-\d{5}\.parquet", _manifest, Mend.RUN),
+    _kind(_RUN + r"/(asked|plan)\.json", _read_by(read_about), Mend.RUN),
+    _kind(_RUN + r"/manifest/seg-(?P<number>\d{5})\.parquet", _manifest, Mend.RUN),
     _kind(_RUN + r"/manifest/seg-\d{5}\.json", _json, Mend.RUN),
-    _kind(_RUN + r"/DONE\.json", _json, Mend.WORK),
-    _kind(_RUN + r"/CANCELLED\.json", _json, Mend.PERSON),
+    _kind(_RUN + r"/DONE\.json", _read_by(read_done_file), Mend.WORK),
+    _kind(_RUN + r"/CANCELLED\.json", _read_by(read_cancelled_file), Mend.PERSON),
     _kind(_RUN + r"/(sample|attempts/[\w-]+|started/[\w-]+)\.json", _json, Mend.FORGET),
     _table(_RUN + r"/parts/seg-\d{5}-chunk-\d{5}\.parquet", tables.PARTS, Mend.WORK),
     _kind(_RUN + r"/frontier/[\w-]+\.parquet", lambda *_: None, Mend.FORGET),
@@ -177,6 +178,8 @@ KINDS: tuple[Kind, ...] = (
     _kind(r"runs/ondemand/[^/]+\.json", _read_by(read_record_file), Mend.JOB),
     _kind(r"runs/ended/[^/]+\.json", _read_by(read_end_file), Mend.FORGET),
     _kind(r"runs/wishes/[^/]+/[^/]+\.json", _read_by(read_interest_file), Mend.FORGET),
+    _kind(r"runs/rankings/wanted/[^/]+\.json", _read_by(read_request_file), Mend.RANKING),
+    _kind(r"runs/rankings/attempts/[^/]+\.json", _json, Mend.FORGET),
     _table(r"results/[^/]+\.parquet", tables.RESULTS, Mend.RESULTS),
     _table(r"dropped/(?P<game>\w+)\.parquet", tables.DROPPED, Mend.PERSON),
     _table(r"divisions/[^/]+\.parquet", tables.DIVISIONS, Mend.FORGET),
@@ -203,8 +206,8 @@ KINDS: tuple[Kind, ...] = (
     _kind(r"keys/[a-z0-9-]+\.json", _json, Mend.KEY),
 )
 """Every kind of file, but those of `UNCHECKED`."""
-UNCHECKED = re.compile(r"(damaged|doctor|runs/(opened|rankings|set-aside))/|runs/run=\w+/")
-"""Files that are no part of this: set aside, notes of clients and of rankings, others of runs."""
+UNCHECKED = re.compile(r"(damaged|doctor|runs/(opened|set-aside))/|runs/run=\w+/")
+"""Files that are no part of this: set aside, notes of clients, others of runs."""
 
 
 def kind_of(path: str) -> tuple[Kind, re.Match[str]] | None:

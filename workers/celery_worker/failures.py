@@ -11,6 +11,7 @@ import redis
 from celery import signals
 from celery.exceptions import TimeLimitExceeded
 
+from nightgrid.archive.lake.faults import NoRoomError
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
@@ -30,6 +31,10 @@ from nightgrid.workers.runs.run_files import ChunkRef
 
 log = get_logger("nightgrid.worker")
 
+CANNOT_WORK = (RefusalError, NoRoomError)
+"""What keeps this worker from working, and may not keep another one: each may have a disk, or a
+quota, of its own."""
+
 
 @signals.task_failure.connect  # type: ignore[untyped-decorator]
 def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) -> None:
@@ -42,7 +47,7 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
     if sender.name != SOLVE_CHUNK:
         return
     ref = ChunkRef(**args[0])
-    if isinstance(exception, RefusalError):
+    if isinstance(exception, CANNOT_WORK):
         _refuse(ref, str(exception))
     elif isinstance(exception, TransientError):
         notify_driver("transient", ref, Reason(code=ReasonCode.TRANSIENT, sentence=str(exception)))
@@ -76,7 +81,7 @@ def _refuse_job(message: dict[str, Any], exception: BaseException) -> None:
     note(REFUSALS, SOLVE_ONDEMAND.removeprefix(TASK_PREFIX))
     with contextlib.suppress(redis.RedisError):
         record_job_refusal(client, SETTINGS, str(message.get("job_id")), WORKER_ID, why)
-        if isinstance(exception, RefusalError):
+        if isinstance(exception, CANNOT_WORK):
             record_refusal(client, SETTINGS, WORKER_ID, why)
             if others_may_work(client, SETTINGS, WORKER_ID):
                 time.sleep(SETTINGS.refusal_pause_seconds)

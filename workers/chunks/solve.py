@@ -17,7 +17,12 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import UNASKED
 from nightgrid.archive.words.binding import game_of
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
-from nightgrid.solvers.errors import NightgridError, PermanentError, RefusalError
+from nightgrid.solvers.errors import (
+    NightgridError,
+    PermanentError,
+    RefusalError,
+    TransientError,
+)
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.solved_rows import list_solutions, solve_rows
@@ -62,14 +67,14 @@ def solve_chunk(
     with watching(watcher, ref.run_id, run_cancel_check(lake, ref.run_id)) as stop:
         try:
             return _worked(lake, ref, settings, worker, stop)
-        except RefusalError:
-            _take_note_back(lake, ref, worker)
+        except Exception as error:
+            is_stopped = stop is not None and stop.reason_code is not None
+            if is_stopped and not isinstance(error, RefusalError):
+                # What a search raises that was stopped says nothing of the puzzle.
+                return _stopped(lake, ref, worker)
+            if isinstance(error, TransientError):
+                _take_note_back(lake, ref, worker)
             raise
-        except Exception:
-            if stop is None or stop.reason_code is None:
-                raise
-            # What a search raises that was stopped says nothing of the puzzle.
-            return _stopped(lake, ref, worker)
 
 
 def _name_work(game: Game[Any, Any], rows: pa.Table) -> None:

@@ -114,6 +114,8 @@ class Keeper:
                 send_figures(self._client, self._settings)
             except (NightgridError, redis.RedisError) as error:
                 log.warning("keeper waits", error=str(error))
+            except Exception as error:  # noqa: BLE001 - other jobs are looked after next time
+                log.warning("keeper waits", error=repr(error))
             else:
                 write_heartbeat(self._settings.side_dir, KEEPER_READY)
 

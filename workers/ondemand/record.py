@@ -113,21 +113,21 @@ class Record:
         """
         try:
             record = cls(
-                job_id=_checked(value, "job_id", str),
+                job_id=checked_value(value, "job_id", str),
                 question=Question.from_json({**UNSAID, **value}),
-                puzzle=_checked(value, "puzzle", dict),
+                puzzle=checked_value(value, "puzzle", dict),
                 budget=JobBudget.from_json(value),
-                submitted_at=float(_checked(value, "submitted_at", float, int)),
-                attempts=_checked(value, "attempts", int),
-                worker=_checked(value, "worker", str, type(None)),
-                started_at=value.get("started_at"),
+                submitted_at=float(checked_value(value, "submitted_at", float, int)),
+                attempts=checked_value(value, "attempts", int),
+                worker=checked_value(value, "worker", str, type(None)),
+                started_at=time_or_none(value.get("started_at"), "started_at"),
                 expected=_expected(value),
-                run_id=_checked(value, "run_id", str, type(None)),
+                run_id=checked_value(value, "run_id", str, type(None)),
                 failure=failure_from_json(value["failure"]) if value.get("failure") else None,
                 deadline_at=time_or_none(value.get("deadline_at"), "deadline_at"),
-                sent_in_vain=_checked({"sent_in_vain": 0, **value}, "sent_in_vain", int),
+                sent_in_vain=checked_value({"sent_in_vain": 0, **value}, "sent_in_vain", int),
                 split=str(value.get("split", "")),
-                besides=value.get("besides"),
+                besides=checked_value({"besides": None, **value}, "besides", str, type(None)),
             )
         except PermanentError as error:
             raise BadRecordError(str(error)) from error
@@ -172,7 +172,8 @@ def latest(*deadlines: float | None) -> float | None:
 _EXPECTED = f"{ID_HEX_DIGITS} hexadecimal digits"
 
 
-def _checked(value: Mapping[str, Any], name: str, *kinds: type) -> Any:
+def checked_value(value: Mapping[str, Any], name: str, *kinds: type) -> Any:
+    """Take a value that has to be of one of these kinds. Raises BadRecordError."""
     if name not in value:
         raise BadRecordError(f"{name} is missing")
     if not isinstance(value[name], kinds) or isinstance(value[name], bool):

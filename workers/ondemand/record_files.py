@@ -19,10 +19,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePosixPath
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
-from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.json_files import read_as, read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
@@ -30,6 +30,7 @@ from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import (
     BadRecordError,
     Record,
+    checked_value,
     is_job_id,
     latest,
     time_or_none,
@@ -264,14 +265,23 @@ def read_end_file(lake: Lake, path: str) -> Ended | None:
 
     Raises PermanentError for anything else.
     """
-    value = read_json(lake, path)
-    try:
-        ended = None if value is None else Ended(**value)
-    except TypeError as error:
-        raise DamagedFileError(f"{path} is no end of a job: {error}") from error
+    ended = read_as(lake, path, _ended)
     if ended is not None and path != ended_path(ended.job_id):
         raise DamagedFileError(f"{path} is about job {ended.job_id}")
     return ended
+
+
+def _ended(value: dict[str, Any]) -> Ended:
+    if value["end"] not in get_args(End):
+        raise ValueError(f"end is {value['end']!r:.40}")
+    for name in ("submitted_at", "ended_at"):
+        checked_value(value, name, float, int)
+    for name in ("job_id", "reason"):
+        checked_value(value, name, str)
+    checked_value({"attempts": 0, **value}, "attempts", int)
+    checked_value({"run_id": None, **value}, "run_id", str, type(None))
+    checked_value({"message": None, **value}, "message", dict, type(None))
+    return Ended(**value)
 
 
 def list_ended(lake: Lake) -> list[Ended]:

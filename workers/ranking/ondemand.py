@@ -15,7 +15,8 @@ from typing import Any, Literal
 import redis
 
 from nightgrid.archive.games import ranking_plug
-from nightgrid.archive.lake.json_files import read_hint, write_json
+from nightgrid.archive.lake.faults import DamagedFileError, set_aside
+from nightgrid.archive.lake.json_files import read_as, read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.rankings import (
     RankingRequest,
@@ -158,13 +159,25 @@ def wait_for_ranking(lake: Lake, ranking_id: str, timeout_s: float) -> RankingSt
 
 
 def _note(lake: Lake, ranking_id: str) -> dict[str, Any] | None:
+    """Read what is wanted; None: nothing is, or the note is damaged and can be made again."""
     return read_hint(lake, request_path(ranking_id), _checked)
 
 
+def read_request_file(lake: Lake, path: str) -> dict[str, Any] | None:
+    """Read a request for a ranking; None: it is gone. Raises DamagedFileError."""
+    return read_as(lake, path, _checked)
+
+
 def _checked(note: dict[str, Any]) -> dict[str, Any]:
-    int(note["sends"])
-    float(note["submitted_at"])
-    note["message"]["boards"][0]
+    for name, kinds in (("sends", int), ("submitted_at", float | int)):
+        if not isinstance(note[name], kinds):
+            raise TypeError(f"{name} is {note[name]!r:.40}")
+    if not isinstance(note.get("ended_at", 0.0), float | int):
+        raise TypeError(f"ended_at is {note['ended_at']!r:.40}")
+    # A later version may say more of the boards: its workers read that.
+    boards, ranker = note["message"]["boards"], note["message"]["ranker"]
+    if not (isinstance(ranker, str) and isinstance(boards, list) and boards):
+        raise TypeError("its message names no ranker, or no board")
     return note
 
 
@@ -210,7 +223,13 @@ class RankingKeeper:
                 self._lake.delete(path, durable=False)
 
     def _send_again(self, ranking_id: str) -> None:
-        note = _note(self._lake, ranking_id)
+        path = request_path(ranking_id)
+        try:
+            note = read_request_file(self._lake, path)
+        except DamagedFileError as error:
+            aside = set_aside(self._lake, path)
+            log.warning("request set aside", path=path, now=aside, reason=str(error))
+            return
         if note is None or note.get("failed") or note.get(CANCELLED):
             return
         if note["sends"] >= SENDS_MAX:

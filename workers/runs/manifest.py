@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
 from nightgrid.archive.lake.faults import DamagedFileError, NotInLakeError
-from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.json_files import NOT_SAID, not_said, read_as, read_json, time_said
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.algebra import Budget
@@ -34,10 +34,13 @@ from nightgrid.workers.runs.run_files import (
 
 _ORIGINS = b"nightgrid.segment"
 """Where the metadata of a segment's schema say why it exists."""
+_NUMBERS = ("puzzle_count", "poison_count", "divided_count", "split_ahead", "solution_bytes")
+"""What a plan may say besides, as whole numbers; earlier ones say less."""
 NO_JOBS = pa.nulls(0, pa.int64())
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
 
 SegmentKind = Literal["plan", "split", "broken", "stage"]
+_KINDS: dict[str, SegmentKind] = {name: name for name in get_args(SegmentKind)}
 
 
 class SegmentTakenError(TransientError):
@@ -152,17 +155,24 @@ def read_about(lake: Lake, path: str) -> dict[str, Any] | None:
 
     Raises DamagedFileError where it does not say so.
     """
-    about = read_json(lake, path)
-    if about is not None:
-        try:
-            Question.from_json(about)
-            Budget(**about["budget"])
-        except (PermanentError, KeyError, TypeError, ValueError) as error:
-            raise DamagedFileError(f"{path} does not say what its run asks") from error
-        numbers = ("job_count", "answered_count") if path.endswith(PLAN) else ()
-        if not all(isinstance(about.get(name), int) for name in numbers):
-            raise DamagedFileError(f"{path} does not say how many jobs its run has")
+    return read_as(lake, path, _planned if path.endswith(PLAN) else _asked)
+
+
+def _asked(about: dict[str, Any]) -> dict[str, Any]:
+    Question.from_json(about)
+    Budget(**about["budget"])
+    Retry(about.get("retry") or "all")
+    for name in _NUMBERS:
+        if not isinstance(about.get(name, 0), int | None):
+            raise TypeError(f"{name} is {about[name]!r:.40}")
     return about
+
+
+def _planned(about: dict[str, Any]) -> dict[str, Any]:
+    for name in ("job_count", "answered_count"):
+        if not isinstance(about[name], int):
+            raise TypeError(f"{name} is {about[name]!r:.40}")
+    return _asked(about)
 
 
 def has_plan(lake: Lake, run_id: str) -> bool:
@@ -190,19 +200,22 @@ def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
     """Read one segment of a run's manifest."""
     path = segment_path(run_id, number)
     text = (lake.schema(path).metadata or {}).get(_ORIGINS)
-    # Runs of earlier versions say it in a file beside the segment.
-    beside = f"{path.removesuffix('.parquet')}.json"
-    about = read_json(lake, beside) if text is None else json.loads(text)
-    if about is None:
-        raise DamagedFileError(f"{path} does not say why it exists")
-    return Segment(
-        number=number,
-        kind=about["kind"],
-        origins=tuple((s, c) for s, c in about["origins"]),
-        chunk_rows=tuple(lake.row_groups(path)),
-        chunk_cost_s=tuple(about.get("cost_s", ())),
-        divided=about.get("divided", False),
-    )
+    chunk_rows = tuple(lake.row_groups(path))
+    try:
+        # Runs of earlier versions say it in a file beside the segment.
+        beside = f"{path.removesuffix('.parquet')}.json"
+        about: Any = read_json(lake, beside) if text is None else json.loads(text)
+        return Segment(
+            number=number,
+            kind=_KINDS[about["kind"]],
+            origins=tuple((int(s), int(c)) for s, c in about["origins"]),
+            chunk_rows=chunk_rows,
+            chunk_cost_s=tuple(float(cost) for cost in about.get("cost_s", ())),
+            divided=bool(about.get("divided", False)),
+        )
+    except NOT_SAID as error:
+        why = f"{path} does not say why it exists: {not_said(error)}"
+        raise DamagedFileError(why) from error
 
 
 def segment_metadata(
@@ -257,13 +270,26 @@ def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
     """
     path = done_path(run_id)
     try:
-        done = read_json(lake, path)
-        if done is not None and not {"results", "result_count"} <= done.keys():
-            raise DamagedFileError(f"{path} does not say how its run ended")
+        return read_done_file(lake, path)
     except DamagedFileError as error:
         skip_file(path, error)
         return None
-    return done
+
+
+def read_done_file(lake: Lake, path: str) -> dict[str, Any] | None:
+    """Read how a run ended; None: the file is gone. Raises DamagedFileError."""
+    return read_as(lake, path, _done)
+
+
+def _done(about: dict[str, Any]) -> dict[str, Any]:
+    time_said(about["finished_at"])
+    if not isinstance(about["result_count"], int):
+        raise TypeError(f"result_count is {about['result_count']!r:.40}")
+    if not isinstance(about["results"], str | None):
+        raise TypeError(f"results is {about['results']!r:.40}")
+    if not all(isinstance(count, int) for count in about["statuses"].values()):
+        raise TypeError(f"statuses is {about['statuses']!r:.40}")
+    return about
 
 
 def read_expanded(lake: Lake, run_id: str, segments: Iterable[Segment]) -> dict[ChunkKey, pa.Array]:

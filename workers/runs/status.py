@@ -5,12 +5,14 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 from itertools import chain, count
+from typing import Any
 
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.json_files import read_as, time_said, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import result_path
 from nightgrid.archive.results.solution_files import files_folder
+from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.canonical import digest
 from nightgrid.workers.runs.listed_files import drop_files
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
@@ -26,7 +28,7 @@ class RunStatus:
     finished: bool
     """Whether its results are written: there is nothing to cancel."""
     cancelled_at: str | None
-    """When it was cancelled, UTC; None while it is not."""
+    """When it was cancelled, UTC; None while it is not, "" where a damaged note does not say."""
     jobs: int
     chunks_done: int
     chunks_left: int
@@ -54,7 +56,7 @@ def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> RunStat
     status = read_run_status(lake, run_id)
     if status.finished:
         return status
-    if status.cancelled_at is None or drop_states:
+    if not status.cancelled_at or drop_states:
         now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         about = {"cancelled_at": status.cancelled_at or now, "drop_states": drop_states}
         write_json(lake, cancelled_path(run_id), about)
@@ -71,8 +73,31 @@ def drops_states(lake: Lake, run_id: str) -> bool:
 
 def discarded_at(lake: Lake, run_id: str) -> str | None:
     """Read when a run was cancelled and its states dropped, UTC; None for any other run."""
-    about = read_json(lake, cancelled_path(run_id))
-    return str(about["cancelled_at"]) if about is not None and about.get("drop_states") else None
+    when, drops = _cancelled(lake, run_id) or ("", False)
+    return when if drops else None
+
+
+def read_cancelled_file(lake: Lake, path: str) -> tuple[str, bool] | None:
+    """Read when a run was cancelled, UTC, and whether its states are dropped; None: it is not.
+
+    Raises DamagedFileError for a file that does not say so.
+    """
+
+    def said(about: dict[str, Any]) -> tuple[str, bool]:
+        time_said(about["cancelled_at"])
+        return about["cancelled_at"], bool(about.get("drop_states"))
+
+    return read_as(lake, path, said)
+
+
+def _cancelled(lake: Lake, run_id: str) -> tuple[str, bool] | None:
+    """Read what `read_cancelled_file` does; a damaged note cancels its run, and drops nothing."""
+    path = cancelled_path(run_id)
+    try:
+        return read_cancelled_file(lake, path)
+    except DamagedFileError as error:
+        skip_file(path, error)
+        return "", False
 
 
 def delete_discarded(lake: Lake, run_id: str) -> None:
@@ -96,13 +121,13 @@ def read_run_status(lake: Lake, run_id: str) -> RunStatus:
     run = open_run(lake, run_id)
     chunks = {ref.key for ref in run.chunks()}
     done = len(chunks & done_chunks(lake, run_id))
-    cancelled = read_json(lake, cancelled_path(run_id))
+    cancelled = _cancelled(lake, run_id)
     answered = run.planned and not run.job_count
     finished = answered or read_done(lake, run_id) is not None
     return RunStatus(
         run_id=run_id,
         finished=finished,
-        cancelled_at=None if cancelled is None else str(cancelled["cancelled_at"]),
+        cancelled_at=None if cancelled is None else cancelled[0],
         jobs=run.job_count,
         chunks_done=len(chunks) if finished else done,
         chunks_left=0 if finished else len(chunks) - done,

@@ -7,6 +7,7 @@ NIGHTGRID_CHAOS_PAUSE_S    every chunk of many rows takes this much longer
 NIGHTGRID_CHAOS_SEGFAULT   puzzle ids, separated by commas, whose boards crash the process
 NIGHTGRID_CHAOS_FOREVER    puzzle ids whose boards never end
 NIGHTGRID_CHAOS_READ_ONLY  the lake refuses every write
+NIGHTGRID_CHAOS_NO_ROOM    the quota of this worker is used up: it can write nothing
 NIGHTGRID_CHAOS_BUG        a bug of `benchmarks/chaos/processes/defects.py`
 NIGHTGRID_CHAOS_OLDER      version of the solver of Pips, of a worker that tells of no refusal
 NIGHTGRID_CHAOS_DOUBLE     module whose `install()` puts another game in the place of one of ours
@@ -52,6 +53,7 @@ def _install_faults() -> None:
     crashing = _ids("NIGHTGRID_CHAOS_SEGFAULT")
     endless = _ids("NIGHTGRID_CHAOS_FOREVER")
     read_only = "NIGHTGRID_CHAOS_READ_ONLY" in os.environ
+    no_room = "NIGHTGRID_CHAOS_NO_ROOM" in os.environ
     write_start, solve_rows = chunks.write_start, chunks.solve_rows
     link, put = disk.link, disk.put
     ids: list[str] = []  # of the boards of the chunk in hand: workers themselves do not read them
@@ -84,6 +86,8 @@ def _install_faults() -> None:
     def scarce_put(*arguments: Any, **others: Any) -> bool:
         if read_only:
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        if no_room:
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
         if (folder / DISK_FULL).exists():
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return put(*arguments, **others)

@@ -7,10 +7,10 @@ import datetime as dt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.corpus.plans import CORPORA
 from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_ROWS
-from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.results.files import RESULT_FILES
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.flows.maintenance.retention.ages import unix_ns

@@ -10,11 +10,10 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 
+from nightgrid.archive.corpus.plans import CORPORA, read_corpus_plan
 from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
-from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lookup.boards import CORPORA
 from nightgrid.archive.results.files import ASKED_FILES
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.dictionaries import KEY, SINGLES, single_path
@@ -129,10 +128,11 @@ def _needed(lake: Lake) -> Iterator[str]:
                 name = _named_by(text)
             yield name
     for folder in lake.folders(CORPORA):
-        with readable(f"{folder}/plan.json"):
-            game = _planned_game(lake, f"{folder}/plan.json")
-        if game is not None:
-            yield from _named_in(lake, f"{folder}/puzzles", game)
+        path = f"{folder}/plan.json"
+        with readable(path):
+            plan = read_corpus_plan(lake, path)
+        if plan is not None:
+            yield from _named_in(lake, f"{folder}/puzzles", plan.game)
     for game in GAMES:
         yield from _named_in(lake, puzzles_folder(game), game)
 
@@ -143,16 +143,6 @@ def _named_by(text: str) -> str:
         return str(json.loads(text).get(KEY, ""))
     except (ValueError, AttributeError, RecursionError) as error:
         raise DamagedFileError(f"the text of a puzzle is no JSON object: {text!r:.60}") from error
-
-
-def _planned_game(lake: Lake, path: str) -> str | None:
-    """Name the game of a corpus; None: the corpus is gone. Raises DamagedFileError."""
-    plan = read_json(lake, path)
-    if plan is None:
-        return None
-    if not isinstance(plan.get("game"), str):
-        raise DamagedFileError(f"{path} does not say of which game its corpus is")
-    return str(plan["game"])
 
 
 def _named_in(lake: Lake, folder: str, game: str) -> Iterator[str]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from nightgrid.archive.corpus.plans import CorpusPlan, corpus_plan_path
 from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, EDITIONS, RESULTS
 from nightgrid.archive.lookup import listing
@@ -197,7 +200,10 @@ def test_quarantine_is_of_nights_and_of_corpora(filled, tmp_path):
     assert (row["rule"], row["corpus"]) == ("not-json", "")
 
     lake = Lake.open(str(tmp_path / "lake"))
-    lake.write_bytes("corpora/0/plan.json", b'{"game": "strands", "name": "folder"}')
+    plan = CorpusPlan(
+        corpus_id="0", kind="payloads", game="strands", name="folder", base="/", slices=1
+    )
+    write_json(lake, corpus_plan_path("0"), asdict(plan))
     broken = {"source": "x.json", "source_row": 3, "level": None, "rule": "r", "place": "p",
               "message": "m"}  # fmt: skip
     path = "corpora/0/quarantine/part-00000.parquet"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from nightgrid.archive.corpus.corpus import open_corpus
+from nightgrid.archive.corpus.plans import CorpusPlan, corpus_plan_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
@@ -86,7 +89,15 @@ def test_a_board_in_two_segments_is_one_puzzle(lake, filled):
 def test_rows_of_a_corpus_stand_with_its_name_and_join_their_results(tmp_path):
     lake = Lake.open(str(tmp_path / "lake"))
     made = [open_corpus(lake, f"pips:n=3,mix={mix},seed=1") for mix in ("easy", "hard")]
-    write_json(lake, "corpora/0123/plan.json", {"name": "not made to its end", "game": "pips"})
+    plan = CorpusPlan(
+        corpus_id="0123",
+        kind="payloads",
+        game="pips",
+        name="not made to its end",
+        base="/",
+        slices=1,
+    )
+    write_json(lake, corpus_plan_path("0123"), asdict(plan))
 
     rows = view_named("corpora").read(lake).to_pylist()
     told = {(row["corpus_id"], row["corpus"], row["game"], row["level"]) for row in rows}

@@ -137,7 +137,18 @@ def test_a_second_report_of_one_night_compares_with_the_night_before(nights, tmp
     assert len(json.loads(lake.read_bytes(NIGHTS_PATH))["nights"]) == 2
 
 
-@pytest.mark.parametrize("damage", [b"", b"{}", b'{"nights": 3}', b"[1]"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{}",
+        b'{"nights": 3}',
+        b"[1]",
+        b'{"nights": ["x"]}',
+        b'{"nights": [{"ended_at": 7}]}',
+        b'{"nights": [{"ended_at": null, "answers": {"a": [1, 2, 3]}}]}',
+    ],
+)
 def test_a_damaged_note_of_earlier_nights_costs_the_comparison_alone(nights, tmp_path, damage):
     shutil.copytree(nights[0] / "lake", tmp_path / "lake")
     lake = Lake.open(str(tmp_path / "lake"))

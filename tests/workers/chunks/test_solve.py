@@ -9,10 +9,16 @@ import toy_game as toy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightgrid.archive.lake.faults import NoRoomError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget
-from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, RefusalError
+from nightgrid.solvers.errors import (
+    InvalidPuzzleError,
+    PermanentError,
+    RefusalError,
+    TransientError,
+)
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks import solve as chunks
 from nightgrid.workers.chunks.count_batch import decimals
@@ -256,6 +262,24 @@ def test_what_is_wrong_around_a_worker_is_refused_and_is_no_fault_of_the_boards(
             solve_chunk(other, ref, settings, "w")
     assert set(lake.list()) <= set(before), "it leaves no note and no result"
     assert not lake.exists(ref.result_path)
+
+
+@pytest.mark.parametrize("fault", [TransientError("the lake fails"), NoRoomError("a/b: full")])
+def test_a_chunk_whose_lake_fails_leaves_no_note_of_a_worker_at_it(
+    lake, settings, monkeypatch, fault
+):
+    """Given a lake that fails for now, Then no driver later takes the note for that of a death."""
+    (ref,) = open_run(lake, plan(lake, toy.boards(5))).chunks()
+
+    def fail(*_):
+        raise fault
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lake, "create_table", fail)
+        with pytest.raises(type(fault)):
+            solve_chunk(lake, ref, settings, "w")
+    assert not lake.exists(ref.started_path)
+    assert solve_chunk(lake, ref, settings, "w").state == "solved"
 
 
 def test_limits_must_nest():

@@ -133,7 +133,7 @@ def test_boards_that_crash_their_process_or_never_end_are_poison_and_nothing_els
     short="tests/workers/driver/test_driver.py::test_what_one_worker_refuses_another_works_and_nothing_is_counted"
 )
 def test_workers_that_cannot_work_change_no_byte_and_count_against_no_chunk(chaos, tmp_path):
-    """One has another solver version, one may not write the lake, one serves another lake."""
+    """One has another solver version, one may not write, one has no room, one has another lake."""
     expected = undisturbed(chaos.settings, boards(4_000, 240))
     other = chaos.settings.model_copy(
         update={"lake": str(tmp_path / "other"), "redis_url": chaos.settings.server_url}
@@ -142,17 +142,18 @@ def test_workers_that_cannot_work_change_no_byte_and_count_against_no_chunk(chao
         chaos.join(wait=False, NIGHTGRID_LAKE=other.lake),
         chaos.join(wait=False, TOY_VERSION="toy-2"),
         chaos.join(wait=False, NIGHTGRID_CHAOS_READ_ONLY="1"),
+        chaos.join(wait=False, NIGHTGRID_CHAOS_NO_ROOM="1"),
     ]
     with ExitStack() as leaving, closing(connect(chaos.settings)) as client:
         for host in odd:
             leaving.callback(host.close)
             chaos.hosts.remove(host)
         wait_for(lambda: living_workers(client, other), "the worker of the other lake")
-        chaos.wait_for_workers(4)
+        chaos.wait_for_workers(5)
         told: dict[str, str] = {}
 
         def refused(scene: runs.Scene) -> None:
-            until_refused(2)(scene)
+            until_refused(3)(scene)
             # Refusals are forgotten after a while, and what is left of the run may take longer.
             told.update(refusals(client, chaos.settings))
 
@@ -162,6 +163,7 @@ def test_workers_that_cannot_work_change_no_byte_and_count_against_no_chunk(chao
     reasons = " ".join(told.values())
     assert "this worker has toy-2" in reasons
     assert "Read-only file system" in reasons
+    assert "is full, or its quota is used up" in reasons
     check(aftermath, expected)
 
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from nightgrid.archive.lake.json_files import NOT_SAID, not_said
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import frontier_schema
 from nightgrid.solvers.canonical import canonical_json
@@ -143,13 +144,17 @@ def read_frontier(
 
 def _about(file: pq.ParquetFile, part: StagePart, path: str) -> dict[str, Any]:
     text = (file.schema_arrow.metadata or {}).get(_METADATA)
-    about: dict[str, Any] = {} if text is None else json.loads(text)
-    begins = about.get("begins", [0])
-    checked = len(about.get("checks", [])) == file.metadata.num_row_groups
-    if about.get("layer") != part.layer or begins[-1] != file.metadata.num_rows or not checked:
-        raise LostFrontierError(f"{path} does not hold the states of layer {part.layer}")
-    if not 0 <= part.buckets[0] <= part.buckets[1] < len(begins):
-        raise LostFrontierError(f"{path} has no buckets {part.buckets}")
+    try:
+        about: dict[str, Any] = {} if text is None else json.loads(text)
+        begins = about.get("begins", [0])
+        checked = len(about.get("checks", [])) == file.metadata.num_row_groups
+        is_whole = checked and begins[-1] == file.metadata.num_rows
+        if about.get("layer") != part.layer or not is_whole:
+            raise LostFrontierError(f"{path} does not hold the states of layer {part.layer}")
+        if not 0 <= part.buckets[0] <= part.buckets[1] < len(begins):
+            raise LostFrontierError(f"{path} has no buckets {part.buckets}")
+    except NOT_SAID as error:
+        raise LostFrontierError(f"{path} is damaged: {not_said(error)}") from error
     return about
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from nightgrid.archive.corpus.plans import CorpusPlan, corpus_plan_path
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table
 from nightgrid.archive.lake.json_files import write_json
@@ -76,8 +78,11 @@ def in_a_run(lake: Lake) -> None:
 
 
 def in_a_corpus(lake: Lake) -> None:
-    write_json(lake, "corpora/c/plan.json", {"game": "letterboxed"})
-    write_json(lake, "corpora/p/plan.json", {"game": "pips"})
+    for corpus_id, game in (("c", "letterboxed"), ("p", "pips")):
+        plan = CorpusPlan(
+            corpus_id=corpus_id, kind="payloads", game=game, name="folder", base="/", slices=1
+        )
+        write_json(lake, corpus_plan_path(corpus_id), asdict(plan))
     schema = archive_plug("letterboxed").puzzles()
     lake.write_row_groups("corpora/c/puzzles/a.parquet", [puzzles_table(GAME, [BOARD])], schema)
 

@@ -1,0 +1,54 @@
+"""What a worker says of a task that failed, and whether it takes the next one at once."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from nightgrid.archive.lake.faults import NoRoomError
+from nightgrid.solvers.errors import RefusalError, TransientError
+from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
+from nightgrid.workers.celery_worker import failures
+from nightgrid.workers.runs.run_files import ChunkRef
+
+REF = ChunkRef(run_id="0" * 32, segment=0, chunk=0)
+FULL = NoRoomError("results cannot be written: the disk of lake is full")
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """What is announced to drivers, what is recorded of this worker, and its pauses."""
+    found = SimpleNamespace(events=[], refusals=[], pauses=[])
+    monkeypatch.setattr(failures, "connections", lambda: (None, None, None))
+    monkeypatch.setattr(failures, "notify_driver", lambda event, *_: found.events.append(event))
+    monkeypatch.setattr(failures, "record_job_refusal", lambda *_: None)
+    monkeypatch.setattr(failures, "others_may_work", lambda *_: True)
+    monkeypatch.setattr(failures, "record_refusal", lambda *given: found.refusals.append(given[-1]))
+    monkeypatch.setattr(time, "sleep", found.pauses.append)
+    return found
+
+
+@pytest.mark.parametrize("fault", [RefusalError("another version"), FULL], ids=["version", "full"])
+def test_a_worker_that_cannot_work_hands_back_and_is_named_and_pauses(told, fault):
+    sender = SimpleNamespace(name=SOLVE_CHUNK)
+    failures._report_failure(sender, fault, [vars_of(REF)])
+    assert told.events == ["refused"]
+    assert told.refusals == [str(fault)]
+    assert told.pauses == [failures.SETTINGS.refusal_pause_seconds]
+
+
+def test_a_lake_that_fails_for_now_is_no_refusal(told):
+    sender = SimpleNamespace(name=SOLVE_CHUNK)
+    failures._report_failure(sender, TransientError("the lake fails"), [vars_of(REF)])
+    assert (told.events, told.refusals, told.pauses) == (["transient"], [], [])
+
+
+def test_a_worker_without_room_leaves_jobs_to_others(told):
+    sender = SimpleNamespace(name=SOLVE_ONDEMAND)
+    failures._report_failure(sender, FULL, [{"job_id": "0" * 32}])
+    assert told.refusals == [str(FULL)]
+    assert told.pauses == [failures.SETTINGS.refusal_pause_seconds]
+
+
+def vars_of(ref):
+    return {"run_id": ref.run_id, "segment": ref.segment, "chunk": ref.chunk}
