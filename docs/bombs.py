@@ -68,6 +68,8 @@ def _tables(folder: Path) -> None:
     names = ("job_id", "puzzle_id", "game", "ask", "rules", "lexicon_id", "status", "run_id")
     for name in ("lake/results/x.parquet", "lake/puzzles/game=pips/x.parquet"):
         write(name, dict.fromkeys(names, rows), store_schema=False)
+    texts = dict.fromkeys((*names, "solver_version"), text)
+    write("long/puzzles/game=pips/x.parquet", texts, store_schema=False)
 
 
 def _varint(value: int, width: int = 0) -> bytes:
@@ -246,6 +248,13 @@ ROWS = (
         told=True,
         says="puzzles/game=pips/x.parquet: 8,000,000 values are said to be in 24,827 bytes; "
         "expected at most 64 for each byte; nightgrid lake repair mends what can be mended",
+    ),
+    Bomb(
+        what="Parquet in a lake: 2,000 times one text of 1 MiB in each of nine columns",
+        words=("count", "lake", "--lake", "FOLDER/long", "--inline", "--no-prefect"),
+        told=True,
+        says="puzzles/game=pips/x.parquet is foreign: another program wrote it; nightgrid lake "
+        "repair mends what can be mended",
     ),
     Bomb(
         what="a generator of 10^10 boards",

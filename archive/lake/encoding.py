@@ -42,6 +42,8 @@ second ones: to look each up in a dictionary takes longer, and makes no less of 
 that others read they are not: not every reader knows how to put such numbers together."""
 
 _ARROW_SCHEMA = b"ARROW:schema"
+_VERSION = b"nightgrid.schema_version"
+"""Every version has left it in the metadata of each file."""
 _WRITTEN_TYPES = frozenset(
     kind.id
     for kind in (
@@ -193,15 +195,20 @@ def check_file(file: TableFile, file_bytes: int, path: str) -> None:
     """Look at the footer of a file of the lake before it is read.
 
     Raises NewerSchemaError for a file that a later version of this program has written,
-    DamagedFileError for one that says it has far more values than its bytes can tell, and for one
-    whose columns have other names or types than they were written with.
+    DamagedFileError for one that another program has written, one that says it has far more values
+    than its bytes can tell, and one whose columns have other names or types than they were written
+    with.
     """
     try:
         check_footer(file.metadata, file_bytes, file.row_groups)
     except (FooterError, OversizeError) as error:
         raise DamagedFileError(f"{path}: {error}") from error
     schema = file.schema_arrow
-    text = (schema.metadata or {}).get(b"nightgrid.schema_version", b"").decode("ascii", "replace")
+    mark = (schema.metadata or {}).get(_VERSION)
+    if mark is None:
+        # A text that is stored once and stands in each of its rows shows too late what it takes.
+        raise DamagedFileError(f"{path} is foreign: another program wrote it")
+    text = mark.decode("ascii", "replace")
     if text.isdigit() and int(text) > SCHEMA_VERSION:
         raise NewerSchemaError(
             f"{path} has schema version {text}, this program reads up to {SCHEMA_VERSION}: "

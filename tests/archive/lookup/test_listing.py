@@ -186,7 +186,8 @@ def test_a_column_of_another_type_is_damage(filled, tmp_path):
     lake.write_bytes("editions/pips.parquet", filled.read_bytes("editions/pips.parquet"))
     path = tmp_path / "lake/puzzles/game=pips/seg-00000.parquet"
     path.parent.mkdir(parents=True)
-    pq.write_table(pa.table({"puzzle_id": [1.5, 2.0], "size": [2, 3]}), path)
+    table = pa.table({"puzzle_id": [1.5, 2.0], "size": [2, 3]})
+    pq.write_table(table.replace_schema_metadata({"nightgrid.schema_version": "5"}), path)
 
     with pytest.raises(DamagedFileError, match=r"seg-00000.parquet: column puzzle_id is d"):
         rows(lake, "puzzles")
