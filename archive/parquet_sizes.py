@@ -29,7 +29,11 @@ ids repeat nothing; boards have up to about ten."""
 GROUP_VALUES_MAX = 2**27
 """Values that a row group from elsewhere may have, over the columns that are read."""
 PAGE_BYTES_MAX = 2**28
-"""What one page from elsewhere may be once it is decompressed; writers end pages at 1 to 100 MB."""
+"""What one page from elsewhere may be once it is decompressed, and what those may be together that
+are read at once, one of each column; writers end pages at 1 to 100 MB."""
+DICTIONARY_BYTES_MAX = 2**26
+"""What the dictionaries of a row group from elsewhere may be: they are held decompressed, decoded
+and as Arrow's, four times what they are. Most writers end them at 1 MB."""
 PREFIXED_BYTES_MAX = 2**28
 """What texts may take that are stored as what differs from the text before them, at worst."""
 _BATCH_VALUES = 2_048
@@ -73,14 +77,18 @@ def check_row_group(stream: BinaryIO, group: int, columns: Collection[str]) -> N
     `stream` is the file, and `columns` are the names at the top of the schema that are read. Raises
     FooterError for a footer, or the header of a page, that cannot be read.
     """
-    values = stored = 0
+    values = stored = pages = dictionaries = 0
     for chunk in read_row_groups(stream)[group].columns:
         if chunk.path.partition(".")[0] not in columns or not chunk.value_count:
             # Arrow reads no page of a column that is said to have no value.
             continue
-        declared = 0
+        declared = largest = 0
         for page in _pages(stream, chunk):
             declared += page.values
+            if page.is_data:
+                largest = max(largest, page.bytes)
+            else:
+                dictionaries += page.bytes
             if page.bytes > PAGE_BYTES_MAX:
                 raise OversizeError(
                     f"a page of {chunk.path} says it takes {page.bytes:,} bytes; "
@@ -94,6 +102,17 @@ def check_row_group(stream: BinaryIO, group: int, columns: Collection[str]) -> N
                 )
         values += max(declared, chunk.value_count)
         stored += chunk.stored_bytes
+        pages += largest
+    if pages > PAGE_BYTES_MAX:
+        raise OversizeError(
+            f"the largest pages of the columns of row group {group} say they take {pages:,} bytes "
+            f"together; expected at most {PAGE_BYTES_MAX:,}: write smaller pages"
+        )
+    if dictionaries > DICTIONARY_BYTES_MAX:
+        raise OversizeError(
+            f"the dictionaries of row group {group} say they take {dictionaries:,} bytes; "
+            f"expected at most {DICTIONARY_BYTES_MAX:,}: write columns whose values differ without"
+        )
     _check_values(values, stored)
     if values > GROUP_VALUES_MAX:
         raise OversizeError(
@@ -117,6 +136,8 @@ class _Page:
     bytes: int
     """Once it is decompressed."""
     prefixed: bool
+    is_data: bool
+    """It is no dictionary."""
 
 
 def _pages(stream: BinaryIO, chunk: ColumnChunk) -> Iterator[_Page]:
@@ -164,7 +185,8 @@ def _page_of(fields: dict[int, Any]) -> _Page:
     """Read a PageHeader of parquet.thrift."""
     if fields[1] not in _ABOUT:
         # Arrow reads only dictionaries that are encoded plainly.
-        return _Page(0, fields[2], prefixed=False)
+        return _Page(0, fields[2], prefixed=False, is_data=False)
     about, encoding = _ABOUT[fields[1]]
     inner = fields[about]
-    return _Page(inner[1], fields[2], prefixed=inner.get(encoding) == _DELTA_BYTE_ARRAY)
+    is_prefixed = inner.get(encoding) == _DELTA_BYTE_ARRAY
+    return _Page(inner[1], fields[2], prefixed=is_prefixed, is_data=True)

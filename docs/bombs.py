@@ -56,6 +56,14 @@ def _tables(folder: Path) -> None:
     boards = dict.fromkeys(_BOARD, pa.array([[0]] * 2_000, pa.list_(pa.int32())))
     text = pa.DictionaryArray.from_arrays(np.zeros(2_000, np.int32), pa.array(["x" * MB]))
     write("texts.parquet", {**boards, "puzzle_id": text}, store_schema=False)
+    many = pa.array([f"{number:02}" + "x" * MB for number in range(40)])
+    text_of_40 = pa.DictionaryArray.from_arrays(np.arange(2_000, dtype=np.int32) % 40, many)
+    write(
+        "dictionaries.parquet",
+        {**boards, "puzzle_id": text_of_40, "game": text_of_40},
+        store_schema=False,
+        dictionary_pagesize_limit=2**30,
+    )
     write(
         "prefixes.parquet",
         {**boards, "puzzle_id": pa.array(["x" * 400_000] * 2_000)},
@@ -234,6 +242,13 @@ ROWS = (
         says="corpus 'texts.parquet' holds no sound puzzle of pips; what broke a rule (2,000) is "
         "in FOLDER/new/corpora/dfad2635e424747bea046f0adf4f2dec/quarantine, and nightgrid list "
         "quarantine shows it",
+    ),
+    Bomb(
+        what="Parquet: 40 texts of 1 MiB in each of two columns",
+        words=("count", "dictionaries.parquet", *_COUNT),
+        told=True,
+        says="dictionaries.parquet: the dictionaries of row group 0 say they take 83,886,588 "
+        "bytes; expected at most 67,108,864: write columns whose values differ without",
     ),
     Bomb(
         what="Parquet: texts stored by what differs from the one before",

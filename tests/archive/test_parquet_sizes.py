@@ -114,6 +114,22 @@ def test_a_dictionary_counts_no_values(monkeypatch: pytest.MonkeyPatch) -> None:
         assert refusal.startswith("row group 0 has 1,001 values")
 
 
+def test_what_columns_hold_at_once_is_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given two columns of which each may be so large, Then both together may not."""
+    texts = pa.array([f"{i:04}" + "x" * 96 for i in range(1000)])
+    fields = [pa.field(name, pa.string(), nullable=False) for name in "ab"]
+    table = pa.table([texts, texts], schema=pa.schema(fields))
+    for is_used, bound in ((True, "DICTIONARY_BYTES_MAX"), (False, "PAGE_BYTES_MAX")):
+        stream = _file(table, use_dictionary=is_used)
+        with monkeypatch.context() as patch:
+            patch.setattr(parquet_sizes, bound, 104_000)
+            _check(stream, "a")
+            refusal = _refusal(lambda made=stream: _check(made))
+            assert "row group 0 say they take 208,000 bytes" in refusal
+            patch.setattr(parquet_sizes, bound, 208_000)
+            _check(stream)
+
+
 def test_a_page_of_another_type_counts_no_values() -> None:
     stream = _file(NOISE, use_dictionary=False)
     at = pq.ParquetFile(stream).metadata.row_group(0).column(0).data_page_offset
