@@ -111,7 +111,8 @@ def check_row_group(stream: BinaryIO, group: int, columns: Collection[str]) -> N
     if dictionaries > DICTIONARY_BYTES_MAX:
         raise OversizeError(
             f"the dictionaries of row group {group} say they take {dictionaries:,} bytes; "
-            f"expected at most {DICTIONARY_BYTES_MAX:,}: write columns whose values differ without"
+            f"expected at most {DICTIONARY_BYTES_MAX:,}: write columns whose values differ without "
+            "a dictionary"
         )
     _check_values(values, stored)
     if values > GROUP_VALUES_MAX:

@@ -248,7 +248,8 @@ ROWS = (
         words=("count", "dictionaries.parquet", *_COUNT),
         told=True,
         says="dictionaries.parquet: the dictionaries of row group 0 say they take 83,886,588 "
-        "bytes; expected at most 67,108,864: write columns whose values differ without",
+        "bytes; expected at most 67,108,864: write columns whose values differ without a "
+        "dictionary",
     ),
     Bomb(
         what="Parquet: texts stored by what differs from the one before",

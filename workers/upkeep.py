@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_hint, time_said, write_json
+from nightgrid.archive.lake.json_files import parse_time, read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import merge_answers
 from nightgrid.archive.results.solution_files import files_folder
@@ -78,7 +78,7 @@ def old_runs(lake: Lake, before: dt.datetime, games: Collection[str] = ()) -> Ol
     With `games`, only runs that ask about one of them. A run that was given up does not go while
     its job is wanted again, and any other run stays.
     """
-    noted = read_hint(lake, KEPT_PATH, ends_said) or {}
+    noted = read_hint(lake, KEPT_PATH, parse_ends) or {}
     there, ended = _runs_there(lake, noted)
     old = _of_games(lake, _old(ended, before), games)
     discarded = _of_games(lake, _discarded(lake, there.difference(ended), before), games)
@@ -119,7 +119,7 @@ def days_ago(days: float) -> dt.datetime:
 
 def ends_of_runs(lake: Lake) -> tuple[set[str], dict[str, str]]:
     """List the runs of a lake, and when those of them ended that have; nothing is written."""
-    return _runs_there(lake, read_hint(lake, KEPT_PATH, ends_said) or {})
+    return _runs_there(lake, read_hint(lake, KEPT_PATH, parse_ends) or {})
 
 
 def delete_ended(lake: Lake, run_id: str) -> None:
@@ -164,7 +164,7 @@ def _discarded(lake: Lake, run_ids: Collection[str], before: dt.datetime) -> lis
     old = []
     for run_id in sorted(run_ids):
         when = discarded_at(lake, run_id)
-        if when is not None and time_said(when) < before:
+        if when is not None and parse_time(when) < before:
             old.append(run_id)
     if not old:
         return []
@@ -177,9 +177,9 @@ def _run_of(record: dict[str, Any]) -> str:
 
 
 def _end(finished_at: str) -> str:
-    return time_said(finished_at).isoformat(timespec="seconds")
+    return parse_time(finished_at).isoformat(timespec="seconds")
 
 
-def ends_said(told: dict[str, Any]) -> dict[str, str]:
+def parse_ends(told: dict[str, Any]) -> dict[str, str]:
     """Read when runs have ended, by id. Raises ValueError or TypeError."""
     return {run_id: _end(when) for run_id, when in told.items()}

@@ -32,8 +32,7 @@ from nightgrid.archive.ingest.puzzles import (
     read_puzzle_table,
 )
 from nightgrid.archive.lake.conforming import conform
-from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.json_files import CONTENT_ERRORS, read_json, write_json
 from nightgrid.archive.lake.location import is_missing, make_folder
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
@@ -206,7 +205,7 @@ def _made_before(lake: Lake, path: str) -> tuple[bool, dict[str, int] | None]:
         if about is None:
             return True, None
         return False, {name: int(about[name]) for name in ("puzzles", "rows", "quarantined")}
-    except (DamagedFileError, KeyError, TypeError, ValueError):
+    except CONTENT_ERRORS:
         return False, None
 
 

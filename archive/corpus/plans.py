@@ -45,7 +45,10 @@ def read_corpus_plan(lake: Lake, path: str) -> CorpusPlan | None:
 
     Raises DamagedFileError for a file that does not say so.
     """
-    return read_as(lake, path, _plan)
+    plan = read_as(lake, path, _plan)
+    if plan is not None and path != corpus_plan_path(plan.corpus_id):
+        raise DamagedFileError(f"{path} is about corpus {plan.corpus_id!r:.40}")
+    return plan
 
 
 def corpus_plans(lake: Lake) -> Iterator[CorpusPlan]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.conforming import columns_to_read, conform, select, shaped
-from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
+from nightgrid.archive.lake.faults import DamagedFileError, ForeignFileError, NewerSchemaError
 from nightgrid.archive.lake.row_sums import (
     FileSums,
     RowSums,
@@ -195,9 +195,9 @@ def check_file(file: TableFile, file_bytes: int, path: str) -> None:
     """Look at the footer of a file of the lake before it is read.
 
     Raises NewerSchemaError for a file that a later version of this program has written,
-    DamagedFileError for one that another program has written, one that says it has far more values
-    than its bytes can tell, and one whose columns have other names or types than they were written
-    with.
+    ForeignFileError for one that another program has written, DamagedFileError for one that says it
+    has far more values than its bytes can tell, and for one whose columns have other names or types
+    than they were written with.
     """
     try:
         check_footer(file.metadata, file_bytes, file.row_groups)
@@ -206,8 +206,9 @@ def check_file(file: TableFile, file_bytes: int, path: str) -> None:
     schema = file.schema_arrow
     mark = (schema.metadata or {}).get(_VERSION)
     if mark is None:
-        # A text that is stored once and stands in each of its rows shows too late what it takes.
-        raise DamagedFileError(f"{path} is foreign: another program wrote it")
+        # It is not read: a text that is stored once may stand in each of its rows, and take more
+        # memory than there is.
+        raise ForeignFileError(f"{path} is foreign: another program wrote it")
     text = mark.decode("ascii", "replace")
     if text.isdigit() and int(text) > SCHEMA_VERSION:
         raise NewerSchemaError(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Never, TypeVar
+from typing import Any, TypeVar
 from zlib import crc32
 
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
@@ -15,9 +16,12 @@ from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 
 Found = TypeVar("Found")
-NOT_SAID = (PermanentError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+CONTENT_ERRORS = (
+    PermanentError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError,
+    RecursionError,
+)  # fmt: skip
 """What tells that an object is not what it should be: a key that is missing, a value of another
-kind or out of range."""
+kind or out of range, too many values within one another."""
 CHECK = "check"
 """The key of a checksum of all others, in files whose every character counts."""
 
@@ -28,7 +32,8 @@ def read_json(lake: Lake, path: str) -> dict[str, Any] | None:
     Raises DamagedFileError for anything but a JSON object, and where its checksum says so.
     """
     try:
-        value = json.loads(lake.read_bytes(path), parse_constant=_no_number)
+        data = lake.read_bytes(path)
+        value = json.loads(data, parse_constant=_finite, parse_float=_finite)
     except MissingFileError:
         return None
     except (ValueError, RecursionError) as error:
@@ -50,12 +55,12 @@ def read_as(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) -> F
     value = read_json(lake, path)
     try:
         return None if value is None else read(value)
-    except NOT_SAID as error:
-        raise DamagedFileError(f"{path} is damaged: {not_said(error)}") from error
+    except CONTENT_ERRORS as error:
+        raise DamagedFileError(f"{path} is damaged: {describe_fault(error)}") from error
 
 
-def not_said(error: Exception) -> str:
-    """Say what an object lacks of which something could not be made; `error` is one of NOT_SAID."""
+def describe_fault(error: Exception) -> str:
+    """Say what is wrong with an object; `error` is one of CONTENT_ERRORS."""
     missing = isinstance(error, KeyError) and error.args
     return f"{error.args[0]} is missing" if missing else f"{error!s:.80}"
 
@@ -68,7 +73,7 @@ def read_hint(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) ->
         return None
 
 
-def time_said(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     """Read a time as files say it, with its offset. Raises ValueError or TypeError."""
     found = datetime.fromisoformat(text)
     if found.tzinfo is None:
@@ -98,9 +103,12 @@ def write_json(
     lake.write_bytes(path, data, durable=durable)
 
 
-def _no_number(text: str) -> Never:
-    """Refuse NaN and Infinity, which are no JSON: no file of the lake is written with them."""
-    raise ValueError(f"{text} is no number of JSON")
+def _finite(text: str) -> float:
+    """Read a number, but NaN, Infinity and what is as large: no file is written with them."""
+    found = float(text)
+    if not math.isfinite(found):
+        raise ValueError(f"{text} is no number of JSON")
+    return found
 
 
 def _check_of(value: Mapping[str, Any]) -> str:

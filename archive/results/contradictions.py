@@ -119,7 +119,7 @@ def compared_path(game: str) -> str:
 
 def is_compared(lake: Lake, question: Question) -> bool:
     """Tell whether all answers of this version were compared with those of versions before it."""
-    known = read_hint(lake, compared_path(question.game), dict)
+    known = read_hint(lake, compared_path(question.game), _compared)
     return known is not None and known.get(_about(question)) == question.solver_version
 
 
@@ -135,7 +135,7 @@ def note_contradicted(lake: Lake, question: Question, count: int) -> None:
 
 def contradicted_count(lake: Lake, game: str) -> int | None:
     """Read how many contradictions the last comparisons found in a game; None: none was made."""
-    known = read_hint(lake, compared_path(game), dict)
+    known = read_hint(lake, compared_path(game), _compared)
     if known is None or not isinstance(counts := known.get(CONTRADICTED), dict):
         return None
     return sum(count for count in counts.values() if isinstance(count, int))
@@ -143,7 +143,7 @@ def contradicted_count(lake: Lake, game: str) -> int | None:
 
 def recount_contradicted(lake: Lake, game: str, version: str) -> None:
     """Count anew what contradicts the present version, in the questions that were compared."""
-    known = read_hint(lake, compared_path(game), dict) or {}
+    known = read_hint(lake, compared_path(game), _compared) or {}
     counts = known.get(CONTRADICTED)
     for about in list(counts) if isinstance(counts, dict) else ():
         ask, rules, lexicon_id = about.split("\n")
@@ -159,12 +159,22 @@ def recount_contradicted(lake: Lake, game: str, version: str) -> None:
 
 def _note(lake: Lake, question: Question, more: Mapping[str, str], count: int) -> None:
     path = compared_path(question.game)
-    known = read_hint(lake, path, dict) or {}
+    known = read_hint(lake, path, _compared) or {}
     counts = known.get(CONTRADICTED)
     counts = counts if isinstance(counts, dict) else {}
     told = {**known, **more, CONTRADICTED: {**counts, _about(question): count}}
     if told != known:
         write_json(lake, path, told, durable=False)
+
+
+def _compared(told: dict[str, Any]) -> dict[str, Any]:
+    """Read what was compared; earlier versions did not count what contradicts."""
+    for about, count in told.get(CONTRADICTED, {}).items():
+        ask, _, _ = about.split("\n")
+        Ask.parse(ask)
+        if not isinstance(count, int):
+            raise TypeError(f"{about!r:.40} has {count!r:.40}")
+    return told
 
 
 def _about(question: Question) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 import pyarrow as pa
 
@@ -14,7 +15,7 @@ from nightgrid.archive.corpus.plans import corpus_plan_path, read_corpus_plan
 from nightgrid.archive.games import archive_plug, has_plug
 from nightgrid.archive.lake import tables
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.json_files import read_as, read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.record_files import (
@@ -27,6 +28,7 @@ from nightgrid.workers.runs.finishing.ended import check_table
 from nightgrid.workers.runs.interests import read_interest_file
 from nightgrid.workers.runs.manifest import read_about, read_done_file, read_segment
 from nightgrid.workers.runs.status import read_cancelled_file
+from nightgrid.workers.upkeep import parse_ends
 
 
 class Mend(StrEnum):
@@ -70,7 +72,11 @@ def _puzzles(_: Lake, match: re.Match[str]) -> pa.Schema:
 
 
 def _corpus_puzzles(lake: Lake, match: re.Match[str]) -> pa.Schema | None:
-    plan = read_corpus_plan(lake, corpus_plan_path(match["id"]))
+    try:
+        plan = read_corpus_plan(lake, corpus_plan_path(match["id"]))
+    except DamagedFileError:
+        # The plan has a finding of its own; the boards are checked as they were written.
+        return None
     return archive_plug(plan.game).puzzles() if plan is not None and has_plug(plan.game) else None
 
 
@@ -133,6 +139,8 @@ def _table(pattern: str, schema: pa.Schema | SchemaOf, mend: Mend) -> Kind:
         wanted = schema_of(lake, match)
         if wanted is not None:
             check_table(lake, path, wanted)
+        else:
+            _rows(lake, path, match)
 
     return Kind(pattern=re.compile(pattern + "$"), check=check, mend=mend, schema=schema_of)
 
@@ -172,7 +180,7 @@ KINDS: tuple[Kind, ...] = (
     _kind(_RUN + r"/(sample|attempts/[\w-]+|started/[\w-]+)\.json", _json, Mend.FORGET),
     _table(_RUN + r"/parts/seg-\d{5}-chunk-\d{5}\.parquet", tables.PARTS, Mend.WORK),
     _kind(_RUN + r"/frontier/[\w-]+\.parquet", lambda *_: None, Mend.FORGET),
-    _kind(r"runs/kept\.json", _json, Mend.FORGET),
+    _kind(r"runs/kept\.json", _read_by(partial(read_as, read=parse_ends)), Mend.FORGET),
     _kind(r"runs/nightly/[^/]+\.json", _json, Mend.FORGET),
     _kind(r"runs/ondemand/[^/]+\.budget\.json", _read_by(read_raised_file), Mend.FORGET),
     _kind(r"runs/ondemand/[^/]+\.json", _read_by(read_record_file), Mend.JOB),

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.json_files import read_hint, time_said, write_json
+from nightgrid.archive.lake.json_files import parse_time, read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.views.catalogue import view_named
@@ -164,7 +164,7 @@ def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> 
     revised = revised.filter(pc.greater_equal(revised.column("date"), since))
     faulty = (day for day in quarantine.column("date").to_pylist() if day and day >= since)
     found = ranks.filter(pc.equal(ranks.column("status"), "solved"))
-    night = read_hint(lake, f"gold/nightly-{name}.json", _night_said) or {}
+    night = read_hint(lake, f"gold/nightly-{name}.json", _parse_night) or {}
     return GameFigures(
         name=name,
         title=game_plug(name).title,
@@ -190,18 +190,19 @@ def _by_ranker(table: pa.Table) -> dict[str, list[Row]]:
     return found
 
 
-def _night_said(told: dict[str, Any]) -> Row:
+def _parse_night(told: dict[str, Any]) -> Row:
     _ended(told)
     return told
 
 
-def _nights_said(told: dict[str, Any]) -> list[dict[str, Any]]:
+def _parse_nights(told: dict[str, Any]) -> list[dict[str, Any]]:
     """Read the nights before, as `_night_value` writes them; earlier versions said less of each."""
     nights = [dict(night) for night in told["nights"]]
     for night in nights:
         _ended(night)
         for figures in night.get("games", {}).values():
-            list(map(int, figures.values()))
+            for figure in figures.values():
+                int(figure)
         int(night.get("quarantine", 0))
         for puzzle_id, status, _ in night.get("answers", {}).values():
             if not isinstance(puzzle_id, str) or not isinstance(status, str):
@@ -211,12 +212,12 @@ def _nights_said(told: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _ended(night: Row) -> dt.datetime | None:
     ended_at = night.get("ended_at")
-    return None if ended_at is None else time_said(ended_at)
+    return None if ended_at is None else parse_time(ended_at)
 
 
 def _compared(lake: Lake, figures: Figures, revisions: pa.Table) -> Figures:
     """Add to the figures what has changed since the report of the night before."""
-    kept = read_hint(lake, NIGHTS_PATH, _nights_said) or []
+    kept = read_hint(lake, NIGHTS_PATH, _parse_nights) or []
     night_value = _night_value(figures)
     earlier = [night for night in kept if night.get("ended_at") != night_value["ended_at"]]
     before = earlier[-1] if earlier else None
@@ -232,7 +233,7 @@ def _compared(lake: Lake, figures: Figures, revisions: pa.Table) -> Figures:
 
 def keep(lake: Lake, figures: Figures) -> None:
     """Save the figures of this report, with which that of the next night is compared."""
-    kept = read_hint(lake, NIGHTS_PATH, _nights_said) or []
+    kept = read_hint(lake, NIGHTS_PATH, _parse_nights) or []
     night_value = _night_value(figures)
     nights = [night for night in kept if night.get("ended_at") != night_value["ended_at"]]
     # Counts are kept of the last two alone: the one before, and this one.

@@ -8,6 +8,7 @@ from typing import Any
 
 from celery import Task
 
+from nightgrid.archive.lake.faults import NoRoomError
 from nightgrid.solvers.errors import NightgridError, RefusalError, TransientError
 from nightgrid.workers.broker.heartbeat_thread import AcknowledgedRequest
 from nightgrid.workers.broker.queues import LOG_HEADER, TRACE_HEADER
@@ -20,6 +21,9 @@ from nightgrid.workers.tracing import continued
 
 log = get_logger("nightgrid.worker")
 
+CANNOT_WORK = (RefusalError, NoRoomError)
+"""What keeps this worker from working, and may not keep another one: each may have a disk, or a
+quota, of its own."""
 TASK_PREFIX = "nightgrid."
 """Begins the names of tasks; figures leave it out."""
 
@@ -27,13 +31,13 @@ TASK_PREFIX = "nightgrid."
 class NightgridTask(Task):  # type: ignore[misc]
     """Base of every task: TransientError is retried here, anything else goes to the driver.
 
-    A RefusalError goes there as well: this process would refuse again.
+    What is in CANNOT_WORK goes there as well: this process would refuse again.
     """
 
     abstract = True
     Request = AcknowledgedRequest
     autoretry_for = (TransientError,)
-    dont_autoretry_for = (RefusalError,)
+    dont_autoretry_for = CANNOT_WORK
     max_retries = 2
     retry_backoff = 1
     retry_backoff_max = 10

@@ -11,13 +11,12 @@ import redis
 from celery import signals
 from celery.exceptions import TimeLimitExceeded
 
-from nightgrid.archive.lake.faults import NoRoomError
-from nightgrid.solvers.errors import RefusalError, TransientError
+from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
 from nightgrid.workers.broker.notices.job_refusals import others_may_work, record_job_refusal
 from nightgrid.workers.broker.worker_keys import record_refusal
-from nightgrid.workers.celery_worker.base_task import TASK_PREFIX
+from nightgrid.workers.celery_worker.base_task import CANNOT_WORK, TASK_PREFIX
 from nightgrid.workers.celery_worker.this_worker import (
     SETTINGS,
     WORKER_ID,
@@ -30,10 +29,6 @@ from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.run_files import ChunkRef
 
 log = get_logger("nightgrid.worker")
-
-CANNOT_WORK = (RefusalError, NoRoomError)
-"""What keeps this worker from working, and may not keep another one: each may have a disk, or a
-quota, of its own."""
 
 
 @signals.task_failure.connect  # type: ignore[untyped-decorator]

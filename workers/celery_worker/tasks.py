@@ -7,11 +7,10 @@ from typing import Any
 
 from celery import Task
 
-from nightgrid.solvers.errors import RefusalError
 from nightgrid.workers.app import RANK_BOARDS, SHARE_ONDEMAND, SOLVE_CHUNK, SOLVE_ONDEMAND, app
 from nightgrid.workers.broker.notices.job_notifications import notify_of_job
 from nightgrid.workers.broker.queues import ABOUT_HEADER
-from nightgrid.workers.celery_worker.base_task import NightgridTask, header
+from nightgrid.workers.celery_worker.base_task import CANNOT_WORK, NightgridTask, header
 from nightgrid.workers.celery_worker.this_worker import (
     SETTINGS,
     WORKER_ID,
@@ -98,7 +97,7 @@ def rank_boards(task: Task, message: dict[str, Any]) -> dict[str, Any]:
         report = rank_message(lake, message, SETTINGS, WORKER_ID, about, watcher)
         notify_of_job(client, SETTINGS, about)
         return report
-    except RefusalError:
+    except CANNOT_WORK:
         # The driver sends it again: another worker may take it meanwhile.
         time.sleep(SETTINGS.refusal_pause_seconds)
         raise

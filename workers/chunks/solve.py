@@ -29,7 +29,7 @@ from nightgrid.workers.chunks.solved_rows import list_solutions, solve_rows
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
 from nightgrid.workers.figures import note_rows
 from nightgrid.workers.logs import bind
-from nightgrid.workers.runs.attempts import read_attempts, read_start, write_start
+from nightgrid.workers.runs.attempts import Start, read_attempts, read_start, write_start
 from nightgrid.workers.runs.listed_files import tidy_files
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -64,16 +64,17 @@ def solve_chunk(
     that is not about one puzzle. Ids of the run and chunk stay bound to lines of the log.
     """
     bind(run=ref.run_id, chunk=ref.name)
+    start = Start(attempt=ref.attempt, worker=worker, started_at=time.time())
     with watching(watcher, ref.run_id, run_cancel_check(lake, ref.run_id)) as stop:
         try:
-            return _worked(lake, ref, settings, worker, stop)
+            return _worked(lake, ref, settings, start, stop)
         except Exception as error:
             is_stopped = stop is not None and stop.reason_code is not None
             if is_stopped and not isinstance(error, RefusalError):
                 # What a search raises that was stopped says nothing of the puzzle.
-                return _stopped(lake, ref, worker)
+                return _stopped(lake, ref, start)
             if isinstance(error, TransientError):
-                _take_note_back(lake, ref, worker)
+                _take_note_back(lake, ref, start)
             raise
 
 
@@ -86,23 +87,25 @@ def _name_work(game: Game[Any, Any], rows: pa.Table) -> None:
             bind(puzzle=game.puzzle_id(game.from_arrays(arrays_of(rows), 0)))
 
 
-def _take_note_back(lake: Lake, ref: ChunkRef, worker: str) -> None:
-    """Delete the note of a worker that is not at work: it would count as a death."""
+def _take_note_back(lake: Lake, ref: ChunkRef, start: Start) -> None:
+    """Delete the note of a worker that is not at work: it would count as a death.
+
+    That of another process stays, which may be of the same worker.
+    """
     with suppress(NightgridError):
-        start = read_start(lake, ref)
-        if start is not None and start.worker == worker:
+        if read_start(lake, ref) == start:
             lake.delete(ref.started_path, durable=False)
 
 
-def _stopped(lake: Lake, ref: ChunkRef, worker: str) -> ChunkReport:
+def _stopped(lake: Lake, ref: ChunkRef, start: Start) -> ChunkReport:
     if drops_states(lake, ref.run_id):
         drop_frontiers(lake, ref.run_id, [ref.key])
-    _take_note_back(lake, ref, worker)
+    _take_note_back(lake, ref, start)
     return ChunkReport(ref=ref, rows=0, state="stale")
 
 
 def _worked(
-    lake: Lake, ref: ChunkRef, settings: Settings, worker: str, stop: Stop | None
+    lake: Lake, ref: ChunkRef, settings: Settings, start: Start, stop: Stop | None
 ) -> ChunkReport:
     with refusing():
         state = _superseded(lake, ref)
@@ -113,7 +116,7 @@ def _worked(
         rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
         game = _planned_for(game_of(lake, run.question), run)
         _name_work(game, rows)
-        write_start(lake, ref, worker, time.time())
+        write_start(lake, ref, start.worker, start.started_at)
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:
         kept_tables.drop()
@@ -133,7 +136,7 @@ def _worked(
     if part is None:
         return ChunkReport(ref=ref, rows=0, state="done")
     if run.budget.stopped is not None:
-        return _stopped(lake, ref, worker)
+        return _stopped(lake, ref, start)
     with refusing():
         with span("file", rows=rows.num_rows):
             created = lake.create_table(ref.result_path, part)

@@ -169,11 +169,11 @@ def read_request_file(lake: Lake, path: str) -> dict[str, Any] | None:
 
 
 def _checked(note: dict[str, Any]) -> dict[str, Any]:
-    for name, kinds in (("sends", int), ("submitted_at", float | int)):
-        if not isinstance(note[name], kinds):
+    if not isinstance(note["sends"], int):
+        raise TypeError(f"sends is {note['sends']!r:.40}")
+    for name in ("submitted_at", "ended_at"):
+        if not isinstance({"ended_at": 0, **note}[name], float | int):
             raise TypeError(f"{name} is {note[name]!r:.40}")
-    if not isinstance(note.get("ended_at", 0.0), float | int):
-        raise TypeError(f"ended_at is {note['ended_at']!r:.40}")
     # A later version may say more of the boards: its workers read that.
     boards, ranker = note["message"]["boards"], note["message"]["ranker"]
     if not (isinstance(ranker, str) and isinstance(boards, list) and boards):
@@ -229,6 +229,9 @@ class RankingKeeper:
         except DamagedFileError as error:
             aside = set_aside(self._lake, path)
             log.warning("request set aside", path=path, now=aside, reason=str(error))
+            self._lake.delete(attempts_path(ranking_id), durable=False)
+            drop_interests(self._lake, ranking_id)
+            notify_of_job(self._client, self._settings, ranking_id)
             return
         if note is None or note.get("failed") or note.get(CANCELLED):
             return

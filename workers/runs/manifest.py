@@ -11,7 +11,13 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 
 from nightgrid.archive.lake.faults import DamagedFileError, NotInLakeError
-from nightgrid.archive.lake.json_files import NOT_SAID, not_said, read_as, read_json, time_said
+from nightgrid.archive.lake.json_files import (
+    CONTENT_ERRORS,
+    describe_fault,
+    parse_time,
+    read_as,
+    read_json,
+)
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.algebra import Budget
@@ -34,7 +40,7 @@ from nightgrid.workers.runs.run_files import (
 
 _ORIGINS = b"nightgrid.segment"
 """Where the metadata of a segment's schema say why it exists."""
-_NUMBERS = ("puzzle_count", "poison_count", "divided_count", "split_ahead", "solution_bytes")
+_NUMBERS = ("puzzle_count", "poison_count", "divided_count", "split_ahead")
 """What a plan may say besides, as whole numbers; earlier ones say less."""
 NO_JOBS = pa.nulls(0, pa.int64())
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
@@ -162,8 +168,10 @@ def _asked(about: dict[str, Any]) -> dict[str, Any]:
     Question.from_json(about)
     Budget(**about["budget"])
     Retry(about.get("retry") or "all")
+    if not isinstance(about.get("solution_bytes"), int | None):
+        raise TypeError(f"solution_bytes is {about['solution_bytes']!r:.40}")
     for name in _NUMBERS:
-        if not isinstance(about.get(name, 0), int | None):
+        if not isinstance(about.get(name, 0), int):
             raise TypeError(f"{name} is {about[name]!r:.40}")
     return about
 
@@ -201,10 +209,11 @@ def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
     path = segment_path(run_id, number)
     text = (lake.schema(path).metadata or {}).get(_ORIGINS)
     chunk_rows = tuple(lake.row_groups(path))
+    # Runs of earlier versions say it in a file beside the segment.
+    beside = f"{path.removesuffix('.parquet')}.json"
+    told = read_json(lake, beside) if text is None else None
     try:
-        # Runs of earlier versions say it in a file beside the segment.
-        beside = f"{path.removesuffix('.parquet')}.json"
-        about: Any = read_json(lake, beside) if text is None else json.loads(text)
+        about: Any = told if text is None else json.loads(text)
         return Segment(
             number=number,
             kind=_KINDS[about["kind"]],
@@ -213,8 +222,8 @@ def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
             chunk_cost_s=tuple(float(cost) for cost in about.get("cost_s", ())),
             divided=bool(about.get("divided", False)),
         )
-    except NOT_SAID as error:
-        why = f"{path} does not say why it exists: {not_said(error)}"
+    except CONTENT_ERRORS as error:
+        why = f"{path} does not say why it exists: {describe_fault(error)}"
         raise DamagedFileError(why) from error
 
 
@@ -282,7 +291,7 @@ def read_done_file(lake: Lake, path: str) -> dict[str, Any] | None:
 
 
 def _done(about: dict[str, Any]) -> dict[str, Any]:
-    time_said(about["finished_at"])
+    parse_time(about["finished_at"])
     if not isinstance(about["result_count"], int):
         raise TypeError(f"result_count is {about['result_count']!r:.40}")
     if not isinstance(about["results"], str | None):

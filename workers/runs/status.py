@@ -8,7 +8,7 @@ from itertools import chain, count
 from typing import Any
 
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_as, time_said, write_json
+from nightgrid.archive.lake.json_files import parse_time, read_as, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import result_path
 from nightgrid.archive.results.solution_files import files_folder
@@ -84,7 +84,7 @@ def read_cancelled_file(lake: Lake, path: str) -> tuple[str, bool] | None:
     """
 
     def said(about: dict[str, Any]) -> tuple[str, bool]:
-        time_said(about["cancelled_at"])
+        parse_time(about["cancelled_at"])
         return about["cancelled_at"], bool(about.get("drop_states"))
 
     return read_as(lake, path, said)

@@ -42,7 +42,13 @@ def beside_foreign_files(field: Field, folder: Path) -> Found:
         lake.write_bytes(f"{name}/notes.parquet", HARMS["foreign"](b"") or b"")
         lake.write_bytes(f"{name}/notes.txt", b"mine")
     found = field.after_night(lake, 2 * len(folders))
-    gone = [n for n in folders if lake.read_bytes(f"{n}/notes.txt") != b"mine"]
+    foreign = HARMS["foreign"](b"")
+    gone = [
+        name
+        for name in folders
+        if lake.read_bytes(f"{name}/notes.txt") != b"mine"
+        or lake.read_bytes(f"{name}/notes.parquet") != foreign
+    ]
     return found if not gone else Found(struck=1, said="", bad=f"{gone} were changed")
 
 

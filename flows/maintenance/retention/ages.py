@@ -17,14 +17,14 @@ import pyarrow.compute as pc
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_hint, time_said, write_json
+from nightgrid.archive.lake.json_files import parse_time, read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, EDITIONS, RESULTS
 from nightgrid.archive.merging.files import sizes_of
 from nightgrid.archive.merging.without import keys_in
 from nightgrid.archive.results.files import RESULT_FILES
 from nightgrid.archive.skipped_files import skip_file
-from nightgrid.workers.upkeep import delete_ended, ends_of_runs, ends_said
+from nightgrid.workers.upkeep import delete_ended, ends_of_runs, parse_ends
 
 UNSETTLED = dt.timedelta(days=2)
 """Boards whose files are younger may be of a question or a count that is under way: they are kept
@@ -78,8 +78,8 @@ def aged_rows(lake: Lake, game: str, before: dt.datetime) -> AgedRows:
     puzzles = read_puzzle_table(lake, game, ["puzzle_id"]).column("puzzle_id")
     stands = editions.group_by("puzzle_id").aggregate([("date", "max")])
     there, ends = ends_of_runs(lake)
-    told = read_hint(lake, ends_path(game), ends_said) or {}
-    old = {run_id: when for run_id, when in {**told, **ends}.items() if time_said(when) < before}
+    told = read_hint(lake, ends_path(game), parse_ends) or {}
+    old = {run_id: when for run_id, when in {**told, **ends}.items() if parse_time(when) < before}
     rows = _read(lake, game)
     date = stands.column("date_max").take(
         pc.index_in(rows.column("puzzle_id"), value_set=stands.column("puzzle_id"))
@@ -143,7 +143,7 @@ def drop_runs_of(lake: Lake, game: str, aged: AgedRows, run_ids: Collection[str]
     if not mine:
         return 0
     freed = sum(sum(lake.sizes(f"runs/run={run_id}").values()) for run_id in mine)
-    told = read_hint(lake, ends_path(game), ends_said) or {}
+    told = read_hint(lake, ends_path(game), parse_ends) or {}
     write_json(lake, ends_path(game), {**told, **mine}, checked=True)
     for run_id in mine:
         delete_ended(lake, run_id)

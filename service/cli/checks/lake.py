@@ -149,7 +149,7 @@ def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
         except DamagedFileError as error:
             yield Finding("lake", "failure", str(error), _AGAINST_DAMAGE)
             continue
-        version = about.get(b"nightgrid.schema_version", b"none").decode()
+        version = about.get(b"nightgrid.schema_version", b"").decode()
         if version not in map(str, READABLE_VERSIONS):
             yield Finding(
                 "lake",

@@ -123,8 +123,8 @@ def test_harm_to_a_file_of_each_kind_is_found(lake: Lake, kind: str) -> None:
     for path in harmed:
         harm(lake, path, kind)
     named = {found.path: found for found in findings(lake)}
-    # A foreign Parquet file is one, and no JSON; gold is read whatever its columns are.
-    assert harmed - named.keys() <= {path for path in harmed if path.startswith("gold/")}
+    # A foreign Parquet file is one, and no JSON.
+    assert harmed <= named.keys()
     assert all(found.what and found.advice for found in named.values())
 
 
@@ -255,6 +255,7 @@ def test_a_foreign_file_among_results_stops_nothing_and_is_named(
     assert list(skipped_files()) == ["results/notes.parquet"]
     forget(*skipped_files())
     assert work_night(night_of(lake, worked[1])).games[0].already_known == 12
+    assert lake.read_bytes("results/notes.parquet") == HARMS["foreign"](b""), "it is left alone"
     lake.delete("results/notes.parquet")
     assert [row for row in answers(lake) if row in before] == before
     forget(*skipped_files())

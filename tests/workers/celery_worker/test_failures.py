@@ -9,6 +9,7 @@ from nightgrid.archive.lake.faults import NoRoomError
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
 from nightgrid.workers.celery_worker import failures
+from nightgrid.workers.celery_worker.base_task import NightgridTask
 from nightgrid.workers.runs.run_files import ChunkRef
 
 REF = ChunkRef(run_id="0" * 32, segment=0, chunk=0)
@@ -52,3 +53,8 @@ def test_a_worker_without_room_leaves_jobs_to_others(told):
 
 def vars_of(ref):
     return {"run_id": ref.run_id, "segment": ref.segment, "chunk": ref.chunk}
+
+
+def test_no_task_tries_again_by_itself_what_its_worker_cannot_work():
+    """Given a fault of the worker, Then Celery sends no message of its own: another may take it."""
+    assert set(NightgridTask.dont_autoretry_for) == {RefusalError, NoRoomError}

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import (
     DamagedFileError,
+    ForeignFileError,
     MissingFileError,
     NewerSchemaError,
     set_aside,
@@ -129,9 +130,12 @@ def is_foreign(lake: Lake, path: str) -> bool:
     if _OURS.search(path):
         return False
     try:
-        return b"nightgrid.table" not in (lake.schema(path).metadata or {})
+        lake.schema(path)
+    except ForeignFileError:
+        return True
     except DamagedFileError:
         return False
+    return False
 
 
 def ended_runs(lake: Lake, paths: list[str]) -> dict[str, int]:

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from nightgrid.archive.lake.json_files import read_hint, read_json, write_json
+from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
@@ -30,6 +31,7 @@ from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
     has_plan,
     has_run,
+    read_about,
     read_segments,
     segment_metadata,
 )
@@ -123,7 +125,10 @@ def plan_run(
 
 def _listed_less(asking: Asking, run_id: str) -> bool:
     """Tell whether a run of this name was bounded to fewer bytes of solutions."""
-    about = read_hint(asking.lake, asked_path(run_id), dict) or {}
+    try:
+        about = read_about(asking.lake, asked_path(run_id)) or {}
+    except DamagedFileError:
+        about = {}
     had, wanted = about.get("solution_bytes"), _solution_bytes(asking)
     return wanted is not None and bool(about) and (had is None or had < wanted)
 
@@ -175,7 +180,7 @@ def extend_run(
         except SegmentTakenError:
             continue
         plan.estimator.keep_sample(run_id)
-        begun = read_json(lake, asked_path(run_id)) or {}
+        begun = read_about(lake, asked_path(run_id)) or {}
         _write_plan(asking, run_id, begun.get("puzzle_count", 0), plan, known_count)
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nightgrid.archive.lake.json_files import NOT_SAID, not_said
+from nightgrid.archive.lake.json_files import CONTENT_ERRORS, describe_fault
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import frontier_schema
 from nightgrid.solvers.canonical import canonical_json
@@ -153,8 +153,8 @@ def _about(file: pq.ParquetFile, part: StagePart, path: str) -> dict[str, Any]:
             raise LostFrontierError(f"{path} does not hold the states of layer {part.layer}")
         if not 0 <= part.buckets[0] <= part.buckets[1] < len(begins):
             raise LostFrontierError(f"{path} has no buckets {part.buckets}")
-    except NOT_SAID as error:
-        raise LostFrontierError(f"{path} is damaged: {not_said(error)}") from error
+    except CONTENT_ERRORS as error:
+        raise LostFrontierError(f"{path} is damaged: {describe_fault(error)}") from error
     return about
 
 
