@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 import pytest
 import toy_game as toy
 
+from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.app import SOLVE_ONDEMAND, client_app
 from nightgrid.workers.broker.connection import connect
@@ -133,9 +134,9 @@ def test_messages_of_runs_that_are_over_want_no_processes(server, name):
     settings, client = server
     lake = Lake.open(settings.lake)
     over, open_ = (uuid.uuid4().hex for _ in range(2))
-    lake.write_bytes(
-        f"{folder(over)}/{name}", b'{"results": "results/a.parquet", "result_count": 0}'
-    )
+    at = "2026-11-27T00:00:00+00:00"
+    ended = {"finished_at": at, "results": None, "result_count": 0, "statuses": {}}
+    write_json(lake, f"{folder(over)}/{name}", ended | {"cancelled_at": at})
     write_heartbeat(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 4})
     for chunk, run_id in enumerate((over, over, open_)):
         key = f"{key_prefix(settings)}unacked"
