@@ -145,7 +145,7 @@ def crash_before_rename(scene: Scene) -> None:
 def fill_disk(scene: Scene) -> None:
     """Let no write into the lake succeed for a while."""
     path = scene.cluster.notes / DISK_FULL
-    with scene.strike("disk full"):
+    with scene.strike("disk full", scene.held()):
         path.touch()
         time.sleep(DISK_FULL_S)
         path.unlink()
@@ -182,7 +182,7 @@ def full(disk: Disk) -> Callable[[Scene], None]:
     """Make a fault of a disk that fills up and is freed again."""
 
     def strike(scene: Scene) -> None:
-        with scene.strike("disk full"):
+        with scene.strike("disk full", scene.held()):
             disk.fill()
             time.sleep(DISK_FULL_S)
             disk.free()

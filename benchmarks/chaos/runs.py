@@ -113,11 +113,14 @@ class Scene:
         return frozenset(begun - self._names("parts"))
 
     @contextmanager
-    def strike(self, kind: str) -> Iterator[None]:
-        """Note what was in hand while a blow fell, which is struck in the body."""
+    def strike(self, kind: str, held: frozenset[str] = frozenset()) -> Iterator[None]:
+        """Note what was in hand while a blow fell, which is struck in the body.
+
+        `held` is what was in hand before a blow that lasts: workers hand it back meanwhile.
+        """
         at, done = time.time(), self.done()
         yield
-        self.blows.append(Blow(kind=kind, at=at, held=self.held(), done=done))
+        self.blows.append(Blow(kind=kind, at=at, held=held | self.held(), done=done))
 
     def executions(self) -> list[Execution]:
         """List what workers have begun."""

@@ -42,13 +42,9 @@ def beside_foreign_files(field: Field, folder: Path) -> Found:
         lake.write_bytes(f"{name}/notes.parquet", HARMS["foreign"](b"") or b"")
         lake.write_bytes(f"{name}/notes.txt", b"mine")
     found = field.after_night(lake, 2 * len(folders))
-    foreign = HARMS["foreign"](b"")
-    gone = [
-        name
-        for name in folders
-        if lake.read_bytes(f"{name}/notes.txt") != b"mine"
-        or lake.read_bytes(f"{name}/notes.parquet") != foreign
-    ]
+    gone = [name for name in folders if lake.read_bytes(f"{name}/notes.txt") != b"mine"]
+    if lake.read_bytes("results/notes.parquet") != HARMS["foreign"](b""):
+        gone.append("results")
     return found if not gone else Found(struck=1, said="", bad=f"{gone} were changed")
 
 
