@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_as
+from nightgrid.archive.lake.json_files import checked_value, read_as
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
 
@@ -65,8 +65,5 @@ def corpus_plans(lake: Lake) -> Iterator[CorpusPlan]:
 
 
 def _plan(told: dict[str, Any]) -> CorpusPlan:
-    said = {field.name: told[field.name] for field in fields(CorpusPlan)}
-    for name, value in said.items():
-        if not isinstance(value, int if name == "slices" else str):
-            raise TypeError(f"{name} is {value!r:.40}")
-    return CorpusPlan(**said)
+    kinds = {field.name: int if field.name == "slices" else str for field in fields(CorpusPlan)}
+    return CorpusPlan(**{name: checked_value(told, name, kind) for name, kind in kinds.items()})

@@ -20,7 +20,7 @@ from nightgrid.archive.lake.row_sums import (
     has_sums_of_groups,
     metadata_of,
 )
-from nightgrid.archive.lake.tables import DELTA_CODED, SCHEMA_VERSION
+from nightgrid.archive.lake.tables import DELTA_CODED, SCHEMA_VERSION, VERSION_KEY
 from nightgrid.archive.parquet_footers import FooterError, RowGroup, read_row_groups
 from nightgrid.archive.parquet_sizes import OversizeError, check_footer
 from nightgrid.solvers.errors import PermanentError
@@ -42,8 +42,6 @@ second ones: to look each up in a dictionary takes longer, and makes no less of 
 that others read they are not: not every reader knows how to put such numbers together."""
 
 _ARROW_SCHEMA = b"ARROW:schema"
-_VERSION = b"nightgrid.schema_version"
-"""Every version has left it in the metadata of each file."""
 _WRITTEN_TYPES = frozenset(
     kind.id
     for kind in (
@@ -204,7 +202,7 @@ def check_file(file: TableFile, file_bytes: int, path: str) -> None:
     except (FooterError, OversizeError) as error:
         raise DamagedFileError(f"{path}: {error}") from error
     schema = file.schema_arrow
-    mark = (schema.metadata or {}).get(_VERSION)
+    mark = (schema.metadata or {}).get(VERSION_KEY.encode())
     if mark is None:
         # It is not read: a text that is stored once may stand in each of its rows, and take more
         # memory than there is.

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.tables import VERSION_KEY
 
 UNSUMMED_TABLE = "frontier"
 """The table whose files carry no sums of their columns: gigabytes, of one column that no reader
@@ -159,7 +160,7 @@ def check_sums(sums: RowSums, metadata: Mapping[bytes, bytes] | None, path: str)
     metadata = metadata or {}
     text = metadata.get(ROW_SUMS.encode())
     if text is None:
-        if sums.may_lack or metadata.get(b"nightgrid.schema_version", b"") in _WITHOUT_SUMS:
+        if sums.may_lack or metadata.get(VERSION_KEY.encode(), b"") in _WITHOUT_SUMS:
             return
         raise DamagedFileError(f"{path} is foreign: another program wrote it")
     _compare(sums, text, path)

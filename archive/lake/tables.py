@@ -17,6 +17,8 @@ READABLE_VERSIONS = frozenset({1, 2, 3, 4, 5})
 else null."""
 
 
+VERSION_KEY = "nightgrid.schema_version"
+"""Where the metadata of every file say by which version of the schemas it was written."""
 DELTA_CODED = "nightgrid.delta_coded"
 """Metadata of a schema that names the column path whose texts are stored as what differs from the
 text before: small for sorted words."""
@@ -45,7 +47,7 @@ def fields(columns: str) -> list[pa.Field]:
 def _schema(
     name: str, columns: str | Iterable[pa.Field], *, delta_coded: str | None = None
 ) -> pa.Schema:
-    metadata = {"nightgrid.table": name, "nightgrid.schema_version": str(SCHEMA_VERSION)}
+    metadata = {"nightgrid.table": name, VERSION_KEY: str(SCHEMA_VERSION)}
     if delta_coded is not None:
         metadata[DELTA_CODED] = delta_coded
     return pa.schema(fields(columns) if isinstance(columns, str) else columns, metadata=metadata)

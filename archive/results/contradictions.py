@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.conforming import select
-from nightgrid.archive.lake.json_files import read_hint, write_json
+from nightgrid.archive.lake.json_files import checked_value, read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, rows_where
@@ -136,16 +136,15 @@ def note_contradicted(lake: Lake, question: Question, count: int) -> None:
 def contradicted_count(lake: Lake, game: str) -> int | None:
     """Read how many contradictions the last comparisons found in a game; None: none was made."""
     known = read_hint(lake, compared_path(game), _compared)
-    if known is None or not isinstance(counts := known.get(CONTRADICTED), dict):
+    if known is None or CONTRADICTED not in known:
         return None
-    return sum(count for count in counts.values() if isinstance(count, int))
+    return sum(known[CONTRADICTED].values())
 
 
 def recount_contradicted(lake: Lake, game: str, version: str) -> None:
     """Count anew what contradicts the present version, in the questions that were compared."""
     known = read_hint(lake, compared_path(game), _compared) or {}
-    counts = known.get(CONTRADICTED)
-    for about in list(counts) if isinstance(counts, dict) else ():
+    for about in known.get(CONTRADICTED, {}):
         ask, rules, lexicon_id = about.split("\n")
         question = Question(
             game=game,
@@ -160,8 +159,7 @@ def recount_contradicted(lake: Lake, game: str, version: str) -> None:
 def _note(lake: Lake, question: Question, more: Mapping[str, str], count: int) -> None:
     path = compared_path(question.game)
     known = read_hint(lake, path, _compared) or {}
-    counts = known.get(CONTRADICTED)
-    counts = counts if isinstance(counts, dict) else {}
+    counts = known.get(CONTRADICTED, {})
     told = {**known, **more, CONTRADICTED: {**counts, _about(question): count}}
     if told != known:
         write_json(lake, path, told, durable=False)
@@ -169,11 +167,10 @@ def _note(lake: Lake, question: Question, more: Mapping[str, str], count: int) -
 
 def _compared(told: dict[str, Any]) -> dict[str, Any]:
     """Read what was compared; earlier versions did not count what contradicts."""
-    for about, count in told.get(CONTRADICTED, {}).items():
+    for about in (counts := told.get(CONTRADICTED, {})):
         ask, _, _ = about.split("\n")
         Ask.parse(ask)
-        if not isinstance(count, int):
-            raise TypeError(f"{about!r:.40} has {count!r:.40}")
+        checked_value(counts, about, int)
     return told
 
 

@@ -10,9 +10,10 @@ import os
 import random
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -39,6 +40,8 @@ READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" "$0" && exe
 WORDY_BOARDS, WORDS = 600, 200
 SIDES, SIDE_LETTERS = 4, 3
 REFUSED_S = 60.0
+
+Trial: TypeAlias = Callable[[Path, pa.Table, pa.Table, int], Aftermath]
 
 
 def until_refused(workers: int = 1) -> Callable[[Scene], None]:
@@ -108,11 +111,15 @@ def two_lakes(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> 
             return runs.run(made, boards, fault, seed=seed, expected=expected)
 
 
-def another_version(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
-    """Let a worker of another solver version serve the same queues."""
-    with cluster(folder, hosts=1, environment=PAUSE) as made:
-        made.join(**OTHER_VERSION)
-        return runs.run(made, boards, until_refused(), seed=seed, expected=expected)
+def beside_one(environment: Mapping[str, str]) -> Trial:
+    """Make a trial of a worker with its own environment that serves the queues of a good one."""
+
+    def trial(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
+        with cluster(folder, hosts=1, environment=PAUSE) as made:
+            made.join(**environment)
+            return runs.run(made, boards, until_refused(), seed=seed, expected=expected)
+
+    return trial
 
 
 def read_only(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
@@ -125,13 +132,6 @@ def read_only(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> 
         raise NotPermittedError(f"mounts of its own: {tried.stderr.strip()}")
     with cluster(folder, hosts=1, environment=PAUSE) as made:
         made.join(inside=inside)
-        return runs.run(made, boards, until_refused(), seed=seed, expected=expected)
-
-
-def no_room(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
-    """Let a worker have used up its quota, which others have not."""
-    with cluster(folder, hosts=1, environment=PAUSE) as made:
-        made.join(**NO_ROOM)
         return runs.run(made, boards, until_refused(), seed=seed, expected=expected)
 
 
@@ -166,11 +166,11 @@ def wordy_boards(count: int, seed: int) -> list[Puzzle]:
     return boards
 
 
-SURROUNDINGS: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]]] = {
+SURROUNDINGS: dict[str, tuple[str, Trial]] = {
     "lakes": ("two lakes on one server, each with a worker and a run", two_lakes),
-    "version": ("a worker of another solver version beside a good one", another_version),
+    "version": ("a worker of another solver version beside a good one", beside_one(OTHER_VERSION)),
     "read-only": ("a worker that sees the lake read-only beside a good one", read_only),
-    "no-room": ("a worker whose quota is used up beside a good one", no_room),
+    "no-room": ("a worker whose quota is used up beside a good one", beside_one(NO_ROOM)),
     "words": ("dictionaries/ away for a while, and kill -9 of all workers", words_away),
 }
 INNOCENT = frozenset(what for name, (what, _) in SURROUNDINGS.items() if name != "words")

@@ -19,15 +19,14 @@ from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.row_sums import GROUP_SUMS, ROW_SUMS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import SCHEMA_VERSION
+from nightgrid.archive.lake.tables import SCHEMA_VERSION, VERSION_KEY
 from nightgrid.flows.maintenance.check import OnFile
 from nightgrid.flows.maintenance.files import kind_of
 from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import check_held, holding
 
-_VERSION = b"nightgrid.schema_version"
-_WRITTEN_ANEW = {_VERSION, ROW_SUMS.encode(), GROUP_SUMS.encode(), b"ARROW:schema"}
+_WRITTEN_ANEW = {VERSION_KEY.encode(), ROW_SUMS.encode(), GROUP_SUMS.encode(), b"ARROW:schema"}
 """Metadata that a new file has of its own; the rest of an old one's is kept."""
 
 
@@ -99,7 +98,7 @@ def _old_files(lake: Lake) -> list[tuple[str, int]]:
         if known is None or not path.endswith(".parquet"):
             continue
         try:
-            text = (lake.schema(path).metadata or {}).get(_VERSION, b"")
+            text = (lake.schema(path).metadata or {}).get(VERSION_KEY.encode(), b"")
         except (DamagedFileError, MissingFileError):
             continue
         if text.isdigit() and int(text) < SCHEMA_VERSION and _schema_of(lake, path) is not None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nightgrid.archive.lake.json_files import checked_value
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
@@ -170,16 +171,6 @@ def latest(*deadlines: float | None) -> float | None:
 
 
 _EXPECTED = f"{ID_HEX_DIGITS} hexadecimal digits"
-
-
-def checked_value(value: Mapping[str, Any], name: str, *kinds: type) -> Any:
-    """Take a value that has to be of one of these kinds. Raises BadRecordError."""
-    if name not in value:
-        raise BadRecordError(f"{name} is missing")
-    if not isinstance(value[name], kinds) or isinstance(value[name], bool):
-        wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise BadRecordError(f"{name} is {value[name]!r:.60}; expected {wanted}")
-    return value[name]
 
 
 def is_job_id(text: str) -> bool:

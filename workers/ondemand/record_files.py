@@ -22,7 +22,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple, get_args
 
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
-from nightgrid.archive.lake.json_files import read_as, read_json, write_json
+from nightgrid.archive.lake.json_files import checked_value, read_as, read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
@@ -30,7 +30,6 @@ from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import (
     BadRecordError,
     Record,
-    checked_value,
     is_job_id,
     latest,
     time_or_none,

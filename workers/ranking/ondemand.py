@@ -16,7 +16,7 @@ import redis
 
 from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.lake.faults import DamagedFileError, set_aside
-from nightgrid.archive.lake.json_files import read_as, read_hint, write_json
+from nightgrid.archive.lake.json_files import checked_value, read_as, read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.rankings import (
     RankingRequest,
@@ -169,15 +169,14 @@ def read_request_file(lake: Lake, path: str) -> dict[str, Any] | None:
 
 
 def _checked(note: dict[str, Any]) -> dict[str, Any]:
-    if not isinstance(note["sends"], int):
-        raise TypeError(f"sends is {note['sends']!r:.40}")
+    checked_value(note, "sends", int)
     for name in ("submitted_at", "ended_at"):
-        if not isinstance({"ended_at": 0, **note}[name], float | int):
-            raise TypeError(f"{name} is {note[name]!r:.40}")
+        checked_value({"ended_at": 0, **note}, name, float, int)
     # A later version may say more of the boards: its workers read that.
-    boards, ranker = note["message"]["boards"], note["message"]["ranker"]
-    if not (isinstance(ranker, str) and isinstance(boards, list) and boards):
-        raise TypeError("its message names no ranker, or no board")
+    message = checked_value(note, "message", dict)
+    checked_value(message, "ranker", str)
+    if not checked_value(message, "boards", list):
+        raise ValueError("its message names no board")
     return note
 
 

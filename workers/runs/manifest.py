@@ -13,6 +13,7 @@ import pyarrow as pa
 from nightgrid.archive.lake.faults import DamagedFileError, NotInLakeError
 from nightgrid.archive.lake.json_files import (
     CONTENT_ERRORS,
+    checked_value,
     describe_fault,
     parse_time,
     read_as,
@@ -168,18 +169,15 @@ def _asked(about: dict[str, Any]) -> dict[str, Any]:
     Question.from_json(about)
     Budget(**about["budget"])
     Retry(about.get("retry") or "all")
-    if not isinstance(about.get("solution_bytes"), int | None):
-        raise TypeError(f"solution_bytes is {about['solution_bytes']!r:.40}")
+    checked_value({"solution_bytes": None, **about}, "solution_bytes", int, type(None))
     for name in _NUMBERS:
-        if not isinstance(about.get(name, 0), int):
-            raise TypeError(f"{name} is {about[name]!r:.40}")
+        checked_value({name: 0, **about}, name, int)
     return about
 
 
 def _planned(about: dict[str, Any]) -> dict[str, Any]:
     for name in ("job_count", "answered_count"):
-        if not isinstance(about[name], int):
-            raise TypeError(f"{name} is {about[name]!r:.40}")
+        checked_value(about, name, int)
     return _asked(about)
 
 
@@ -292,12 +290,10 @@ def read_done_file(lake: Lake, path: str) -> dict[str, Any] | None:
 
 def _done(about: dict[str, Any]) -> dict[str, Any]:
     parse_time(about["finished_at"])
-    if not isinstance(about["result_count"], int):
-        raise TypeError(f"result_count is {about['result_count']!r:.40}")
-    if not isinstance(about["results"], str | None):
-        raise TypeError(f"results is {about['results']!r:.40}")
-    if not all(isinstance(count, int) for count in about["statuses"].values()):
-        raise TypeError(f"statuses is {about['statuses']!r:.40}")
+    checked_value(about, "result_count", int)
+    checked_value(about, "results", str, type(None))
+    for status in checked_value(about, "statuses", dict):
+        checked_value(about["statuses"], status, int)
     return about
 
 

@@ -134,7 +134,7 @@ def _may_read(lake: Lake) -> bool:
 
 def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
     from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
-    from nightgrid.archive.lake.tables import READABLE_VERSIONS, SCHEMA_VERSION
+    from nightgrid.archive.lake.tables import READABLE_VERSIONS, SCHEMA_VERSION, VERSION_KEY
 
     tables = ("puzzles", "editions", "quarantine", "results", "solutions", "gold")
     paths = [path for table in tables for path in lake.list(table) if path.endswith(".parquet")]
@@ -149,7 +149,7 @@ def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
         except DamagedFileError as error:
             yield Finding("lake", "failure", str(error), _AGAINST_DAMAGE)
             continue
-        version = about.get(b"nightgrid.schema_version", b"").decode()
+        version = about.get(VERSION_KEY.encode(), b"").decode()
         if version not in map(str, READABLE_VERSIONS):
             yield Finding(
                 "lake",

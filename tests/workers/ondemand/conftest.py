@@ -1,6 +1,7 @@
 import time
 
 import pytest
+import toy_game as toy
 
 from nightgrid.workers.broker.queues import Traffic
 from nightgrid.workers.ondemand import keeper as keeping
@@ -21,6 +22,10 @@ def keeper(lake, settings, mailbox, monkeypatch):
     made = Keeper(lake, settings)
     made.told = told
     return made
+
+
+def puzzle(number, behaviour=toy.PLAIN):
+    return toy.ToyPuzzle(number=number, behaviour=behaviour)
 
 
 def look_until(keeper, done):

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 import toy_game as toy
 
-from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
@@ -27,8 +26,9 @@ from nightgrid.workers.runs.run_files import asked_path, done_path, plan_path
 from nightgrid.workers.runs.status import cancel_run, cancelled_path, read_run_status
 from nightgrid.workers.upkeep import KEPT_PATH, tidy
 from tests.workers.conftest import COUNT, plan, quick_settings
-from tests.workers.ondemand.conftest import NOWHERE
+from tests.workers.ondemand.conftest import NOWHERE, puzzle
 from tests.workers.ranking.test_work import ALONE, BOARDS, IDS
+from tests.workers.test_upkeep import boards
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
@@ -37,21 +37,12 @@ OTHERS = ("x", 7, None)
 """What is written in the place of a value, if it is of another kind."""
 
 
-def boards(first):
-    numbers = range(first, first + 2)
-    return puzzles_table(toy.TOY, [toy.ToyPuzzle(number=n, behaviour=toy.PLAIN) for n in numbers])
-
-
-def puzzle(number, behaviour=toy.PLAIN):
-    return toy.ToyPuzzle(number=number, behaviour=behaviour)
-
-
 class Scene:
     """A lake with a run of each end, jobs that are wanted, worked and cancelled, and a ranking."""
 
     def __init__(self, lake, settings, mailbox):
         self.settings = settings
-        self.finished, self.cancelled = plan(lake, boards(1)), plan(lake, boards(10))
+        self.finished, self.cancelled = plan(lake, boards(1, 2)), plan(lake, boards(10, 2))
         drive(lake, self.finished, InlineExecutor(lake, settings), settings=settings)
         cancel_run(lake, self.cancelled, drop_states=True)
         self.wanted, self.gone = (

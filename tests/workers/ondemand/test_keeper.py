@@ -19,13 +19,9 @@ from nightgrid.workers.ondemand.record_files import (
 )
 from nightgrid.workers.ondemand.task.solving import solve_message
 from tests.workers.conftest import COUNT, quick_settings
-from tests.workers.ondemand.conftest import look_until
+from tests.workers.ondemand.conftest import look_until, puzzle
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
-
-
-def puzzle(number, behaviour=toy.PLAIN):
-    return toy.ToyPuzzle(number=number, behaviour=behaviour)
 
 
 def without(name):
