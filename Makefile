@@ -136,7 +136,6 @@ bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.kernels.hard --exhaustive --write
 	$(BIN)/python -m benchmarks.runs.footprint --write
 	$(BIN)/python -m benchmarks.http.load --write
-	$(BIN)/python -m benchmarks.http.fan_out --write
 	$(BIN)/python -m benchmarks.http.fair --write
 	$(BIN)/python -m benchmarks.http.chaos --write
 	$(BIN)/python -m benchmarks.http.schemathesis --examples 60

@@ -29,7 +29,6 @@ from nightgrid.solvers.algebra import (
     failure_of,
 )
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.game_contract import RangedSearch
 from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import Reason, ReasonCode, reason_index
@@ -271,10 +270,6 @@ class BaseGame(ABC, Generic[P, S]):
 
     def layered(self, puzzle: P, budget: Budget) -> LayeredCount | None:  # noqa: ARG002
         """Return None: no board of the game is counted by layers."""
-        return None
-
-    def ranged(self, puzzle: P, ask: Ask, budget: Budget) -> RangedSearch[S] | None:  # noqa: ARG002
-        """Return None: no job of the game is worked range by range."""
         return None
 
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:  # noqa: ARG002

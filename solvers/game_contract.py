@@ -18,31 +18,6 @@ P = TypeVar("P")
 S = TypeVar("S")
 
 
-class RangedSearch(Protocol[S]):
-    """One job, of which a process works any ranges of first choices, one after the other.
-
-    What was found in one range helps in the next: a process that works many ranges takes hardly
-    longer than for all at once. Ranges are parts of the job: their outcomes, merged in order, are
-    the outcome of the job.
-    """
-
-    @property
-    def size(self) -> int:
-        """Number of first choices: ranges lie in 0 to size."""
-
-    def work(self, start: int, stop: int) -> None:
-        """Work first choices that were not worked yet. Raises BudgetSpentError."""
-
-    def outcome(self, start: int, stop: int) -> Outcome[S]:
-        """Make the outcome of a range that was worked to its end, piece by piece.
-
-        Statistics are of what was spent since the outcome before. Raises BudgetSpentError.
-        """
-
-    def what(self, start: int, stop: int) -> str:
-        """Say in a few words what a range is, for people."""
-
-
 class Game(Protocol[P, S]):
     """One game as every floor sees it. Parts are JSON values, so that they travel as they are."""
 
@@ -124,13 +99,6 @@ class Game(Protocol[P, S]):
         A part of a job that is counted by layers is `{"layer": L, "buckets": [i, j]}`: all
         solutions whose state in layer L falls into the buckets i to j - 1. `solve` takes such a
         part like any other, from the empty board on; further keys of it are ignored.
-        """
-
-    def ranged(self, puzzle: P, ask: Ask, budget: Budget) -> RangedSearch[S] | None:
-        """Take a job up range by range, so that idle processes can take ranges off its hands.
-
-        None where the game has no ranges that cost little more than the whole, or the board cannot
-        be searched: solving it gives the reason. Raises BudgetSpentError.
         """
 
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:

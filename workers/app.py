@@ -22,7 +22,6 @@ transport.install()
 
 SOLVE_CHUNK = "nightgrid.solve_chunk"
 SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
-SHARE_ONDEMAND = "nightgrid.share_ondemand"
 RANK_BOARDS = "nightgrid.rank_boards"
 """Names of the tasks: what a message calls for."""
 WORKER_MODULES = tuple(
@@ -73,7 +72,6 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_routes": {
             SOLVE_CHUNK: {"queue": BATCH},
             SOLVE_ONDEMAND: {"queue": INTERACTIVE},
-            SHARE_ONDEMAND: {"queue": INTERACTIVE},
             RANK_BOARDS: {"queue": BATCH},
         },
         "task_acks_late": True,

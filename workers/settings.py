@@ -117,8 +117,7 @@ class Settings(BaseSettings):
     split: Literal["auto", "ahead", "never"] = "auto"
     """Whether jobs are divided before they are over budget: `auto` where processes would be idle
     and the job is expected to take long enough, `ahead` also where it is expected to take less,
-    `never`. A board on demand that is solved before an idle process can join, a fraction of a
-    second, stays in one part."""
+    `never`."""
     split_into: int = Field(default=16, ge=2, le=4096)
     """Parts that one part over budget is divided into, about."""
     split_depth_max: int = Field(default=2, ge=0, le=32)
@@ -181,8 +180,7 @@ class Settings(BaseSettings):
     """The same for deaths together with the driver, which the chunk may not have caused."""
 
     ondemand_seconds: float = Field(default=5.0, gt=0)
-    """What an on-demand solve may take in one task; over it, it becomes a run of its own. One that
-    had less than three quarters of a core meanwhile has up to three times as long once more."""
+    """What an on-demand solve may take in one task; over it, it becomes a run of its own."""
     ondemand_table_bytes: int = Field(default=512 * 1024**2, ge=1)
     """Bytes of tables that an on-demand solve may take in one task; over them, it becomes a run."""
     ondemand_wait_seconds: float = Field(default=300.0, gt=0)

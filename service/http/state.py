@@ -33,7 +33,6 @@ from nightgrid.service.http.solves.solve_json import Subject, is_over
 from nightgrid.service.http.solves.views import Views
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.cached import Cached
-from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress, read_task_progress
 
 
 class Service:
@@ -110,16 +109,12 @@ class Service:
 
     def look(self, job_id: str) -> dict[str, Any] | None:
         """Show a job with its place in the queue, or None for one that there is not. Blocks."""
-        solve = self.views.look(job_id, self._told_of)
+        solve = self.views.look(job_id)
         if solve is not None and is_over(solve):
             self.open_jobs.ended(job_id)
         if solve is not None and solve["state"] == "queued":
             return {**solve, "place": self._places.of(job_id)}
         return solve
-
-    def _told_of(self, job_id: str) -> TaskProgress | None:
-        """Read what the task of a job has told of its progress."""
-        return read_task_progress(self.redis, self.settings.workers, job_id)
 
     async def _look(self, job_id: str) -> dict[str, Any] | None:
         return await asyncio.to_thread(self.look, job_id)

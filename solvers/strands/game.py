@@ -22,7 +22,6 @@ from nightgrid.solvers.strands.parts import Part, divide, part_range, walk
 from nightgrid.solvers.strands.paths import build_cover
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError
 from nightgrid.solvers.strands.puzzle import Puzzle
-from nightgrid.solvers.strands.ranged import RangedCovers
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.solution import Cover, cover_from_json, cover_to_json
 from nightgrid.solvers.strands.states.engine import TOO_MANY_PIECES, TOO_MANY_SETS, reason_of
@@ -90,16 +89,6 @@ class StrandsGame(BaseGame[Puzzle, Cover]):
         except TooManyPiecesError as error:
             reason = Reason(code=ReasonCode.CAPACITY, sentence=str(error))
             return over_budget(reason, Statistics())
-
-    def ranged(self, puzzle: Puzzle, ask: Ask, budget: Budget) -> RangedCovers | None:
-        """Take a count or a search for the best up by ranges of spangrams."""
-        if ask.kind not in self.counts:
-            return None
-        try:
-            found = self.find(puzzle, budget)
-            return RangedCovers(puzzle, self.bound_rules, found, self.words_known(), ask, budget)
-        except TooManyPiecesError:
-            return None
 
     def solution_bytes(self, solution: Cover) -> int:  # noqa: ARG002
         """Estimate a cover's share of a list of covers."""

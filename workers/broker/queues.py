@@ -271,31 +271,6 @@ def _taken_chunks(client: redis.Redis, settings: Settings) -> list[str]:
     return [str(_headers(m).get("about")) for m, key in taken if key in OF_BATCH_WORKERS]
 
 
-def idle_processes(client: redis.Redis, settings: Settings) -> dict[str, int]:
-    """Tell how many processes of living workers are idle, by the queue that they look at first.
-
-    Processes that are about to take what waits do not count. Raises redis.RedisError.
-    """
-    prefix = key_prefix(settings)
-    pipe = client.pipeline(transaction=False)
-    for name in NAMES:
-        pipe.llen(f"{prefix}{name}")
-    pipe.hvals(f"{prefix}unacked")
-    *lengths, unacked = pipe.execute()
-    alive = living_workers(client, settings).values()
-    acquired = Counter(key for _, key in map(_acquired, unacked))
-    busy = {name: acquired[name] + n for name, n in zip(NAMES, lengths, strict=True)}
-    served = {INTERACTIVE: (INTERACTIVE,), URGENT: OF_BATCH_WORKERS}
-    return {
-        first: max(
-            0,
-            sum(about["processes"] for about in alive if first in about["queues"])
-            - sum(busy[name] for name in names),
-        )
-        for first, names in served.items()
-    }
-
-
 def _run_of(about: str) -> str:
     return about.partition("/")[0]
 

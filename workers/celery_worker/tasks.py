@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import Task
 
-from nightgrid.workers.app import RANK_BOARDS, SHARE_ONDEMAND, SOLVE_CHUNK, SOLVE_ONDEMAND, app
+from nightgrid.workers.app import RANK_BOARDS, SOLVE_CHUNK, SOLVE_ONDEMAND, app
 from nightgrid.workers.broker.notices.job_notifications import notify_of_job
 from nightgrid.workers.broker.queues import ABOUT_HEADER
 from nightgrid.workers.celery_worker.base_task import CANNOT_WORK, NightgridTask, header
@@ -19,9 +19,6 @@ from nightgrid.workers.celery_worker.this_worker import (
 )
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
 from nightgrid.workers.logs import bind, get_logger
-from nightgrid.workers.ondemand.sharing.idle_processes import IdleProcesses
-from nightgrid.workers.ondemand.sharing.layer_threads import lend_core
-from nightgrid.workers.ondemand.sharing.shared_ranges import work_shared_ranges
 from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.run_files import ChunkRef
 
@@ -55,24 +52,9 @@ def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
     """Solve one puzzle that came with the message."""
     bind(job=message.get("job_id"))
     lake, client, watcher = connections()
-    idle = IdleProcesses(client, SETTINGS)
-    report = solve_message(lake, message, SETTINGS, WORKER_ID, watcher, idle)
+    report = solve_message(lake, message, SETTINGS, WORKER_ID, watcher)
     notify_of_job(client, SETTINGS, report["job_id"])
     return report
-
-
-@app.task(base=NightgridTask, name=SHARE_ONDEMAND)  # type: ignore[untyped-decorator]
-def share_ondemand(call: dict[str, Any]) -> dict[str, Any]:
-    """Help with a job on demand that another process works."""
-    bind(job=call["message"].get("job_id"))
-    lake, client, watcher = connections()
-    try:
-        if "borrower" in call:
-            return {"lent": lend_core(call, client, SETTINGS, WORKER_ID)}
-        return {"brought": work_shared_ranges(lake, call, client, SETTINGS, WORKER_ID, watcher)}
-    except Exception as error:  # noqa: BLE001 - the job's worker works what it is not brought
-        log.warning("no help", error=f"{type(error).__name__}: {error}")
-        return {"brought": 0}
 
 
 @app.task(  # type: ignore[untyped-decorator]

@@ -20,7 +20,6 @@ from nightgrid.archive.results.files import (
     result_path,
     solution_path,
 )
-from nightgrid.archive.results.parts import Part, put_parts
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.solvers.algebra import Outcome, Statistics
 from nightgrid.solvers.game_contract import Game
@@ -39,8 +38,6 @@ class Answer:
     """A row of the table `results`."""
     solutions: Sequence[Mapping[str, Any]] = ()
     """Rows of the table `solutions`, in canonical order."""
-    parts: Sequence[Part] = ()
-    """What it was divided into."""
 
     @property
     def job_id(self) -> str:
@@ -54,9 +51,8 @@ def answer_of(
     question: Question,
     budget: JobBudget,
     outcome: Outcome[Any],
-    parts: Sequence[Part] = (),
 ) -> Answer:
-    """Write an outcome as rows; `parts` are those of a job that was divided."""
+    """Write an outcome as rows."""
     puzzle_id = game.puzzle_id(puzzle)
     job = question.job_id(puzzle_id)
     run_id = ONDEMAND_PREFIX + job
@@ -74,18 +70,17 @@ def answer_of(
         "reason_code": outcome.reason_code,
         "reason": outcome.reason,
         **{name: getattr(outcome.statistics, name) for name in _STATISTICS},
-        "parts": max(1, len(parts)),
+        "parts": 1,
         "run_id": run_id,
         **budget.to_row(question.ask),
     }
     solutions = tuple(solution_rows(question, run_id, job, puzzle_id, values))
-    return Answer(row=row, solutions=solutions, parts=tuple(parts))
+    return Answer(row=row, solutions=solutions)
 
 
 def put_answer(lake: Lake, answer: Answer) -> None:
-    """File an answer: solutions and parts first, then the result that says it is done."""
+    """File an answer: solutions first, then the result that says it is done."""
     run_id = answer.row["run_id"]
-    put_parts(lake, run_id, {answer.job_id: answer.parts})
     if answer.solutions:
         table = pa.Table.from_pylist(list(answer.solutions), SOLUTIONS)
         put_rows(lake, solution_path(run_id), table)
@@ -97,8 +92,6 @@ def put_answers(lake: Lake, answers: Sequence[Answer]) -> None:
     if len(answers) == 1:
         put_answer(lake, answers[0])
         return
-    for answer in answers:
-        put_parts(lake, answer.row["run_id"], {answer.job_id: answer.parts})
     solutions = [row for answer in answers for row in answer.solutions]
     if solutions:
         table = pa.Table.from_pylist(solutions, SOLUTIONS)

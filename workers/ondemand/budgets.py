@@ -14,9 +14,9 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.settings import SOLUTION_BYTES, TOTAL_BYTES, TOTAL_SECONDS, Settings
 
 UNBOUNDED_BYTES = 2**62
-RUN_FROM = 2.0
-"""A job that is expected to take so many times what one task may becomes a run at once. In between
-a task may well do: idle processes lend it their cores, and estimates are high as often as low."""
+RUN_FROM = 0.6
+"""A job that is expected to take this share of what one task may becomes a run at once, which is
+divided: that pays from about three seconds on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ def small_budget(budget: Budget, settings: Settings) -> Budget:
 
 
 def is_for_run(expected: Expected | None, budget: Budget, settings: Settings) -> bool:
-    """Tell whether one task would mostly work a job in vain: it becomes a run at once.
+    """Return whether a job is expected to be so long that it becomes a run at once.
 
     Only what a game says after a close look at the board counts.
     """

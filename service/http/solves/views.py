@@ -26,10 +26,8 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.workers.bounded_cache import BoundedCache
-from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
-from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress
 from nightgrid.workers.ondemand.record import BadRecordError
 from nightgrid.workers.ondemand.record_files import read_ended, read_record
 
@@ -46,7 +44,6 @@ STATES = {
     "expired": "expired",
 }
 """What the service calls the states of jobs; `done` may be `failed`, see `solve_json`."""
-ToldOf = Callable[[str], TaskProgress | None]
 
 
 class Views:
@@ -79,11 +76,10 @@ class Views:
         """Tell whether it is kept that a job is answered for good."""
         return self._final.get(job_id) is not None
 
-    def look(self, job_id: str, told_of: ToldOf | None = None) -> dict[str, Any] | None:
+    def look(self, job_id: str) -> dict[str, Any] | None:
         """Show a job, or None for one that was never submitted and has no result.
 
-        `told_of` reads what the task of a job has told of its progress. Raises TransientError where
-        the lake does not answer.
+        Raises TransientError where the lake does not answer.
         """
         known = self.final(job_id)
         if known is not None:
@@ -92,12 +88,7 @@ class Views:
         if found.state == "unknown":
             return None
         row = find_row(self._lake, job_id) if found.state == "done" else None
-        solve = self.show(job_id, found, row)
-        told = None if told_of is None or found.started_at is None else told_of(job_id)
-        # An attempt that is over may have told it.
-        if told is not None and told.started_at == found.started_at:
-            return {**solve, "progress": _told_of_task(solve["progress"], told)}
-        return solve
+        return self.show(job_id, found, row)
 
     def show(self, job_id: str, found: JobStatus, row: Mapping[str, Any] | None) -> dict[str, Any]:
         """Write where a job is, with its result row if it has one."""
@@ -223,11 +214,3 @@ def _may_be_dropped(row: Mapping[str, Any]) -> bool:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
-
-
-def _told_of_task(progress: Mapping[str, Any], told: TaskProgress) -> dict[str, Any]:
-    """Add to the progress of a task what it has told while it works."""
-    expected_s = progress["expected_s"] or 0.0
-    whole_s, left_s = forecast(expected_s, told.kernel_s, told.passed)
-    forecasts = {"expected_s": _rounded(whole_s), "left_s": _rounded(left_s)} if expected_s else {}
-    return {**progress, "states": str(told.states), **forecasts}

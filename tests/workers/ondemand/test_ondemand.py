@@ -34,7 +34,7 @@ from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import plan_job, submit
 from nightgrid.workers.ondemand.keeper import Keeper
 from nightgrid.workers.ondemand.record_files import open_records, record_path
-from nightgrid.workers.ondemand.task import attempt, solving
+from nightgrid.workers.ondemand.task import solving
 from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs import manifest
 from nightgrid.workers.runs.manifest import add_segment, open_run, read_segment
@@ -111,30 +111,6 @@ def test_a_job_too_large_for_a_task_becomes_a_run(lake, settings, mailbox):
     assert result(lake, job)["count"] == sum((9 + i) % 7 + 1 for i in range(64))
 
 
-@pytest.mark.parametrize("ask", [COUNT, Ask(kind="all", limit=3)], ids=str)
-def test_a_job_that_had_too_little_of_a_core_is_tried_again_before_it_becomes_a_run(
-    lake, settings, mailbox, monkeypatch, ask
-):
-    tries = []
-
-    def late_at_first(solve):
-        def solve_late(*args):
-            (budget,) = (each for each in args if isinstance(each, Budget))
-            tries.append(budget.seconds)
-            if len(tries) == 1:
-                code, spent = ReasonCode.SECONDS, Statistics(kernel_ns=5_000_000_000)
-                return Outcome(status=Status.OVER_BUDGET, reason_code=code, statistics=spent)
-            return solve(*args)
-
-        return solve_late
-
-    monkeypatch.setattr(attempt, "solve_whole", late_at_first(attempt.solve_whole))
-    submit(lake, PLAIN, ask, settings=settings)
-    report = solve_message(lake, mailbox[0], settings, "w")
-    assert (report["state"], report["status"]) == ("done", "solved")
-    assert tries[:2] == [5.0, 15.0]
-
-
 @pytest.mark.parametrize(
     ("expected_s", "split", "chunks"), [(0.0, "auto", 1), (3.0, "auto", 2), (3.0, "never", 1)]
 )
@@ -196,7 +172,7 @@ def test_a_task_says_what_its_job_has_taken(lake, settings, mailbox, monkeypatch
         reason_code=ReasonCode.SECONDS,
         statistics=Statistics(kernel_ns=3 * 10**9),
     )
-    monkeypatch.setattr(solving, "attempt", lambda *_: (over, []))
+    monkeypatch.setattr(solving, "solve_whole", lambda *_: over)
     monkeypatch.setattr(solving, "plan_job", plan)
     submit(lake, PLAIN, COUNT, settings=settings, split="never")
     solve_message(lake, mailbox[0], settings, "w")

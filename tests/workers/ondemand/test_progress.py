@@ -1,26 +1,22 @@
 """Large counts on demand: which become runs at once, and what is told of them meanwhile."""
 
 import time
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
 import pytest
 
 from benchmarks.instruments.boards import loose_board
-from nightgrid.solvers.algebra import Ask, Expected, Statistics
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.registry import game
-from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import InlineExecutor
 from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.jobs.task_progress import TaskProgress, read_task_progress, teller
 from nightgrid.workers.ondemand.record_files import read_record
-from nightgrid.workers.ondemand.task import attempt, solving
-from nightgrid.workers.ondemand.task.attempt import _Far
+from nightgrid.workers.ondemand.task import solving
 from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.staged.stages import first_stage
 
@@ -41,7 +37,7 @@ def hasty(settings, monkeypatch):
 
 
 def test_what_is_expected_to_be_large_becomes_a_run_at_once(lake, hasty, mailbox, monkeypatch):
-    monkeypatch.setattr(attempt, "solve_whole", lambda *_: 1 / 0)
+    monkeypatch.setattr(solving, "solve_whole", lambda *_: 1 / 0)
     job = submit(lake, BOARD, COUNT, game="pips", settings=hasty)
     report = solve_message(lake, mailbox[0], hasty, "w")
     assert report["state"] == "run"
@@ -68,7 +64,7 @@ def test_a_task_tells_for_how_long_it_has_run_and_what_is_expected(
             seen.append((status(lake, job), record))
         raise ValueError("stopped here")
 
-    monkeypatch.setattr(attempt, "solve_whole", solve)
+    monkeypatch.setattr(solving, "solve_whole", solve)
     job = submit(lake, BOARD, COUNT, game="pips", settings=settings)
     with pytest.raises(solving._FailedError):
         solve_message(lake, mailbox[0], settings, "w")
@@ -111,30 +107,3 @@ def test_a_forecast_goes_from_what_was_expected_to_what_it_took():
     assert all(a >= b for a, b in pairwise(left))
     assert forecast(0.0, 3.0, 0.0) == (3.0, 0.0)
     assert forecast(2.0, 30.0, 0.5).left_s > 1.0, "something is left"
-
-
-def test_a_second_try_is_left_out_that_would_be_in_vain(lake, settings, mailbox):
-    job = submit(lake, BOARD, COUNT, game="pips", settings=settings)
-    record, told = replace(read_record(lake, job), started_at=1.5), []
-    assert _Far(record, None).may_end_within(0.0), "nothing is expected of it"
-    by_size = replace(record, expected=Expected(seconds=20.0))
-    assert _Far(by_size, None).may_end_within(5.0), "its game had no close look"
-    far = _Far(replace(record, expected=Expected(seconds=8.0, passed=(0.0, 1.0))), told.append)
-    assert far.may_end_within(5.0)
-    assert not far.may_end_within(1.5)
-    far.reached(1, Statistics(states=7, kernel_ns=5_000_000_000))
-    assert told == [TaskProgress(started_at=1.5, states=7, kernel_s=5.0, passed=1.0)]
-
-
-def test_what_a_task_tells_is_read_by_others(cluster, monkeypatch):
-    monkeypatch.setattr("nightgrid.workers.ondemand.jobs.task_progress.TOLD_EVERY_S", 60.0)
-    progress = TaskProgress(started_at=1764107414.123456, states=2**70, kernel_s=1.5, passed=0.25)
-    with connect(cluster) as client:
-        assert read_task_progress(client, cluster, "job") is None
-        tell = teller(client, cluster, "job")
-        tell(progress)
-        tell(TaskProgress(started_at=2.0, states=1, kernel_s=0.0, passed=0.0))
-        assert read_task_progress(client, cluster, "job") == progress, "not told that often"
-        for key in client.scan_iter("*progress:job"):
-            client.set(key, "[]")
-        assert read_task_progress(client, cluster, "job") is None

@@ -158,9 +158,6 @@ class ToyGame:
             statistics=statistics,
         )
 
-    def ranged(self, puzzle, ask, budget):
-        return None
-
     def layered(self, puzzle, budget):
         return ToyLayers(puzzle.number, budget) if puzzle.behaviour == LAYERED else None
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.parts import Part
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.solvers.algebra import Outcome, Statistics, Status
@@ -31,15 +29,14 @@ def file_outcome(
     puzzle: Any,
     record: Record,
     outcome: Outcome[Any],
-    parts: Sequence[Part] = (),
     *,
     is_worked: bool = True,
 ) -> dict[str, Any]:
-    """File the outcome: solutions and parts first, then the result that says it is done.
+    """File the outcome: solutions first, then the result that says it is done.
 
     What it took counts among the figures if it `is_worked` just now. Returns what the task reports.
     """
-    answer = answer_of(game, puzzle, record.question, record.budget, outcome, parts)
+    answer = answer_of(game, puzzle, record.question, record.budget, outcome)
     with span("file", status=str(outcome.status)):
         put_answer(lake, answer)
     took = outcome.statistics if is_worked else Statistics()

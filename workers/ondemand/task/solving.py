@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.parts import Part
 from nightgrid.solvers.algebra import Outcome, Status
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.stop import Stop
+from nightgrid.workers.chunks.inline_solutions import solve_whole
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import refusing, system_refusal
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
@@ -25,8 +25,6 @@ from nightgrid.workers.ondemand.jobs.rows import ends, find_row
 from nightgrid.workers.ondemand.jobs.submitting import plan_job
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.record_files import write_record
-from nightgrid.workers.ondemand.sharing.idle_processes import IdleProcesses
-from nightgrid.workers.ondemand.task.attempt import attempt, split_of
 from nightgrid.workers.ondemand.task.ending import end_stopped, file_outcome
 from nightgrid.workers.ondemand.task.messages import read_message, wanted_record
 from nightgrid.workers.settings import Settings
@@ -43,7 +41,6 @@ def solve_message(
     settings: Settings,
     worker: str,
     watcher: Watcher | None = None,
-    idle: IdleProcesses | None = None,
 ) -> dict[str, Any]:
     """Work one on-demand job: solve it, or plan a run for it; leave its result in the lake.
 
@@ -89,7 +86,7 @@ def solve_message(
     check = job_cancel_check(lake, begun)
     try:
         with watching(watcher, job, check, begun.deadline_at) as stop:
-            return _worked(lake, game, puzzle, begun, settings, stop, idle)
+            return _worked(lake, game, puzzle, begun, settings, stop)
     except _FailedError:
         raise
     except NightgridError:
@@ -106,17 +103,16 @@ def _worked(
     record: Record,
     settings: Settings,
     stop: Stop | None,
-    idle: IdleProcesses | None,
 ) -> dict[str, Any]:
     budget = record.budget.part
     small = replace(small_budget(budget, settings), stop=stop)
     if is_for_run(record.expected, budget, settings):
         with refusing():
             return _became_run(lake, game, puzzle, record, settings)
-    ask, parts = record.question.ask, list[Part]()
+    ask = record.question.ask
     try:
         with span("kernel", game=game.name, ask=str(ask)):
-            outcome, parts = attempt(game, puzzle, record, small, settings, idle)
+            outcome = solve_whole(game, puzzle, ask, small, settings)
     except PermanentError as error:
         outcome = invalid_outcome(error)
     except NightgridError:
@@ -135,7 +131,7 @@ def _worked(
         is_long = outcome.reason_code is ReasonCode.SOLUTION_BYTES
         is_small = outcome.status is not Status.OVER_BUDGET
         if is_small or (small == budget and not is_long):
-            return file_outcome(lake, game, puzzle, record, outcome, parts)
+            return file_outcome(lake, game, puzzle, record, outcome)
         spent_s = outcome.statistics.kernel_ns / 1e9
         return _became_run(lake, game, puzzle, record, settings, spent_s)
 
@@ -153,6 +149,7 @@ def _became_run(
     It is expected to take as long again, or what its game says if that is longer.
     """
     expected_s = 0.0 if record.expected is None else record.expected.seconds
+    split: Any = record.split or settings.split
     run_id = plan_job(
         lake,
         game,
@@ -161,7 +158,7 @@ def _became_run(
         record.budget,
         worker_count=settings.batch_processes,
         expected_s=max(spent_s, expected_s),
-        split=split_of(record, settings),
+        split=split,
     )
     write_record(lake, replace(record, run_id=run_id))
     return {"job_id": record.job_id, "state": "run", "run_id": run_id}

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from nightgrid.service.http.solves.asking.solve_request import SolveRequest
 
-TRY_SECONDS = 0.05
-"""What one board may take of a core; what takes longer is for the workers."""
-TRY_LONGER_MAX = 20.0
-"""How many times as long it may take where other processes have the cores."""
+TRY_SECONDS = 0.25
+"""Wall time that one board may take; what takes longer is for the workers. Ten times what a small
+board takes of a core, because other processes may have it meanwhile."""
 TRY_TABLE_BYTES = 64 * 1024**2
-QUICK_S = 10 * TRY_SECONDS
-"""What is expected to take longer is not tried. Of generated hard boards of Pips one in 300 is
-expected to take longer than a try, and takes a tenth of that: in the queue it would wait for as
-long as the largest one before it."""
+QUICK_S = 0.5
+"""What is expected to take longer is not tried. Estimates are high more often than low."""
 
 
 def is_small(wanted: SolveRequest) -> bool:

@@ -30,7 +30,6 @@ from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.asking.solve_request import is_light, read_request
 from nightgrid.service.http.solves.quick.bounds import (
-    TRY_LONGER_MAX,
     TRY_SECONDS,
     TRY_TABLE_BYTES,
     is_small,
@@ -47,7 +46,6 @@ from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import answer_of
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.filer import to_item
-from nightgrid.workers.ondemand.task.second_try import solve_twice_if_busy
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.settings import Settings, program_settings
 from nightgrid.workers.tracing import begin_tracing, continued
@@ -154,13 +152,8 @@ def _outcome(settings: Settings, wanted: Wanted) -> Outcome[Any]:
         table_bytes=min(budget.table_bytes, TRY_TABLE_BYTES),
         seconds=min(budget.seconds, TRY_SECONDS),
     )
-
-    def solve(each: Budget) -> Outcome[Any]:
-        return solve_whole(wanted.game, wanted.puzzle, wanted.question.ask, each, settings)
-
     try:
-        # In the queue a board so small would wait for as long as the largest one before it.
-        return solve_twice_if_busy(solve, small, budget.seconds, longer_max=TRY_LONGER_MAX)
+        return solve_whole(wanted.game, wanted.puzzle, wanted.question.ask, small, settings)
     except PermanentError as error:
         return invalid_outcome(error)
 
