@@ -57,7 +57,7 @@ def asked_of(bound: Game[Any, Any], puzzle: Any, ask: Ask) -> Asked:
         bound=bound,
         question=question,
         puzzle_id=puzzle_id,
-        job_id=question.job_id(puzzle_id),
+        job_id=question.job_id(bound.subject(puzzle)),
     )
 
 

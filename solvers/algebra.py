@@ -27,7 +27,9 @@ MAX_BUDGET = 2**62
 """The most nodes or table bytes that a budget can name: kernels count in 64 bits."""
 MAX_BUDGET_S = 1e9
 
-AskKind = Literal["first", "best", "all", "count"]
+AskKind = Literal["first", "best", "all", "count", "meant"]
+MEANT_MAX = 100
+"""Solutions that are compared to tell which of them was meant: the largest k of `meant(k)`."""
 Arrays: TypeAlias = "Mapping[str, npt.NDArray[Any]]"
 """Columns of many puzzles or outcomes. A list column NAME is two arrays, NAME.values and
 NAME.offsets (rows + 1 integers); a scalar column is one array called NAME."""
@@ -54,36 +56,44 @@ STATUS_CODES: tuple[Status, ...] = tuple(Status)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """What is wanted of a puzzle: `first`, `best(k)`, `all(limit)` or `count`."""
+    """What is wanted of a puzzle: `first`, `best(k)`, `all(limit)`, `count` or `meant(k)`."""
 
     kind: AskKind
     limit: int | None = None
-    """For `all`, the most solutions wanted (None: every one); for `best`, k; else None."""
+    """For `all`, the most solutions wanted (None: every one); for `best` and `meant`, k; else
+    None."""
 
     def __post_init__(self) -> None:
         if self.kind in ("first", "count") and self.limit is not None:
             raise PermanentError(f"ask {self.kind!r} takes no limit, got {self.limit}")
-        if self.kind == "best" and self.limit is None:
-            raise PermanentError("ask 'best' needs a limit: best(k) with k >= 1")
+        if self.kind in ("best", "meant") and self.limit is None:
+            raise PermanentError(f"ask {self.kind!r} needs a limit: {self.kind}(k) with k >= 1")
         if self.limit is not None and self.limit < 1:
             raise PermanentError(f"ask limit is {self.limit}; expected at least 1")
+        if self.kind == "meant" and (self.limit or 0) > MEANT_MAX:
+            raise PermanentError(f"ask is {self}; expected at most meant({MEANT_MAX})")
 
     def __str__(self) -> str:
         return self.kind if self.limit is None else f"{self.kind}({self.limit})"
 
     @classmethod
     def parse(cls, text: str) -> Ask:
-        """Read an ask as `str(ask)` writes it.
+        """Read an ask as `str(ask)` writes it; "meant" alone has the largest k.
 
         Raises PermanentError on anything else.
         """
-        match = re.fullmatch(r"(first|best|all|count)(?:\((\d{1,9})\))?", text)
+        match = re.fullmatch(r"(first|best|all|count|meant)(?:\((\d{1,9})\))?", text)
         if match is None:
             raise PermanentError(
-                f"unknown ask {text!r}; expected first, count, all, all(LIMIT) or best(K)"
+                f"unknown ask {text!r}; expected first, count, all, all(LIMIT), best(K) or meant(K)"
             )
         kind, limit = match.groups()
+        if kind == "meant" and limit is None:
+            return MEANT
         return cls(kind=kind, limit=None if limit is None else int(limit))  # type: ignore[arg-type]
+
+
+MEANT = Ask(kind="meant", limit=MEANT_MAX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,6 +106,14 @@ class BaseGame(ABC, Generic[P, S]):
         """Hash the canonical form."""
         return puzzle.puzzle_id
 
+    def clued(self, puzzle: P, clue: str | None) -> P:  # noqa: ARG002
+        """Return the puzzle as it is: no answer depends on its clue."""
+        return puzzle
+
+    def subject(self, puzzle: P) -> str:
+        """Name what a question is about: the puzzle."""
+        return self.puzzle_id(puzzle)
+
     @abstractmethod
     def solution_to_json(self, solution: S, /) -> Any:
         """Write a solution as a JSON value."""
@@ -163,6 +171,8 @@ class BaseGame(ABC, Generic[P, S]):
         Raises PermanentError for an ask that the game does not answer.
         """
         budget = budget or Budget()
+        if ask.kind not in (*self.counts, *self.streams):
+            raise PermanentError(f"{self.name}, bound as it is, does not answer {ask}")
         if ask.kind in self.counts:
             return as_stopped(self.solve_counted(puzzle, ask, part, budget), budget)
         return as_stopped(self._solve_streamed(puzzle, ask, part, budget), budget)

@@ -44,6 +44,17 @@ class Game(Protocol[P, S]):
     def puzzle_id(self, puzzle: P) -> str:
         """Hash the canonical form."""
 
+    def clued(self, puzzle: P, clue: str | None) -> P:
+        """Add what players are told next to the board, where answers depend on it.
+
+        Raises PermanentError for a puzzle of which this game cannot be asked.
+        """
+
+    def subject(self, puzzle: P) -> str:
+        """Name what a question is about: the puzzle by its id, and where answers depend on more
+        than that, this as well.
+        """
+
     def solution_to_json(self, solution: S) -> Any:
         """Write a solution as a JSON value."""
 

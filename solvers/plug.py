@@ -39,6 +39,9 @@ class GamePlug:
     game: str
     """Where its class is, a `BaseGame`, written as in entry points: "package.module:Class". It is
     made of rules, words and dictionaries; nothing that solves is imported before."""
+    meant: str = ""
+    """Where the class of the game is that answers `meant(k)`, written as `game` is, and made of
+    rules in their one-line form. It lies on the archive's floor: it needs models."""
     kernel_count: int = 0
     """About how many kernels are compiled before it is ready, to tell how far that is."""
     rules: type[RuleLine] | None = None
@@ -70,6 +73,11 @@ class GamePlug:
         made = resolve_name(self.game)
         switched = None if self.rules is None else self.rules.parse(rules)
         game: Game[Any, Any] = made(switched, lexicon, dictionaries)
+        return game
+
+    def bind_meant(self, rules: str) -> Game[Any, Any]:
+        """Make the game that answers `meant(k)`, of rules in their one-line form."""
+        game: Game[Any, Any] = resolve_name(self.meant)(rules)
         return game
 
     def words_of_part(self, part: Any, rules: str) -> str | None:

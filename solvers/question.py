@@ -30,9 +30,9 @@ class Question:
     ask: Ask
     solver_version: str
 
-    def job_id(self, puzzle_id: str) -> str:
-        """Name the job that asks this about a puzzle."""
-        return digest(puzzle_id, *self.job_fields)
+    def job_id(self, subject: str) -> str:
+        """Name the job that asks this about a puzzle, given `Game.subject` of it."""
+        return digest(subject, *self.job_fields)
 
     @property
     def job_fields(self) -> tuple[str, ...]:
@@ -81,6 +81,11 @@ class Question:
                 raise PermanentError(f"{name} is {value.get(name)!r:.60}; expected a text")
         fields = {name: value[name] for name in QUESTION_FIELDS}
         return cls(**{**fields, "ask": Ask.parse(fields["ask"])})
+
+
+def clued_subject(puzzle_id: str, clue: str | None) -> str:
+    """Name what a question is about whose answer depends on the clue, too."""
+    return digest("clued", puzzle_id, clue) if clue else puzzle_id
 
 
 QUESTION_FIELDS: tuple[str, ...] = ("game", "ask", "rules", "lexicon_id", "solver_version")

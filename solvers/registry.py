@@ -41,11 +41,12 @@ def check_ask(ask: Ask, name: str) -> None:
     plug = game_plug(name)
     if plug.answers(ask):
         return
-    if ask.kind == "best" and "best" not in plug.asks:
-        ranked = titles([name for name, plug in _KNOWN.items() if "best" in plug.asks])
-        raise PermanentError(f"best(K) is for {ranked}; solutions of {plug.title} have no score")
-    limits = {"best": f"best({plug.best_max or 'K'})"}
-    expected = [limits.get(kind, kind) for kind in ("first", "best", "all", "count")]
+    if ask.kind in ("best", "meant") and ask.kind not in plug.asks:
+        able = titles([name for name, plug in _KNOWN.items() if ask.kind in plug.asks])
+        why = "have no score" if ask.kind == "best" else "are not compared by what was meant"
+        raise PermanentError(f"{ask.kind}(K) is for {able}; solutions of {plug.title} {why}")
+    limits = {"best": f"best({plug.best_max or 'K'})", "meant": "meant(K)"}
+    expected = [limits.get(kind, kind) for kind in ("first", "best", "all", "count", "meant")]
     unlisted = plug.asks.isdisjoint(("count", "all"))
     why = ", whose solutions are neither counted nor listed" if unlisted else ""
     raise PermanentError(

@@ -21,6 +21,7 @@ from nightgrid.archive.ingest.segment_ids import keep_ids, kept_ids
 from nightgrid.archive.lake.conforming import conform, select
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, set_aside
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import CLUE
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.game_contract import Game
 
@@ -43,9 +44,14 @@ def puzzles_folder(game: str) -> str:
 
 
 def puzzles_table(game: Game[Any, Any], puzzles: Sequence[Any]) -> pa.Table:
-    """Lay puzzles of a game out as rows of its puzzles table, in the order given."""
+    """Lay puzzles of a game out as rows of its puzzles table, in the order given.
+
+    They have their clues, too, where the game as it is bound answers by them.
+    """
     schema = archive_plug(game.name).puzzles()
     arrays = game.to_arrays(puzzles)
+    if CLUE.name in arrays:
+        schema = schema.append(CLUE)
     columns: list[pa.Array] = []
     for field in schema:
         if field.name == "puzzle_id":

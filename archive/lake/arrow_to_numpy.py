@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-TEXTS = frozenset({"dictionary_id"})
+TEXTS = frozenset({"clue", "dictionary_id"})
 """Text columns that say something about a puzzle."""
 
 

@@ -152,8 +152,15 @@ place among its siblings ("" for a whole job, "3" or "3.1" for parts), which ord
 
 
 def manifest_schema(puzzles: pa.Schema) -> pa.Schema:
-    """Build the manifest schema of a game from the schema of its puzzles table."""
+    """Build the manifest schema of a game from the schema of its puzzles table.
+
+    Where the clue is a part of the question (`meant`), the puzzles have the column CLUE, too.
+    """
     return _schema("manifest", [*MANIFEST_HEAD, *puzzles])
+
+
+CLUE = pa.field("clue", pa.string(), nullable=False)
+"""What players are told next to a board; "" for nothing."""
 
 
 UNASKED = ("puzzle_id", "game", "ask")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
+from nightgrid.solvers.algebra import MEANT, Ask
 from nightgrid.solvers.base_game import Dictionaries
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.question import Question
+from nightgrid.solvers.registry import check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
-from nightgrid.solvers.registry import game_plug
 
 if TYPE_CHECKING:
     # Binding a game takes no lake, and none of the library that reads one.
@@ -27,14 +28,19 @@ def bind_game(
     rules: str = "",
     lexicon: Lexicon | str | None = None,
     lake: Lake | None = None,
+    ask: Ask | None = None,
 ) -> Game[Any, Any]:
     """Look a game up as a person names it; a lexicon may be the path of a word list.
+
+    With the ask `meant(k)` it is the game that ranks, which has words of its own.
 
     A word game without one is played with the default lexicon, or, where boards bring their own
     words, with those; boards that are laid out in columns find them in the lake. Raises
     PermanentError for an unknown game, for rules that it does not have, and for words given to a
     game without.
     """
+    if ask is not None and ask.kind == "meant":
+        return _meant_game(name, rules)
     plug = game_plug(name)
     own_words = plug.own_words and lexicon is None
     if plug.words and not own_words and not isinstance(lexicon, Lexicon):
@@ -80,8 +86,18 @@ def open_game(lake: Lake, name: str, rules: str = "", lexicon_id: str = "") -> G
 
 
 def game_of(lake: Lake, question: Question) -> Game[Any, Any]:
-    """Look up the game that a question is about, as `open_game`."""
+    """Look up the game that answers a question, as `open_game`."""
+    if question.ask.kind == "meant":
+        key = (question.game, question.rules, "meant")
+        if key not in _open:
+            _open[key] = _meant_game(question.game, question.rules)
+        return _open[key]
     return open_game(lake, question.game, question.rules, question.lexicon_id)
+
+
+def _meant_game(name: str, rules: str) -> Game[Any, Any]:
+    check_ask(MEANT, name)
+    return game_plug(name).bind_meant(rules)
 
 
 def _dictionaries(lake: Lake | None, name: str) -> Dictionaries | None:

@@ -16,10 +16,11 @@ PLUG = GamePlug(
     order=20,
     kernel_count=141,
     game="nightgrid.solvers.strands.game:StrandsGame",
+    meant="nightgrid.archive.games.strands.ranking.meant:MeantGame",
     part_words="nightgrid.solvers.strands.parts:part_words",
     rules=Rules,
     words=True,
-    asks=frozenset({"first", "best", "all", "count"}),
+    asks=frozenset({"first", "best", "all", "count", "meant"}),
     # The best come with the count.
     night_asks=(Ask(kind="best", limit=NIGHT_BEST),),
     quick_ask=Ask(kind="best", limit=1),

@@ -54,7 +54,7 @@ def answer_of(
 ) -> Answer:
     """Write an outcome as rows."""
     puzzle_id = game.puzzle_id(puzzle)
-    job = question.job_id(puzzle_id)
+    job = question.job_id(game.subject(puzzle))
     run_id = ONDEMAND_PREFIX + job
     if outcome.status not in FINAL:
         # It may be asked again, and files never change.

@@ -83,10 +83,10 @@ def submit(
     """
     settings = settings or load_settings()
     check_ask(ask, game)
-    bound = bind_game(game, rules, lexicon_for(game, puzzle, lexicon))
+    bound = bind_game(game, rules, lexicon_for(game, puzzle, lexicon), ask=ask)
     question = question_of(bound, ask)
     record = Record(
-        job_id=question.job_id(bound.puzzle_id(puzzle)),
+        job_id=question.job_id(bound.subject(puzzle)),
         question=question,
         puzzle=without_words(bound.puzzle_to_json(puzzle), puzzle),
         budget=JobBudget.of(settings, budget),

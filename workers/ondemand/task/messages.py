@@ -37,7 +37,7 @@ def read_message(
     game = game_of(lake, question)
     puzzle = game.puzzle_from_json(with_words(lake, message["puzzle"]))
     question = replace(question, solver_version=game.solver_version)
-    job = question.job_id(game.puzzle_id(puzzle))
+    job = question.job_id(game.subject(puzzle))
     if job != message["job_id"]:
         raise PermanentError(
             f"job {message['job_id']!r:.40} is {job} to this worker; expected the same solver "

@@ -1,0 +1,234 @@
+"""The ask `meant(k)` of Strands: the k covers that were most likely meant, with what tells so.
+
+Models and the vocabulary are files, so this game is bound on the archive's floor
+(nightgrid.archive.words.binding); `solvers/` knows none of them. What ranks stands in the place of
+the solver's version: answers of other weights, or without the models, are other jobs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nightgrid.archive.games.strands.ranking.plugged import (
+    FEW_COVERS,
+    NOT_RANKED,
+    SMALL,
+    SMALL_CLUE,
+    ranker_here,
+)
+from nightgrid.solvers.algebra import (
+    MEANT,
+    Arrays,
+    Ask,
+    Budget,
+    Outcome,
+    SolutionStream,
+    Statistics,
+    Status,
+)
+from nightgrid.solvers.base_game import BaseGame, over_budget
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.question import clued_subject
+from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
+from nightgrid.solvers.strands.columns import from_arrays, to_arrays
+from nightgrid.solvers.strands.game import StrandsGame
+from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.ranking.board import RULES
+from nightgrid.solvers.strands.ranking.budgets import timed
+from nightgrid.solvers.strands.ranking.covers import cover_of
+from nightgrid.solvers.strands.ranking.search import can_rank
+from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.solution import cover_to_json
+from nightgrid.solvers.strands.states.engine import reason_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from nightgrid.archive.games.strands.ranking.ranker import RankedCover, Ranker
+    from nightgrid.archive.games.strands.ranking.vectors import Progress
+    from nightgrid.solvers.strands.ranking.board import RankedBoard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CluedPuzzle(Puzzle):
+    """A board with the clue that players see; its id is that of the board."""
+
+    clue: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the canonical form of the board, and the clue."""
+        value = Puzzle.to_json(self)
+        return {**value, "clue": self.clue} if self.clue else value
+
+    @property
+    def puzzle_id(self) -> str:
+        """Hash of the canonical form of the board."""
+        return Puzzle(board=self.board, theme_words=self.theme_words).puzzle_id
+
+    @classmethod
+    def from_json(cls, value: object, place: str = "") -> CluedPuzzle:
+        """Validate a JSON value as a board, and read its clue."""
+        clue = value.get("clue") if isinstance(value, Mapping) else None
+        return clued(Puzzle.from_json(value, place), clue if isinstance(clue, str) else None)
+
+
+def clued(puzzle: Puzzle, clue: str | None) -> CluedPuzzle:
+    """Add a clue to a board; an empty one is none."""
+    return CluedPuzzle(board=puzzle.board, theme_words=puzzle.theme_words, clue=clue or None)
+
+
+class MeantGame(BaseGame[Puzzle, Mapping[str, Any]]):
+    """Strands, bound to what ranks its covers on this machine.
+
+    A solution is a cover as JSON with `components` of the spangram, `confidence`, `signals`, by
+    word what each term of the search adds (`words`), both in nats, and the `clue`.
+    """
+
+    name = StrandsGame.name
+    counts = ("meant",)
+    streams = ()
+    reasons = StrandsGame.reasons
+    board_s = 1.0
+    puzzle_from_json = staticmethod(CluedPuzzle.from_json)
+    _ranker: Ranker | None = None
+
+    def __init__(self, rules: str = "") -> None:
+        """Name what ranks; opens neither vocabulary nor models.
+
+        Raises PermanentError for rules other than the game's own.
+        """
+        bound = Rules.parse(rules)
+        if bound.normal() != RULES:
+            raise PermanentError("meant(K) knows Strands' own rules; give it no options of rules")
+        super().__init__(bound)
+        self.solver_version = ranker_here()
+
+    def open(self, progress: Progress | None = None) -> Ranker:
+        """Open what ranks, once a process.
+
+        The first time on a machine it makes the vectors of the vocabulary, which takes some
+        minutes.
+        """
+        if self._ranker is None:
+            from nightgrid.archive.games.strands.ranking.ranker import default_ranker
+
+            self._ranker = default_ranker(progress)
+        return self._ranker
+
+    def clued(self, puzzle: Puzzle, clue: str | None) -> CluedPuzzle:
+        """Add the clue. Raises PermanentError for a board that is not ranked."""
+        if not can_rank(puzzle):
+            raise PermanentError(NOT_RANKED)
+        return clued(puzzle, clue)
+
+    def subject(self, puzzle: Puzzle) -> str:
+        """Name the board with its clue."""
+        return clued_subject(puzzle.puzzle_id, getattr(puzzle, "clue", None))
+
+    def solution_to_json(self, solution: Mapping[str, Any]) -> dict[str, Any]:
+        """Write a cover, which is a JSON value already."""
+        return dict(solution)
+
+    def solution_from_json(self, value: Any) -> Mapping[str, Any]:
+        """Read a cover as it is written."""
+        return dict(value)
+
+    def open_stream(self, *_: Any, **__: Any) -> SolutionStream[Mapping[str, Any]]:
+        """Raise NotImplementedError: covers are ranked all at once."""
+        raise NotImplementedError
+
+    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
+        """Tell of each row what its time depends on: cells and words to find."""
+        names = ("cells", "theme_words")
+        return names, np.column_stack([arrays["size"], arrays["theme_word_count"]])
+
+    def solve_counted(
+        self, puzzle: Puzzle, ask: Ask, part: Any, budget: Budget
+    ) -> Outcome[Mapping[str, Any]]:
+        """Rank the covers of a board; the seconds of the budget are those of all steps together.
+
+        `count` is the number of covers that are listed.
+        """
+        del part
+        if not can_rank(puzzle):
+            return Outcome(status=Status.INVALID, reason_code=ReasonCode.REFUSED, reason=NOT_RANKED)
+        ranker = self.open()
+        begun_ns = time.perf_counter_ns()
+        try:
+            with timed(budget) as own:
+                found = _ranked(ranker, puzzle, getattr(puzzle, "clue", None), ask, own)
+        except TooManyPiecesError as error:
+            return over_budget(
+                Reason(code=ReasonCode.CAPACITY, sentence=str(error)), _since(begun_ns)
+            )
+        except BudgetSpentError as error:
+            return over_budget(reason_of(error), _since(begun_ns))
+        return Outcome(
+            status=Status.SOLVED if found else Status.UNSOLVABLE,
+            count=len(found),
+            solutions=tuple(found),
+            statistics=_since(begun_ns),
+        )
+
+    def split(self, puzzle: Puzzle, ask: Ask, part: Any, into: int) -> list[Any]:  # noqa: ARG002
+        """Divide nothing: covers are compared with one another."""
+        return [part]
+
+    def to_arrays(self, puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
+        """Lay boards out column-wise, with the column `clue`; "" for none."""
+        clues = [getattr(puzzle, "clue", None) or "" for puzzle in puzzles]
+        return {**to_arrays(puzzles), "clue": np.array(clues, np.str_)}
+
+    def from_arrays(self, arrays: Arrays, row: int) -> CluedPuzzle:
+        """Rebuild the board of one row, with its clue where the columns have one."""
+        clue = str(arrays["clue"][row]) if "clue" in arrays else None
+        return clued(from_arrays(arrays, row), clue)
+
+    def warm(self) -> None:
+        """Open what ranks, and load its kernels by ranking two small boards."""
+        for board in (SMALL, FEW_COVERS):
+            self.solve(clued(board, SMALL_CLUE), MEANT)
+
+
+def _since(begun_ns: int) -> Statistics:
+    return Statistics(kernel_ns=time.perf_counter_ns() - begun_ns)
+
+
+def _ranked(
+    ranker: Ranker, puzzle: Puzzle, clue: str | None, ask: Ask, budget: Budget
+) -> list[dict[str, Any]]:
+    """Rank the covers of a board, and write the likeliest as JSON values."""
+    from nightgrid.archive.games.strands.ranking.ranker import go_on
+
+    board = ranker.board(puzzle, clue, budget)
+    # Confidences are shares of all that are compared, however many of them are wanted.
+    covers = ranker.rank_pieces(board, clue, budget=budget).covers
+    found = []
+    for cover in covers[: ask.limit]:
+        go_on(budget)
+        found.append(_cover_json(ranker, board, cover, clue))
+    return found
+
+
+def _cover_json(
+    ranker: Ranker, board: RankedBoard, one: RankedCover, clue: str | None
+) -> dict[str, Any]:
+    words = ranker.explain_words(board, one)
+    return {
+        **cover_to_json(cover_of(board, one.scored, ranker.vocabulary)),
+        "components": list(one.components),
+        "confidence": round(one.confidence, 6),
+        "signals": _rounded(one.signals),
+        "words": {word: _rounded(terms) for word, terms in words.items()},
+        "clue": clue,
+    }
+
+
+def _rounded(nats: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 3) for name, value in nats.items()}
