@@ -111,6 +111,7 @@ notes: $(DEV) ## print the release notes that changelog.d/ gives; VERSION=1.2.3 
 	$(BIN)/towncrier build $(if $(VERSION),--yes --version $(VERSION),--draft --version next)
 
 bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks.guards $(if $(AGAINST),--against $(AGAINST)) --write
 	$(BIN)/python -m benchmarks.kernels.published --write
 	$(BIN)/python -m benchmarks.kernels.loose_layers --write
 	$(BIN)/python -m benchmarks.nights.night --write
