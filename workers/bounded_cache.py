@@ -1,4 +1,4 @@
-"""Values by key, a bounded number of them: those that were used last."""
+"""Thread-safe LRU cache, whose entries may expire."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
 
-from cachetools import LRUCache
+from cachetools import Cache, LRUCache, TTLCache
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class BoundedCache(Generic[K, V]):
-    """The values used last, by key; at most so many. Any thread may use it.
+    """At most `most` values by key, those used last; any thread may use it.
 
-    `LRUCache` leaves locks to its caller, and a read changes it, too.
+    With `seconds` an entry expires so long after it was put.
     """
 
-    def __init__(self, most: int) -> None:
-        self._values: LRUCache[K, V] = LRUCache(maxsize=most)
+    def __init__(self, most: int, seconds: float | None = None) -> None:
+        self._values: Cache[K, V] = LRUCache(most) if seconds is None else TTLCache(most, seconds)
         self._lock = Lock()
 
     def __len__(self) -> int:

@@ -22,7 +22,6 @@ from nightgrid.service.http.query_names import refuse_unknown
 from nightgrid.service.http.rankings import routes as rankings
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events, found, open_solves, routes
-from nightgrid.service.http.solves.shortcut import shortcut
 from nightgrid.service.http.state import Service
 from nightgrid.service.web.files import routes as page_routes
 from nightgrid.solvers.registry import GAMES, titles
@@ -59,7 +58,7 @@ class _GuardedApp(FastAPI):
             access=service.access,
             hosts=settings.hosts,
             limits=settings.limits,
-            shortcut=shortcut(service),
+            known_reply=routes.known_reply_of(service),
         )
         return Noted(guard, service.figures)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import redis
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import Access
@@ -20,17 +20,16 @@ from nightgrid.service.http.monitoring.queue_snapshot import (
     take_snapshot,
 )
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves.asking.admission import Admission
-from nightgrid.service.http.solves.asking.replays import Replays
-from nightgrid.service.http.solves.asking.replies import Replies
-from nightgrid.service.http.solves.asking.solve_request import SolveRequest
-from nightgrid.service.http.solves.dropped_answers import DroppedAnswers
+from nightgrid.service.http.solves.admission import Admission
 from nightgrid.service.http.solves.following import Hub, Look
 from nightgrid.service.http.solves.puzzles_of_jobs import PuzzlesOfJobs
 from nightgrid.service.http.solves.queue_places import QueuePlaces
-from nightgrid.service.http.solves.quick.small_boards import SmallBoards
+from nightgrid.service.http.solves.replays import Replays
+from nightgrid.service.http.solves.small_boards import SmallBoards
 from nightgrid.service.http.solves.solve_json import Subject, is_over
-from nightgrid.service.http.solves.views import Views
+from nightgrid.service.http.solves.solve_request import SolveRequest
+from nightgrid.service.http.solves.views import KNOWN_MAX, KNOWN_S, Views
+from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.cached import Cached
 
@@ -53,9 +52,9 @@ class Service:
     """Shows jobs, and keeps what was asked lately."""
     hub: Hub
     """Follows jobs for clients that wait."""
-    replies: Replies
+    replies: BoundedCache[str, Response]
     """Replies that are final, by the digest of the body that asked."""
-    quick: SmallBoards
+    small_boards: SmallBoards
     """Answers small boards in the request that asks."""
     replays: Replays
     access: Access
@@ -67,7 +66,7 @@ class Service:
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
-        self.replies = Replies()
+        self.replies = BoundedCache(KNOWN_MAX, KNOWN_S)
         self.access = Access(lambda: self.lake, required=settings.wants_keys)
         self._looking: dict[str, asyncio.Task[Any]] = {}
 
@@ -85,21 +84,20 @@ class Service:
         self.puzzles_of_jobs = PuzzlesOfJobs(self.lake)
         self._places = QueuePlaces(self.redis, self.settings.workers)
         self.hub = Hub(self.settings.workers, self._look)
-        self.quick = SmallBoards(self.settings.workers, self.views, self.settings.quick_processes)
-        self._dropped = DroppedAnswers(self.lake, self.forget_answers)
+        self.small_boards = SmallBoards(
+            self.lake, self.settings.workers, self.settings.quick_processes
+        )
         self._freed = freed_memory()
         self.hub.begin()
-        self.quick.begin()
-        self._dropped.begin()
+        self.small_boards.begin()
         self._freed.begin()
 
     async def close(self) -> None:
         """Close what `open` opened."""
         self.stop()
         await self._freed.end()
-        await self._dropped.end()
         await self.hub.end()
-        await self.quick.end()
+        await self.small_boards.end()
         self.redis.close()
 
     def stop(self) -> None:
@@ -137,9 +135,10 @@ class Service:
 
     def remember(self, wanted: SolveRequest) -> None:
         """Keep what a question is about. Blocks."""
-        self.views.remember(wanted.job_id, lambda: self._subject_of(wanted))
+        self.views.remember(wanted.job_id, lambda: self.subject_of(wanted))
 
-    def _subject_of(self, wanted: SolveRequest) -> Subject:
+    def subject_of(self, wanted: SolveRequest) -> Subject:
+        """Return what a question is about."""
         asked = wanted.asked
         return Subject(
             question=asked.question,
@@ -147,17 +146,6 @@ class Service:
             puzzle=asked.bound.puzzle_to_json(asked.puzzle),
             references=self.views.names.of(asked.puzzle_id),
         )
-
-    def drop(self, job_id: str) -> None:
-        """Keep nothing of an answer that retention has dropped. Called from any thread."""
-        self.views.drop(job_id)
-        # Which bodies asked for it is not kept.
-        self._loop.call_soon_threadsafe(self.replies.clear)
-
-    def forget_answers(self) -> None:
-        """Keep no answer in memory but those that the lake is yet to get. From any thread."""
-        self.views.forget_answers(self.quick.filing.holds)
-        self._loop.call_soon_threadsafe(self.replies.clear)
 
     def submitted(self, job_id: str) -> None:
         """Take note, from any thread, that a job was submitted."""

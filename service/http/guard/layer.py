@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -27,12 +27,12 @@ from nightgrid.service.http.guard.origins import check_host, check_origin
 from nightgrid.service.http.problems import Problem, problem_of
 from nightgrid.solvers.errors import NightgridError
 
-Shortcut = Callable[[Scope, Headers, bytes], Awaitable[ASGIApp | None]]
-"""Finds the reply to a request by its body, without the application; None for most."""
+KnownReply = Callable[[Scope, Headers, bytes], ASGIApp | None]
+"""Returns the reply to a body that was answered before, None for most."""
 
 
-async def no_shortcut(_scope: Scope, _headers: Headers, _data: bytes) -> None:
-    """Find no reply."""
+def no_reply(_scope: Scope, _headers: Headers, _data: bytes) -> None:
+    """Know no reply."""
 
 
 class Guard:
@@ -41,8 +41,7 @@ class Guard:
     It puts headers on every answer, and refuses, in this order: other hosts, pages of other sites,
     clients without a key or over their rate, bodies of other types, too large, too deep or not
     strict JSON. What it lets through has `request.state.client`, and `request.state.body` as the
-    object that the body was read as, once for all. The application does not see a body that
-    `shortcut` replies to, nor is it read here.
+    object that the body was read as, once for all. A body whose reply is known is not read.
     """
 
     def __init__(
@@ -52,13 +51,13 @@ class Guard:
         access: Access,
         hosts: frozenset[str] | None,
         limits: Limits,
-        shortcut: Shortcut = no_shortcut,
+        known_reply: KnownReply = no_reply,
     ) -> None:
         self._app = app
         self._access = access
         self._hosts = hosts
         self._limits = limits
-        self._shortcut = shortcut
+        self._known_reply = known_reply
         self._room = Room(max(ROOM_BYTES, 4 * limits.body_bytes))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,7 +103,7 @@ class Guard:
             return self._app, receive
         check_media_type(headers)
         data = await read_body(headers, receive, self._limits.body_bytes, take)
-        reply = await self._shortcut(scope, headers, data)
+        reply = self._known_reply(scope, headers, data)
         if reply is not None:
             return reply, receive
         scope["state"]["body"] = read_json(data, self._limits.depth)

@@ -15,13 +15,12 @@ from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.posted import posted_board, wrong
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.rankings.models import Ranking, RankingBody
-from nightgrid.service.http.solves.asking.preferences import wait_of
-from nightgrid.service.http.solves.asking.replays import HEADER
-from nightgrid.service.http.solves.asking.replies import digest_of
 from nightgrid.service.http.solves.events import REPLIES, events_of
 from nightgrid.service.http.solves.following import Look
+from nightgrid.service.http.solves.replays import HEADER, digest_of
 from nightgrid.service.http.solves.routes import interest_for, interest_of, left_by_one
 from nightgrid.service.http.solves.solve_json import is_over
+from nightgrid.service.http.solves.solve_request import wait_of
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.logs import bind

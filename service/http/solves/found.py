@@ -105,11 +105,11 @@ def _puzzle(service: Service, solve: dict[str, Any]) -> Any:
 def _row(service: Service, job_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Find an answer. Raises Problem for a job that is not answered."""
     solve = found_solve(service, job_id)
-    # What the service itself has answered may just be on its way there.
-    is_filed = service.quick.filing.wait_for(job_id, FILED_S)
+    # An answer of the service itself may not be filed yet.
+    is_filed = service.small_boards.filing.wait_for(job_id, FILED_S)
     row = find_row(service.lake, job_id) if solve["answer"] is not None else None
     if row is None and solve["answer"] is not None and is_filed:
-        service.drop(job_id)
+        service.views.drop(job_id)
         solve = found_solve(service, job_id)
     if row is None:
         detail = f"job {job_id} is {solve['state']}, without an answer"

@@ -6,38 +6,46 @@ import asyncio
 import math
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic_core import to_json
 from starlette.datastructures import Headers
+from starlette.types import Scope
 
 from nightgrid.archive.results.dropped import check_dropped_job
 from nightgrid.service.asking import COMMAND_LINE
 from nightgrid.service.asking import submit as submit_asked
 from nightgrid.service.http.guard.access import Client
+from nightgrid.service.http.guard.layer import KnownReply
+from nightgrid.service.http.monitoring.requests import REPEATED
+from nightgrid.service.http.monitoring.route_names import route_of
 from nightgrid.service.http.problems import Problem
-from nightgrid.service.http.solves.asking.preferences import wait_of
-from nightgrid.service.http.solves.asking.replays import HEADER
-from nightgrid.service.http.solves.asking.replies import digest_of
-from nightgrid.service.http.solves.asking.solve_request import SolveRequest, is_light, read_request
 from nightgrid.service.http.solves.models import Solve, SolveBody
-from nightgrid.service.http.solves.solve_json import API, is_over
+from nightgrid.service.http.solves.replays import HEADER, digest_of
+from nightgrid.service.http.solves.solve_json import API, DONE, is_over, solve_json
+from nightgrid.service.http.solves.solve_request import (
+    SolveRequest,
+    is_light,
+    read_request,
+    wait_of,
+)
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.figures import note_rows
 from nightgrid.workers.logs import bind
+from nightgrid.workers.ondemand.answers import Answer
 from nightgrid.workers.ondemand.cancelling import BY_COMMAND, leave_job
 from nightgrid.workers.ondemand.jobs.rows import is_answered
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ondemand.record_files import read_record
 from nightgrid.workers.runs.interests import interest_name
+from nightgrid.workers.tracing import name_span
 
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
-EARLIER_TRY = "earlier_try"
-"""Name in the state of a request of what quick processes have done about it before its route."""
 _REPLY: dict[int | str, dict[str, Any]] = {
     202: {"model": Solve, "description": "It is not answered yet; Location says where to look."},
 }
@@ -47,14 +55,6 @@ _BODY = {
         "content": {"application/json": {"schema": SolveBody.model_json_schema()}},
     }
 }
-
-
-class EarlierTry(NamedTuple):
-    """What was done about a request before its route saw it."""
-
-    in_vain: bool = False
-    """Whether a quick process has worked its board without an answer."""
-    waited_s: float = 0.0
 
 
 @router.post("/solves", response_model=Solve, responses=_REPLY, openapi_extra=_BODY)
@@ -68,18 +68,12 @@ async def post_solve(request: Request, service: Here) -> Response:
     key = request.headers.get(HEADER)
     if key is not None:
         await asyncio.to_thread(service.replays.check, client.name, key, digest)
-    known = service.replies.get(digest)
     # A body that is refused leaves its key free.
-    wanted = await _read(service, raw, request.state.body) if known is None else None
+    wanted = await _read(service, raw, request.state.body)
     if key is not None:
         await asyncio.to_thread(service.replays.note, client.name, key, digest)
-    if known is not None:
-        return known
-    assert wanted is not None
     bind(job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game)
-    earlier: EarlierTry = getattr(request.state, EARLIER_TRY, EarlierTry())
-    ends_at = begun + wait_s - earlier.waited_s
-    solve = await _solved(service, wanted, client, key, ends_at, may_try=not earlier.in_vain)
+    solve = await _solved(service, wanted, client, key, begun + wait_s)
     if is_over(solve):
         reply = answered(solve)
         # Of a board that the lake names another one may stand there tomorrow.
@@ -110,8 +104,6 @@ async def _solved(
     client: Client,
     key: str | None,
     ends_at: float,
-    *,
-    may_try: bool,
 ) -> dict[str, Any]:
     """Show a job: answered, or where it is when its client waits no longer (monotonic time)."""
     known = service.views.final(wanted.job_id)
@@ -123,10 +115,10 @@ async def _solved(
         if known is not None:
             return known
     # A small board that no night has brought is sooner solved than looked for.
-    left_s = ends_at - time.monotonic()
-    found = await service.quick.answer(wanted, left_s) if may_try and left_s > 0 else None
+    asked_at, left_s = time.time(), ends_at - time.monotonic()
+    found = await service.small_boards.solve(wanted, left_s) if left_s > 0 else None
     if found is not None:
-        return found
+        return _solved_here(service, wanted, found, asked_at)
     if not was_looked_for:
         known = await asyncio.to_thread(_known, service, wanted)
         if known is not None:
@@ -135,6 +127,28 @@ async def _solved(
     solve = await service.until_over(wanted.job_id, max(0.0, ends_at - time.monotonic()))
     if solve is None:
         raise TransientError(f"job {wanted.job_id} is gone")
+    return solve
+
+
+def _solved_here(
+    service: Service, wanted: SolveRequest, found: Answer, asked_at: float
+) -> dict[str, Any]:
+    """Show a small board that the service has just solved."""
+    job_id, ended_at = wanted.job_id, time.time()
+    solve = service.views.final(job_id)
+    if solve is None:
+        subject = service.subject_of(wanted)
+        solve = solve_json(
+            job_id, DONE, subject, created_at=asked_at, ended_at=ended_at, row=found.row
+        )
+        row = found.row
+        note_rows(
+            subject.question.game,
+            {row["status"]: 1},
+            states=row["states"],
+            kernel_ns=row["kernel_ns"],
+        )
+        service.views.keep_final(job_id, to_json(solve), asked_at, ended_at)
     return solve
 
 
@@ -170,19 +184,37 @@ def _known(service: Service, wanted: SolveRequest) -> dict[str, Any] | None:
     return service.views.look(wanted.job_id)
 
 
-(POST_SOLVE,) = (each for each in router.routes if getattr(each, "endpoint", None) is post_solve)
+(_POST_SOLVE,) = (each for each in router.routes if getattr(each, "endpoint", None) is post_solve)
+
+
+def known_reply_of(service: Service) -> KnownReply:
+    """Return a function that finds the reply to a body that was answered for good before.
+
+    FastAPI's own way to a route takes most of the processor time of such a request.
+    """
+
+    def known_reply(scope: Scope, headers: Headers, data: bytes) -> Response | None:
+        is_asked = scope["method"] == "POST" and scope["path"] == API
+        # A query is refused, and a key is looked at, by the route.
+        if not is_asked or scope["query_string"] or HEADER in headers:
+            return None
+        reply = service.replies.get(digest_of(data))
+        if reply is not None:
+            scope[REPEATED] = True
+            # Requests are counted and traced by route.
+            scope["route"] = _POST_SOLVE
+            route = route_of(scope)
+            name_span(f"{scope['method']} {route}", {"http.route": route})
+        return reply
+
+    return known_reply
 
 
 def answered(solve: dict[str, Any]) -> Response:
     """Answer with a job that has ended."""
+    headers = {"Content-Location": f"{API}/{solve['id']}"}
     # A quarter of what json takes, which for most of these is more than all else of the answer.
-    return final_reply(solve["id"], to_json(solve))
-
-
-def final_reply(job_id: str, written: bytes) -> Response:
-    """Answer with a job that has ended, as JSON."""
-    headers = {"Content-Location": f"{API}/{job_id}"}
-    return Response(written, headers=headers, media_type=JSONResponse.media_type)
+    return Response(to_json(solve), headers=headers, media_type=JSONResponse.media_type)
 
 
 @router.get("/solves/{job_id}", response_model=Solve)

@@ -12,7 +12,7 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import Question
 
 API = "/v1/solves"
-FAILED = "failed"
+DONE, FAILED = "done", "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import IdReference
 from nightgrid.archive.results.asked import find_asked
-from nightgrid.archive.results.files import ONDEMAND_PREFIX
 from nightgrid.archive.results.parts import parts_of
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.skipped_files import skip_file
@@ -22,7 +21,6 @@ from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.service.http.solves.names import Names
 from nightgrid.service.http.solves.solve_json import Subject, solve_json
-from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.workers.bounded_cache import BoundedCache
@@ -33,6 +31,8 @@ from nightgrid.workers.ondemand.record_files import read_ended, read_record
 
 KNOWN_MAX = 1024
 """Jobs whose final answer, or whose question, is kept in memory."""
+KNOWN_S = 60.0
+"""How long an answer is shown from memory: retention may drop it from the lake meanwhile."""
 STATES = {
     "queued": "queued",
     "working": "running",
@@ -54,7 +54,7 @@ class Views:
         self._subjects: BoundedCache[str, Subject] = BoundedCache(KNOWN_MAX)
         self._times: BoundedCache[str, tuple[float | None, float | None]] = BoundedCache(KNOWN_MAX)
         """When jobs were submitted, and when they were seen to have ended: Unix time."""
-        self._final: BoundedCache[str, bytes] = BoundedCache(KNOWN_MAX)
+        self._final: BoundedCache[str, bytes] = BoundedCache(KNOWN_MAX, KNOWN_S)
         """Jobs that are answered for good, as JSON, which takes less than their objects."""
         self.names = Names(lake)
 
@@ -106,7 +106,7 @@ class Views:
             reason=found.reason,
         )
         # A puzzle that could not be read may be there the next time.
-        is_final = row is not None and row["status"] in FINAL and not _may_be_dropped(row)
+        is_final = row is not None and row["status"] in FINAL
         if is_final and subject.puzzle is not None:
             self._final.put(job_id, to_json(value))
         return value
@@ -127,10 +127,6 @@ class Views:
         """Show a job as the lake has it: its answer is no longer there."""
         self._final.drop(job_id)
         self._subjects.drop(job_id)
-
-    def forget_answers(self, is_kept: Callable[[str], bool]) -> None:
-        """Look anew at every job that was answered for good, but for those that are kept."""
-        self._final.drop_where(lambda job_id: not is_kept(job_id))
 
     def puzzle(self, puzzle_id: str, question: Question) -> Any:
         """Return a puzzle as its game has it. Raises PermanentError where the lake has none."""
@@ -204,12 +200,6 @@ def _progress(found: JobStatus) -> dict[str, Any] | None:
         "expected_s": _rounded(found.expected_s),
         "left_s": _rounded(found.left_s),
     }
-
-
-def _may_be_dropped(row: Mapping[str, Any]) -> bool:
-    """Tell whether solutions may lie in files of their own: retention may drop such an answer."""
-    is_of_run = not row["run_id"].startswith(ONDEMAND_PREFIX)
-    return is_of_run and Ask.parse(row["ask"]).kind == "all"
 
 
 def _rounded(seconds: float | None) -> float | None:

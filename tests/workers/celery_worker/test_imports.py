@@ -20,14 +20,14 @@ print(json.dumps([name for name in {large} if name in sys.modules]))
 """
 WORKER = (*WORKER_MODULES, "nightgrid.workers.ranking.work")
 ONDEMAND = "nightgrid.workers.ondemand"
-QUICK = "nightgrid.service.http.solves.quick.quick_solver"
+SMALL_BOARDS = "nightgrid.service.http.solves.small_boards"
 PLANNER = "nightgrid.flows.count.planner"
 
 
 @pytest.mark.parametrize(
     "modules",
-    [WORKER, (f"{ONDEMAND}.keeper",), (QUICK,), (f"{ONDEMAND}.filer",), (PLANNER,)],
-    ids=["worker", "keeper", "quick_solver", "filer", "planner"],
+    [WORKER, (f"{ONDEMAND}.keeper",), (SMALL_BOARDS,), (PLANNER,)],
+    ids=["worker", "keeper", "small_boards", "planner"],
 )
 def test_programs_keep_pandas_out_before_anything_has_loaded_it(
     modules: tuple[str, ...], tmp_path: Path

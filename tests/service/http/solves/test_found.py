@@ -98,6 +98,13 @@ def test_a_board_that_cannot_be_read_is_told_and_is_there_when_it_can(
         assert "nightgrid-skipped-files" not in answer.headers
 
 
+def forget(client: TestClient) -> None:
+    """Let a minute pass, after which no answer is shown from memory."""
+    service = client.app.state.service  # type: ignore[attr-defined]
+    service.views._final.drop_where(lambda _: True)
+    service.replies.drop_where(lambda _: True)
+
+
 def test_solutions_that_were_dropped_are_told_and_listed_again(
     client: TestClient, work: Callable[[], int], board: dict[str, Any], lake: Lake
 ) -> None:
@@ -124,6 +131,7 @@ def test_solutions_that_were_dropped_are_told_and_listed_again(
     (done,) = prune_lake(lake, {Kept.SOLUTIONS: 30.0}, ["pips"], now=now)
 
     assert (done.count, done.stays) == (1, 0)
+    forget(client)
     for path in (at, f"{at}/solutions", f"{at}/picture.svg?solution=0"):
         gone = client.get(path)
         assert (gone.status_code, gone.json()["type"]) == (410, "/problems/dropped")
@@ -149,6 +157,7 @@ def test_an_answer_that_was_dropped_is_kept_no_longer(
     dropped = list(prune_lake(lake, {Kept.RESULTS: 30.0}, ["pips"], now=now))
 
     assert sum(done.count for done in dropped) >= 1
+    forget(client)
     for path in (f"{at}/solutions", at, f"{at}/picture.svg?solution=0"):
         gone = client.get(path)
         assert (gone.status_code, gone.json()["type"]) == (404, "/problems/no-such-solve")
@@ -156,38 +165,3 @@ def test_an_answer_that_was_dropped_is_kept_no_longer(
     assert work() == 1
     assert client.post("/v1/solves", json=wanted).status_code == 200
     assert len(client.get(f"{at}/solutions").json()["solutions"]) == 2
-
-
-def test_an_answer_that_was_dropped_is_forgotten_at_the_next_look(
-    client: TestClient, work: Callable[[], int], board: dict[str, Any], lake: Lake
-) -> None:
-    """Given answers in memory, When retention drops one, Then a look at the lake is enough."""
-    wanted = {**board, "ask": "count"}
-    at = client.post("/v1/solves", json=wanted).json()["links"]["self"]
-    work()
-    for _ in range(2):
-        assert client.post("/v1/solves", json=wanted).status_code == 200
-    service = client.app.state.service  # type: ignore[attr-defined]
-    service._dropped.look()
-    assert service.views.final(at.rpartition("/")[2]) is not None, "nothing was dropped"
-
-    now = dt.datetime.now(dt.UTC) + dt.timedelta(days=400)
-    assert sum(done.count for done in prune_lake(lake, {Kept.RESULTS: 30.0}, now=now)) >= 1
-    service._dropped.look()
-
-    gone = client.get(at)
-    assert (gone.status_code, gone.json()["type"]) == (404, "/problems/no-such-solve")
-    assert client.post("/v1/solves", json=wanted).status_code == 202
-
-
-def test_an_answer_that_the_lake_is_yet_to_get_is_kept(
-    client: TestClient, work: Callable[[], int], board: dict[str, Any]
-) -> None:
-    job = client.post("/v1/solves", json=board).json()["id"]
-    work()
-    assert client.post("/v1/solves", json=board).status_code == 200
-    views = client.app.state.service.views  # type: ignore[attr-defined]
-    views.forget_answers(lambda each: each == job)
-    assert views.final(job) is not None
-    views.forget_answers(lambda _: False)
-    assert views.final(job) is None

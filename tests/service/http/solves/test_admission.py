@@ -16,7 +16,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves.asking.admission import Admission
+from nightgrid.service.http.solves.admission import Admission
 from nightgrid.solvers.algebra import Expected
 from nightgrid.solvers.registry import game
 from nightgrid.workers.ondemand.jobs import expected_wait as module

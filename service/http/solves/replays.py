@@ -81,6 +81,11 @@ class Replays:
         return f"{key_prefix(self._settings)}replay:{name}"
 
 
+def digest_of(body: bytes) -> str:
+    """Name a body."""
+    return hashlib.sha256(body).hexdigest()
+
+
 def _name_of(client: str, key: str) -> str:
     return hashlib.sha256(f"{client}\n{key}".encode()).hexdigest()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ from nightgrid.solvers.registry import GAMES, game_plug
 
 LIGHT_BYTES = 4096
 """Longer bodies are read in a thread: the event loop has other clients."""
+WAIT_MAX_S = 60.0
+"""The longest that one request waits."""
+_WAIT = re.compile(r"wait\s*=\s*\"?(\d{1,6}(?:\.\d{1,3})?)\"?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,3 +116,13 @@ def _budget(settings: ServiceSettings, body: SolveBody) -> Budget | None:
         if value > limits[name]:
             raise wrong(f"/budget/{name}", f"is {value:g}; expected at most {limits[name]:g}")
     return Budget(**limits | given)
+
+
+def wait_of(prefer: list[str]) -> float:
+    """Read how many seconds a request may wait from its Prefer headers (RFC 7240), 0 by default.
+
+    Preferences that cannot be read are ignored.
+    """
+    parts = [part.strip().lower() for text in prefer for part in re.split(r"[,;]", text)]
+    waits = [float(found[1]) for part in parts if (found := _WAIT.fullmatch(part))]
+    return min(waits[0], WAIT_MAX_S) if waits else 0.0

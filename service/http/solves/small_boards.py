@@ -1,0 +1,271 @@
+"""Small boards over HTTP: solved by a process pool of the service, and filed many at a time.
+
+A question that its game expects to take less than half a second is solved in the request that asks
+it, within a small budget. What does not end within it becomes a job, as any larger board does. The
+client has the answer before the lake: it is filed within half a second. A service that is killed in
+between has answered, and solves the board again when it is asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import signal
+import threading
+import time
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import replace
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
+from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
+from nightgrid.archive.results.statuses import FINAL
+from nightgrid.archive.words.binding import bind_game, game_of
+from nightgrid.service.http.solves.solve_request import SolveRequest
+from nightgrid.solvers.algebra import Budget
+from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.solvers.question import Question
+from nightgrid.workers.chunks.inline_solutions import solve_whole
+from nightgrid.workers.chunks.solved_rows import invalid_outcome
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.ondemand.answers import Answer, answer_of, put_answers
+from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.processes import die_with_parent
+from nightgrid.workers.settings import Settings
+from nightgrid.workers.tracing import begin_tracing, continued, trace_header
+
+log = get_logger("nightgrid.http")
+
+SECONDS, TABLE_BYTES = 0.5, 64 * 1024**2
+"""What one board may spend in a process of the service, and what it may be expected to take. Few
+boards take a tenth of it: estimates are high, and other processes may have the cores meanwhile."""
+WAITING_MAX = 200
+"""Boards that wait for a process; further ones become jobs."""
+RESTART_S = 1.0
+"""Pause before a pool whose process died is replaced."""
+FILE_PAUSE_S, FILE_RETRY_S = 0.25, 1.0
+"""How long answers are gathered before they are filed together, and when a failure is retried."""
+UNFILED_MAX = 10_000
+"""Answers kept in memory while the lake fails; boards become jobs beyond that."""
+END_S = 10.0
+
+
+def is_small(wanted: SolveRequest) -> bool:
+    """Return whether a question is worth a try in the request that asks it."""
+    # A board with words of its own needs these in the lake.
+    has_words = getattr(wanted.asked.puzzle, "dictionary", None) is not None
+    return wanted.expected.seconds <= SECONDS and wanted.split != "ahead" and not has_words
+
+
+class SmallBoards:
+    """Solves small boards in a few processes. Used by the event loop of one service."""
+
+    def __init__(self, lake: Lake, settings: Settings, processes: int) -> None:
+        self._settings = settings
+        self._processes = processes
+        self._pool: ProcessPoolExecutor | None = None
+        self._warming: list[Future[None]] = []
+        self._children: list[BaseProcess] = []
+        self._in_flight: dict[str, asyncio.Future[Answer | None]] = {}
+        self._restart: asyncio.Task[None] | None = None
+        self.filing = Filing(lake)
+
+    @property
+    def is_ready(self) -> bool:
+        """Return whether a process is warm, and there is room for another board."""
+        has_room = len(self._in_flight) < WAITING_MAX and self.filing.has_room
+        return self._pool is not None and has_room and any(each.done() for each in self._warming)
+
+    def begin(self) -> None:
+        """Start the processes, which load kernels and words before their first board."""
+        if self._processes:
+            self._start_pool()
+            self.filing.begin()
+
+    async def end(self) -> None:
+        """End the processes, and file what they have answered."""
+        if self._restart is not None:
+            self._restart.cancel()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            for child in self._children:
+                # One that still compiles kernels would be waited for.
+                child.kill()
+            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+        await asyncio.to_thread(self.filing.end)
+
+    async def solve(self, wanted: SolveRequest, wait_s: float) -> Answer | None:
+        """Solve a small board within `wait_s` seconds; None if it has to become a job.
+
+        Clients that ask the same question at once share one solve.
+        """
+        shared = self._in_flight.get(wanted.job_id)
+        if shared is None:
+            if not (is_small(wanted) and self.is_ready):
+                return None
+            shared = asyncio.ensure_future(self._solve(wanted))
+            self._in_flight[wanted.job_id] = shared
+            shared.add_done_callback(lambda _: self._in_flight.pop(wanted.job_id))
+        with suppress(TimeoutError):
+            # A client whose time is over must not cancel the solve for the others.
+            return await asyncio.wait_for(asyncio.shield(shared), wait_s)
+        return None
+
+    async def _solve(self, wanted: SolveRequest) -> Answer | None:
+        assert self._pool is not None
+        asked, settings = wanted.asked, self._settings
+        puzzle = asked.bound.puzzle_to_json(asked.puzzle)
+        budget, pool = wanted.budget or settings.budget, self._pool
+        small = replace(
+            budget,
+            seconds=min(budget.seconds, SECONDS),
+            table_bytes=min(budget.table_bytes, TABLE_BYTES),
+        )
+        try:
+            work = pool.submit(_solve_board, asked.question, puzzle, small, budget, trace_header())
+            answer = await asyncio.wrap_future(work)
+        except (BrokenProcessPool, RuntimeError):
+            self._replace(pool)
+            return None
+        except Exception as error:  # noqa: BLE001 - a worker has attempts, and words for what fails
+            log.warning("board not solved here", job=asked.job_id, error=repr(error))
+            return None
+        if answer is None or answer.job_id != asked.job_id:
+            return None
+        self.filing.add(answer, AskedPuzzle(asked.puzzle_id, asked.question.game, puzzle))
+        return answer
+
+    def _start_pool(self) -> None:
+        self._pool = ProcessPoolExecutor(
+            self._processes,
+            multiprocessing.get_context("spawn"),
+            initializer=_begin_process,
+            initargs=(self._settings,),
+        )
+        others = set(multiprocessing.active_children())
+        # A process is started for each task that finds none idle.
+        self._warming = [self._pool.submit(_be_warm) for _ in range(self._processes)]
+        self._children = [each for each in multiprocessing.active_children() if each not in others]
+
+    def _replace(self, broken: ProcessPoolExecutor) -> None:
+        """Replace a pool of which a process died: what it worked becomes jobs."""
+        if self._pool is broken:
+            log.warning("a process that solves small boards died; starting others")
+            self._pool = None
+            broken.shutdown(wait=False, cancel_futures=True)
+            self._restart = asyncio.create_task(self._restart_soon())
+
+    async def _restart_soon(self) -> None:
+        await asyncio.sleep(RESTART_S)
+        self._start_pool()
+
+
+class Filing:
+    """Files answers in a thread: all that came meanwhile in one write for each table."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._changed = threading.Condition()
+        self._unfiled: dict[str, tuple[Answer, AskedPuzzle]] = {}
+        self._is_ending = False
+        self._thread = threading.Thread(target=self._run, name="filing", daemon=True)
+
+    @property
+    def has_room(self) -> bool:
+        """Return whether another answer can be kept until it is filed."""
+        return len(self._unfiled) < UNFILED_MAX
+
+    def begin(self) -> None:
+        """Begin to file."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """File what is left, and end."""
+        with self._changed:
+            self._is_ending = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join(END_S)
+
+    def add(self, answer: Answer, puzzle: AskedPuzzle) -> None:
+        """File an answer and the puzzle it is about soon."""
+        with self._changed:
+            self._unfiled[answer.job_id] = answer, puzzle
+            self._changed.notify_all()
+
+    def wait_for(self, job_id: str, timeout_s: float) -> bool:
+        """Wait until a job's answer is in the lake if it came here; False after the timeout."""
+        with self._changed:
+            return self._changed.wait_for(lambda: job_id not in self._unfiled, timeout_s)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._unfiled or self._is_ending)
+                if self._is_ending and not self._unfiled:
+                    return
+            if not self._is_ending:
+                time.sleep(FILE_PAUSE_S)
+            taken = dict(self._unfiled)
+            try:
+                keep_asked(self._lake, [puzzle for _, puzzle in taken.values()])
+                put_answers(self._lake, [answer for answer, _ in taken.values()])
+            except (NightgridError, OSError) as error:
+                log.warning("answers not filed", answers=len(taken), error=str(error))
+                if self._is_ending:
+                    return
+                time.sleep(FILE_RETRY_S)
+                continue
+            with self._changed:
+                for job_id in taken:
+                    del self._unfiled[job_id]
+                self._changed.notify_all()
+
+
+# -- in a process of the pool ------------------------------------------------------------------
+
+_settings: Settings
+_lake: Lake
+
+
+def _begin_process(settings: Settings) -> None:
+    global _settings, _lake
+    die_with_parent()
+    keep_pandas_out()
+    # Ctrl-C is for the service, which shuts the pool down.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    begin_tracing(settings.trace_url, "quick")
+    _settings, _lake = settings, Lake.open(settings.lake)
+    for name in settings.game_names:
+        try:
+            bind_game(name).warm()
+        except Exception as error:  # noqa: BLE001 - a game that cannot be loaded costs no other
+            log.warning("game not warm", game=name, error=f"{type(error).__name__}: {error}")
+
+
+def _be_warm() -> None:
+    """Run after `_begin_process`, as anything does."""
+
+
+def _solve_board(
+    question: Question,
+    puzzle_json: dict[str, Any],
+    small: Budget,
+    budget: Budget,
+    trace: dict[str, str],
+) -> Answer | None:
+    """Solve a board within a small share of its budget; None if that does not do."""
+    game = game_of(_lake, question)
+    puzzle = game.puzzle_from_json(puzzle_json)
+    with continued(trace, "kernel", game=question.game, ask=str(question.ask)):
+        try:
+            outcome = solve_whole(game, puzzle, question.ask, small, _settings)
+        except PermanentError as error:
+            outcome = invalid_outcome(error)
+    if outcome.status not in FINAL:
+        return None
+    return answer_of(game, puzzle, question, JobBudget.of(_settings, budget), outcome)

@@ -1,0 +1,210 @@
+"""Small boards are answered in the request that asks, by processes that nothing depends on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from nightgrid.archive.results.asked import find_asked
+from nightgrid.service.http.app import create_app
+from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.solves import found, small_boards
+from nightgrid.service.http.solves.replays import HEADER
+from nightgrid.service.http.state import Service
+from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.pips.generate.generator import generate_many
+from nightgrid.solvers.pips.generate.mix import PRESETS
+from nightgrid.solvers.registry import game
+from nightgrid.workers.ondemand.jobs.rows import find_row
+from nightgrid.workers.ondemand.record_files import open_records
+from nightgrid.workers.settings import Settings
+
+WAIT = {"Prefer": "wait=20"}
+PATIENCE_S = 60.0
+
+
+def until(done: Callable[[], object]) -> None:
+    ends_at = time.monotonic() + PATIENCE_S
+    while not done():
+        assert time.monotonic() < ends_at
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A service with one process of its own, over a lake without a server."""
+    lake = tmp_path_factory.mktemp("quick") / "lake"
+    settings = Settings(lake=str(lake), redis_url="redis://127.0.0.1:9/0", games="pips")  # type: ignore[arg-type]
+    app = create_app(ServiceSettings(workers=settings, quick_processes=1))
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        TestClient(app, base_url="http://localhost") as client,
+    ):
+        # A process that stands still with its machine is waited for.
+        patch.setattr(small_boards, "SECONDS", PATIENCE_S)
+        patch.setattr(found, "FILED_S", PATIENCE_S)
+        until(lambda: app.state.service.small_boards.is_ready)
+        yield client
+
+
+@pytest.fixture
+def service(quick: TestClient) -> Service:
+    service: Service = quick.app.state.service  # type: ignore[attr-defined]
+    return service
+
+
+def generated(seed: int) -> dict[str, Any]:
+    ((puzzle, _),) = generate_many(seed, 1, [PRESETS["medium"]])
+    written: dict[str, Any] = game("pips").puzzle_to_json(puzzle)
+    return written
+
+
+def forget(service: Service, job_id: str) -> None:
+    service.replies.drop_where(lambda _: True)
+    service.views.drop(job_id)
+
+
+def test_a_client_that_waits_is_answered_without_a_job(
+    quick: TestClient, service: Service, board: dict[str, Any]
+) -> None:
+    reply = quick.post("/v1/solves", json=board, headers=WAIT)
+    assert reply.status_code == 200
+    solve = reply.json()
+    assert (solve["state"], solve["answer"]["count"]) == ("done", "2")
+    assert open_records(service.lake) == []
+    listed = quick.get(solve["links"]["solutions"]).json()
+    assert len(listed["solutions"]) == 2, "and it is in the lake soon"
+    row = find_row(service.lake, solve["id"])
+    assert row is not None
+    assert row["run_id"] == f"ondemand-{solve['id']}"
+    assert find_asked(service.lake, solve["puzzle_id"]) is not None
+    assert quick.get(solve["links"]["picture"]).text.startswith("<svg")
+
+
+@pytest.mark.parametrize("ask", ["count", "first", "all(1)", "all"])
+def test_what_was_answered_here_is_what_the_lake_says(
+    quick: TestClient, service: Service, ask: str
+) -> None:
+    solve = quick.post("/v1/solves", json={"puzzle": generated(5), "ask": ask}, headers=WAIT).json()
+    assert service.small_boards.filing.wait_for(solve["id"], PATIENCE_S)
+    forget(service, solve["id"])
+    in_lake = quick.get(solve["links"]["self"]).json()
+    for answer in (solve, in_lake):
+        for name in ("created_at", "ended_at"):
+            answer.pop(name)
+        for name in ("wall_s", "kernel_s"):
+            answer["answer"].pop(name)
+    assert in_lake == solve
+
+
+def test_a_question_that_was_answered_is_answered_as_it_was(
+    quick: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given the same question in the same and in other bytes, Then nothing is solved again."""
+    body = {"puzzle": generated(9), "ask": "count"}
+    first = quick.post("/v1/solves", json=body, headers=WAIT)
+    monkeypatch.setattr(small_boards, "is_small", lambda _: pytest.fail("it is solved again"))
+    other = json.dumps(dict(reversed(body.items())), indent=1)
+    json_type = {"Content-Type": "application/json"}
+    replies = [
+        quick.post("/v1/solves", json=body),
+        quick.post("/v1/solves", content=other, headers=json_type),
+        quick.post("/v1/solves", json=body, headers={HEADER: uuid.uuid4().hex}),
+        quick.get(first.json()["links"]["self"]),
+    ]
+    assert [reply.json() for reply in replies] == [first.json()] * 4
+    assert dict(replies[0].headers).keys() == dict(first.headers).keys()
+
+
+def test_clients_that_ask_the_same_at_once_share_a_solve(
+    quick: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    add = service.small_boards.filing.add
+    monkeypatch.setattr(
+        service.small_boards.filing,
+        "add",
+        lambda answer, puzzle: (asked.append(answer.job_id), add(answer, puzzle)),
+    )
+    body = {"puzzle": generated(8), "ask": "count"}
+    with ThreadPoolExecutor(5) as threads:
+        replies = list(
+            threads.map(lambda _: quick.post("/v1/solves", json=body, headers=WAIT), range(5))
+        )
+    assert {reply.status_code for reply in replies} == {200}
+    assert asked == [replies[0].json()["id"]]
+
+
+def test_answers_that_come_together_are_filed_together(
+    quick: TestClient, service: Service, board: dict[str, Any]
+) -> None:
+    before = len(service.lake.list("results"))
+    asks = ["first", "all(1)", "count", "all(3)", "all(4)", "all(5)"]
+    solves = [
+        quick.post("/v1/solves", json={**board, "ask": ask}, headers=WAIT).json() for ask in asks
+    ]
+    for solve in solves:
+        assert service.small_boards.filing.wait_for(solve["id"], PATIENCE_S)
+    rows = [find_row(service.lake, solve["id"]) for solve in solves]
+    assert [row and row["ask"] for row in rows] == asks
+    assert len(service.lake.list("results")) < before + len(asks)
+
+
+def test_answers_wait_for_a_lake_that_fails(
+    quick: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[int] = []
+    put = small_boards.put_answers
+
+    def fail_once(*given: Any) -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            raise TransientError("the disk is away")
+        put(*given)
+
+    monkeypatch.setattr(small_boards, "put_answers", fail_once)
+    monkeypatch.setattr(small_boards, "FILE_RETRY_S", 0.01)
+    body = {"puzzle": generated(15), "ask": "count"}
+    solve = quick.post("/v1/solves", json=body, headers=WAIT).json()
+    assert service.small_boards.filing.wait_for(solve["id"], PATIENCE_S)
+    assert len(tries) == 2
+    assert find_row(service.lake, solve["id"]) is not None
+
+
+def test_a_board_that_is_no_small_one_is_a_job(
+    quick: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"puzzle": generated(12), "ask": "count"}
+    assert quick.post("/v1/solves", json=body).status_code == 202, "its client does not wait"
+    ahead = {**body, "split": "ahead"}
+    monkeypatch.setattr(small_boards, "SECONDS", -1.0)
+    wait = {"Prefer": "wait=0.1"}
+    assert quick.post("/v1/solves", json=ahead, headers=wait).status_code == 202
+    large = {"puzzle": generated(13), "ask": "count"}
+    assert quick.post("/v1/solves", json=large, headers=wait).status_code == 202
+    assert len(open_records(service.lake)) == 2
+
+
+def test_a_process_that_dies_costs_no_question(
+    quick: TestClient, service: Service, board: dict[str, Any]
+) -> None:
+    (child,) = service.small_boards._children
+    assert child.pid is not None
+    os.kill(child.pid, signal.SIGKILL)
+    child.join(PATIENCE_S)
+    lost = quick.post(
+        "/v1/solves", json={**board, "level": "medium"}, headers={"Prefer": "wait=0.1"}
+    )
+    assert lost.status_code == 202, "it is a job"
+    until(lambda: service.small_boards.is_ready)
+    reply = quick.post("/v1/solves", json={**board, "level": "hard"}, headers=WAIT)
+    assert reply.status_code == 200
