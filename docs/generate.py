@@ -2,8 +2,8 @@
 
 The tree of explanation/architecture.md comes from the first sentence of every module, the
 settings of reference/settings.md from `nightgrid.workers.settings`, the commands of
-reference/cli.md from their own help, the codes of reference/exit-codes.md from `Exit`, the figures
-of reference/metrics.md from the HTTP service, the names
+reference/cli.md from their own help, the codes of reference/exit-codes.md from `Exit`, the metrics
+of reference/metrics.md from their modules, the names
 of reference/python.md from the package, the problems of reference/http.md and
 reference/openapi.json from the HTTP service, the index of adr/README.md from the decisions. A test
 fails when a page is behind.
@@ -18,7 +18,8 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -29,9 +30,12 @@ from nightgrid.service.cli.app import make_app
 from nightgrid.service.cli.commands import COMMANDS
 from nightgrid.service.http import problem_kinds
 from nightgrid.service.http.app import API, create_app
-from nightgrid.service.http.monitoring.metric_list import GROUPS
+from nightgrid.service.http.monitoring import gauges
+from nightgrid.service.http.monitoring import metrics as service_metrics
+from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.terminal.console import Exit
+from nightgrid.workers import metrics as worker_metrics
 from nightgrid.workers.settings import Settings
 
 DOCS = Path(__file__).resolve().parent
@@ -96,14 +100,25 @@ def _default(name: str) -> str:
 
 
 def metrics() -> str:
-    """List every figure of /metrics with its type and labels."""
+    """List every metric with its type and labels, by who exports it."""
+    empty = QueueSnapshot(jobs=Counter(), oldest_s=None, alive={})
+    groups: dict[str, Iterable[Any]] = {
+        "Workers, drivers, keeper: the port of each host": worker_metrics.METRICS,
+        "The service: requests": service_metrics.METRICS,
+        "The service: jobs on demand": gauges.job_gauges(empty),
+        "The service: queues and workers": gauges.queue_gauges(empty),
+        "The service: nights": gauges.night_gauges({}),
+        "The service: the lake": gauges.lake_gauges(gauges.LakeCounts()),
+    }
     lines = []
-    for title, figures in GROUPS.items():
+    for title, families in groups.items():
         lines += [f"## {title}", ""]
-        lines += ["| metric | type | labels | what it says |", "|---|---|---|---|"]
-        for figure in figures:
-            labels = ", ".join(f"`{label}`" for label in figure.labels)
-            lines.append(f"| `{figure.name}` | {figure.kind} | {labels} | {figure.about} |")
+        lines += ["| metric | type | labels | meaning |", "|---|---|---|---|"]
+        for family in families:
+            (about,) = family.describe() if hasattr(family, "describe") else (family,)
+            name = f"{about.name}_total" if about.type == "counter" else about.name
+            labels = ", ".join(f"`{label}`" for label in family._labelnames)  # noqa: SLF001 - it has no other name
+            lines.append(f"| `{name}` | {about.type} | {labels} | {about.documentation} |")
         lines.append("")
     return "\n".join(lines)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from nightgrid.flows.prefect import environment
 from nightgrid.flows.prefect.preload import Preload
 from nightgrid.flows.runs import SILENT, StepsAhead, StoppedError, Watch, plain
+from nightgrid.workers.exporter import share_metrics
 
 if TYPE_CHECKING:
     from nightgrid.flows.count.report import CountReport
@@ -33,6 +34,7 @@ def run_night(
     night is no flow run. One that failed for want of a source is one where there is a server to
     tell of it.
     """
+    share_metrics(night.workers)
     from nightgrid.flows.night.night import night_alone, work_ahead, work_night, work_steps
 
     with _sigterm_stops():
@@ -56,6 +58,7 @@ def run_count(
     """Run a count to its end (`nightgrid.flows.count.count.work_count`), under Prefect or not as a
     night.
     """
+    share_metrics(settings.workers)
     from nightgrid.flows.count.count import count_steps, work_ahead, work_count
     from nightgrid.flows.count.planner import planner_of
 

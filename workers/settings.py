@@ -81,6 +81,12 @@ class Settings(BaseSettings):
     """Collector of traces that speaks OTLP over HTTP, such as http://127.0.0.1:4318; unset: no
     traces. Needs the extra `trace`."""
 
+    metrics_port: int | None = Field(default=None, ge=1, le=65535)
+    """Port on which a host with workers serves the metrics of all its workers, drivers and keeper
+    for Prometheus; unset: they are not kept."""
+    metrics_host: str = "127.0.0.1"
+    """Address of that port. Metrics want no key: beyond loopback a firewall keeps others out."""
+
     games: str = ",".join(GAMES)
     """Games, separated by commas, whose kernels and default words a worker loads before it begins.
     It solves the others too, and loads them when the first is asked for. `NIGHTGRID_GAMES=,`, or

@@ -16,6 +16,7 @@ from nightgrid.service.http.guard.access import check_exposure
 from nightgrid.service.http.guard.layer import Guard
 from nightgrid.service.http.lake import games, pictures, puzzles, report, results, runs
 from nightgrid.service.http.monitoring import metrics, queue, ready
+from nightgrid.service.http.monitoring.gauges import Gauges
 from nightgrid.service.http.monitoring.requests import Noted
 from nightgrid.service.http.monitoring.traced import telemetry
 from nightgrid.service.http.query_names import refuse_unknown
@@ -60,7 +61,7 @@ class _GuardedApp(FastAPI):
             limits=settings.limits,
             known_reply=routes.known_reply_of(service),
         )
-        return Noted(guard, service.figures)
+        return Noted(guard)
 
     def openapi(self) -> dict[str, Any]:
         """Describe the routes, with every problem and examples."""
@@ -76,7 +77,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         _, (address, _) = settings.address
         check_exposure(Lake.open(settings.workers.lake), address)
     service = Service(settings)
-    service.figures = metrics.Figures(lambda: service.lake, lambda: service.queue)
+    service.gauges = Gauges(lambda: service.lake, lambda: service.queue)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

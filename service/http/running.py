@@ -15,6 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from nightgrid.service.http.guard.connections import connections
+from nightgrid.service.http.monitoring.metrics import CLIENTS_DROPPED
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.state import Service
 from nightgrid.solvers.errors import RefusalError
@@ -97,7 +98,7 @@ def make_server(app: FastAPI, on_started: Callable[[], None]) -> Server:
     most = _affordable(service.settings.workers.http_connections)
     config = uvicorn.Config(
         app,
-        http=connections(most, service.figures.drop),
+        http=connections(most, lambda why: CLIENTS_DROPPED.labels(why).inc()),
         # There is nothing here to upgrade to.
         ws="none",
         log_config=None,

@@ -61,8 +61,8 @@ class Service:
     """Who may ask; used by the event loop alone."""
     admission: Admission
     puzzles_of_jobs: PuzzlesOfJobs
-    figures: Any
-    """What /metrics tells, a `Figures` of nightgrid.service.http.monitoring.metrics."""
+    gauges: Any
+    """What /metrics computes, `Gauges` of nightgrid.service.http.monitoring.gauges."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings

@@ -1,21 +1,19 @@
-"""The base class of all tasks: log context, traces, figures, retries of what is transient."""
+"""The base class of all tasks: log context, traces, metrics, retries of what is transient."""
 
 from __future__ import annotations
 
-import contextlib
 import time
 from typing import Any
 
 from celery import Task
 
 from nightgrid.archive.lake.faults import NoRoomError
-from nightgrid.solvers.errors import NightgridError, RefusalError, TransientError
+from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.broker.heartbeat_thread import AcknowledgedRequest
 from nightgrid.workers.broker.queues import LOG_HEADER, TRACE_HEADER
-from nightgrid.workers.broker.sent_figures import send_figures
-from nightgrid.workers.celery_worker.this_worker import SETTINGS, WORKER_ID, connections
-from nightgrid.workers.figures import TASK_SECONDS, TASKS, note
+from nightgrid.workers.celery_worker.this_worker import WORKER_ID
 from nightgrid.workers.logs import bind, bind_carried, get_logger, unbind
+from nightgrid.workers.metrics import TASK_SECONDS, TASKS
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.tracing import continued
 
@@ -25,7 +23,7 @@ CANNOT_WORK = (RefusalError, NoRoomError)
 """What keeps this worker from working, and may not keep another one: each may have a disk, or a
 quota, of its own."""
 TASK_PREFIX = "nightgrid."
-"""Begins the names of tasks; figures leave it out."""
+"""Begins the names of tasks; metrics leave it out."""
 
 
 class NightgridTask(Task):  # type: ignore[misc]
@@ -68,9 +66,8 @@ class NightgridTask(Task):  # type: ignore[misc]
         detail = retval if status == "SUCCESS" else repr(retval)
         log.info("task ended", status=status, seconds=seconds, detail=detail)
         short = self.name.removeprefix(TASK_PREFIX)
-        note(TASKS, short, status.lower())
-        note(TASK_SECONDS, short, amount=seconds or 0.0)
-        _send_figures()
+        TASKS.labels(short, status.lower()).inc()
+        TASK_SECONDS.labels(short).observe(seconds or 0.0)
         unbind()
 
 
@@ -85,9 +82,3 @@ def _ids(arguments: tuple[Any, ...]) -> dict[str, str | None]:
     run, job = told.get("run_id"), told.get("job_id")
     chunk = ChunkRef(**told).name if run else None
     return {"run": run, "chunk": chunk, "job": job}
-
-
-def _send_figures() -> None:
-    # The task itself reports a lake that cannot be opened.
-    with contextlib.suppress(NightgridError):
-        send_figures(connections()[1], SETTINGS)

@@ -24,8 +24,8 @@ from nightgrid.workers.celery_worker.this_worker import (
     notify_driver,
 )
 from nightgrid.workers.chunks.result_rows import exception_reason
-from nightgrid.workers.figures import REFUSALS, note
 from nightgrid.workers.logs import get_logger
+from nightgrid.workers.metrics import REFUSALS
 from nightgrid.workers.runs.run_files import ChunkRef
 
 log = get_logger("nightgrid.worker")
@@ -59,7 +59,7 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
 def _refuse(ref: ChunkRef, why: str) -> None:
     """Hand a chunk back, say why, and take nothing for a while: other workers may take it."""
     log.warning("cannot work here", chunk=ref.name, reason=why)
-    note(REFUSALS, SOLVE_CHUNK.removeprefix(TASK_PREFIX))
+    REFUSALS.labels(SOLVE_CHUNK.removeprefix(TASK_PREFIX)).inc()
     with contextlib.suppress(redis.RedisError):
         record_refusal(connections()[1], SETTINGS, WORKER_ID, why)
     notify_driver("refused", ref, Reason(code=ReasonCode.TRANSIENT, sentence=why), WORKER_ID)
@@ -73,7 +73,7 @@ def _refuse_job(message: dict[str, Any], exception: BaseException) -> None:
         return
     why, client = str(exception), connections()[1]
     log.warning("cannot work here", job=message.get("job_id"), reason=why)
-    note(REFUSALS, SOLVE_ONDEMAND.removeprefix(TASK_PREFIX))
+    REFUSALS.labels(SOLVE_ONDEMAND.removeprefix(TASK_PREFIX)).inc()
     with contextlib.suppress(redis.RedisError):
         record_job_refusal(client, SETTINGS, str(message.get("job_id")), WORKER_ID, why)
         if isinstance(exception, CANNOT_WORK):

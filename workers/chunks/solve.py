@@ -27,8 +27,8 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.solved_rows import list_solutions, solve_rows
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
-from nightgrid.workers.figures import note_rows
 from nightgrid.workers.logs import bind
+from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.runs.attempts import Start, read_attempts, read_start, write_start
 from nightgrid.workers.runs.listed_files import tidy_files
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
@@ -141,7 +141,7 @@ def _worked(
         with span("file", rows=rows.num_rows):
             created = lake.create_table(ref.result_path, part)
         if created:
-            _note_figures(game.name, part)
+            _count_rows(game.name, part)
         if not created and read_done(lake, ref.run_id) is not None:
             # Too late for any process to take on what this one has left, or to delete it.
             if stage is not None:
@@ -151,11 +151,11 @@ def _worked(
     return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
 
 
-def _note_figures(game: str, part: pa.Table) -> None:
+def _count_rows(game: str, part: pa.Table) -> None:
     counted = pc.value_counts(part.column("status")).to_pylist()
     statuses = {each["values"]: each["counts"] for each in counted}
     costs = {name: pc.sum(part.column(name)).as_py() or 0 for name in ("states", "kernel_ns")}
-    note_rows(game, statuses, **costs)
+    count_rows(game, statuses, **costs)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, OF_BATCH_WORKERS
 from nightgrid.workers.cluster import server
+from nightgrid.workers.exporter import metrics_environment
 from nightgrid.workers.settings import Settings
 
 SERVER = "server"
@@ -64,6 +65,7 @@ def child_environment(settings: Settings, worker: str = "") -> dict[str, str]:
     return {
         **os.environ,
         **settings.environment(),
+        **metrics_environment(settings),
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         "NIGHTGRID_WORKER_ID": worker,
     }

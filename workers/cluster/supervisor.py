@@ -48,6 +48,7 @@ from nightgrid.workers.cluster.supervisor_state import (
     supervisor_state,
     write_state,
 )
+from nightgrid.workers.exporter import exporting
 from nightgrid.workers.logs import chosen_format, get_logger
 from nightgrid.workers.processes import end_group, kill_group, locked, spawn, wait
 from nightgrid.workers.settings import Settings, program_settings
@@ -118,6 +119,7 @@ class Supervisor:
                     self._may_work = held.enter_context(preparing)
                 self._children = self._required_children()
                 self._name_lake()
+                held.enter_context(exporting(self._settings))
                 self._supervise(parent_pipe)
                 return None if self._may_work() else self._stopped_by
         return self._stopped_by

@@ -23,7 +23,6 @@ from nightgrid.workers.broker.queues import (
     send,
     traffic,
 )
-from nightgrid.workers.broker.sent_figures import send_figures
 from nightgrid.workers.broker.worker_keys import exited_workers, living_workers
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk
@@ -225,11 +224,9 @@ class CeleryExecutor:
     def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
         """Publish it in Redis, for a while."""
         publish_demand(self._client, self._settings, run_id, chunks_waiting)
-        send_figures(self._client, self._settings)
 
     def close(self) -> None:
-        """Send the last figures, and close the connections."""
-        send_figures(self._client, self._settings)
+        """Close the connections."""
         self._app.close()
         self._client.close()
 

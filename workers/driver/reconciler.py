@@ -23,8 +23,8 @@ from nightgrid.workers.driver.executors import Executor, MessageStatus
 from nightgrid.workers.driver.follow_up_chunks import write_unworked_result
 from nightgrid.workers.driver.growing_run import GrowingRun
 from nightgrid.workers.driver.patience import PAUSE_SECONDS
-from nightgrid.workers.figures import CHUNKS, note, note_rows
 from nightgrid.workers.logs import get_logger
+from nightgrid.workers.metrics import CHUNKS, count_rows
 from nightgrid.workers.runs.attempts import Attempts, read_start, write_attempts
 from nightgrid.workers.runs.run_files import ChunkKey, folder
 from nightgrid.workers.settings import Settings
@@ -189,10 +189,10 @@ class Reconciler:
         self._executor.publish_demand(self._table.run_id, waiting)
 
     def note_transitions(self) -> None:
-        """Count the transitions since this was called last among the figures."""
+        """Count the transitions since the last call."""
         made = Counter(self._table.made)
         for transition, number in (made - self._noted).items():
-            note(CHUNKS, transition, amount=number)
+            CHUNKS.labels(transition).inc(number)
         self._noted = made
 
     def _settle_flight(self, chunk: Chunk, status: MessageStatus | None) -> None:
@@ -253,7 +253,7 @@ class Reconciler:
             else:
                 reason = poison_reason_of(chunk.attempts, self._limits)
                 ref = self._table.ref(chunk.key)
-                note_rows(self._growing.run.question.game, {str(Status.POISON): 1})
+                count_rows(self._growing.run.question.game, {str(Status.POISON): 1})
                 for row in write_unworked_result(self._lake, ref, Status.POISON, reason):
                     log.error(
                         "poison",

@@ -24,13 +24,12 @@ from nightgrid.workers.broker.notices.job_notifications import notify_of_job
 from nightgrid.workers.broker.notices.job_refusals import job_refusals
 from nightgrid.workers.broker.notices.stop_requests import request_stop
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
-from nightgrid.workers.broker.sent_figures import send_figures
 from nightgrid.workers.broker.worker_keys import exited_workers, living_workers
 from nightgrid.workers.cluster.heartbeats import KEEPER_LIVE, KEEPER_READY, write_heartbeat
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
-from nightgrid.workers.figures import KEEPER_POLL, SENT_AGAIN, note
 from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.logs import get_logger
+from nightgrid.workers.metrics import KEEPER_POLL, SENT_AGAIN
 from nightgrid.workers.ondemand.cancelling import (
     drop_left_states,
     drop_old_ends,
@@ -110,8 +109,7 @@ class Keeper:
                 self.sweep()
                 self.poll()
                 self._rankings.poll()
-                note(KEEPER_POLL, amount=time.time())
-                send_figures(self._client, self._settings)
+                KEEPER_POLL.set_to_current_time()
             except (NightgridError, redis.RedisError) as error:
                 log.warning("keeper waits", error=str(error))
             except Exception as error:  # noqa: BLE001 - other jobs are looked after next time
@@ -228,7 +226,7 @@ class Keeper:
             end_record(self._lake, record, "refused", reason)
             return
         log.info("sent again", job=job, attempts=attempts)
-        note(SENT_AGAIN)
+        SENT_AGAIN.inc()
         self._sent[job] = _Sent(attempts=attempts, at=time.monotonic())
         # In the record, where the next keeper finds it.
         write_record(self._lake, replace(record, sent_in_vain=in_vain))

@@ -17,10 +17,8 @@ from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.malformed import malformed_counts
 from nightgrid.workers.broker.notices.job_refusals import refusals_of
 from nightgrid.workers.broker.queues import INTERACTIVE, Demand, QueueStatus, demand, overview
-from nightgrid.workers.broker.sent_figures import read_figures, send_figures
 from nightgrid.workers.broker.worker_keys import living_workers, refusals
 from nightgrid.workers.cluster.supervisor_state import has_begun_workers
-from nightgrid.workers.figures import Sample
 from nightgrid.workers.ondemand.record_files import read_records
 from nightgrid.workers.settings import Settings
 
@@ -54,8 +52,6 @@ class QueueSnapshot:
     """What lies among the records and is none."""
     dropped: dict[str, int] = field(default_factory=dict)
     """What was dropped as no message in the last day, by place."""
-    figures: dict[Sample, float] = field(default_factory=dict)
-    """What workers, drivers and the keeper have told."""
 
     def number(self, *states: str) -> int:
         """Count open jobs of some states."""
@@ -88,8 +84,6 @@ def take_snapshot(lake: Lake, settings: Settings) -> QueueSnapshot:
         damaged=len(records.bad),
     )
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
-        # Boards that processes of the service itself have solved.
-        send_figures(client, settings)
         alive, refusing = living_workers(client, settings), refusals(client, settings)
         # What can be worked by none of several workers waits longest.
         longest = [job for _, job in nsmallest(REFUSED_JOBS, waiting)]
@@ -102,6 +96,5 @@ def take_snapshot(lake: Lake, settings: Settings) -> QueueSnapshot:
             queues=overview(settings),
             batch=demand(settings),
             dropped=malformed_counts(client, settings),
-            figures=read_figures(client, settings),
         )
     return snapshot

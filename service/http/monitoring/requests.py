@@ -1,4 +1,4 @@
-"""What is noted of every request: its id, a figure, and a line of the log where it matters.
+"""What is noted of every request: its id, its metrics, and a line of the log where it matters.
 
 The id is the client's own `X-Request-ID` or a new one. It stands in every line that is logged for
 the request, here and in the worker that takes its message, and in the answer.
@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nightgrid.archive.skipped_files import forget, skipped_files
-from nightgrid.service.http.monitoring.metrics import Figures
+from nightgrid.service.http.monitoring.metrics import REQUEST_SECONDS, REQUESTS
 from nightgrid.service.http.monitoring.route_names import method_of, route_of
 from nightgrid.workers.logs import bound, get_logger
 
@@ -38,9 +38,8 @@ _PROBES = frozenset({"/healthz", "/readyz"})
 class Noted:
     """An ASGI application around another one, which counts and logs what goes by."""
 
-    def __init__(self, app: ASGIApp, figures: Figures) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._figures = figures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through; count it when its answer begins."""
@@ -63,14 +62,15 @@ class Noted:
             await self._app(scope, receive, send_noted)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        self._figures.count(scope, status, seconds)
-        route = route_of(scope)
+        method, route = method_of(scope), route_of(scope)
+        REQUESTS.labels(method, route, str(status)).inc()
+        REQUEST_SECONDS.labels(method, route).observe(seconds)
         changes_nothing = scope["method"] in _READS or REPEATED in scope
         if changes_nothing and (status < _FAILED or route in _PROBES):
             return
         log.info(
             "request",
-            method=method_of(scope),
+            method=method,
             route=route,
             status=status,
             client=getattr(scope.get("state", {}).get("client"), "name", ""),

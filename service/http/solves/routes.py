@@ -33,8 +33,8 @@ from nightgrid.service.http.solves.solve_request import (
 )
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.figures import note_rows
 from nightgrid.workers.logs import bind
+from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.ondemand.answers import Answer
 from nightgrid.workers.ondemand.cancelling import BY_COMMAND, leave_job
 from nightgrid.workers.ondemand.jobs.rows import is_answered
@@ -142,7 +142,7 @@ def _solved_here(
             job_id, DONE, subject, created_at=asked_at, ended_at=ended_at, row=found.row
         )
         row = found.row
-        note_rows(
+        count_rows(
             subject.question.game,
             {row["status"]: 1},
             states=row["states"],

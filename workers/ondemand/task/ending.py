@@ -12,7 +12,7 @@ from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.solvers.algebra import Outcome, Statistics, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.figures import note_rows
+from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.ondemand.answers import answer_of, put_answer
 from nightgrid.workers.ondemand.cancelling import expire
 from nightgrid.workers.ondemand.jobs.rows import close_record
@@ -40,7 +40,7 @@ def file_outcome(
     with span("file", status=str(outcome.status)):
         put_answer(lake, answer)
     took = outcome.statistics if is_worked else Statistics()
-    note_rows(game.name, {str(outcome.status): 1}, took.states, took.kernel_ns)
+    count_rows(game.name, {str(outcome.status): 1}, took.states, took.kernel_ns)
     close_record(lake, record.job_id, answer.row)
     return {"job_id": record.job_id, "state": "done", "status": str(outcome.status)}
 

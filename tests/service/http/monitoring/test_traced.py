@@ -21,7 +21,7 @@ from nightgrid.workers import tracing
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, TRACE_HEADER
-from nightgrid.workers.celery_worker import base_task, tasks, this_worker
+from nightgrid.workers.celery_worker import tasks, this_worker
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing.exporting import OpenTelemetry
 from tests.service.http.monitoring.otlp_collector import collector
@@ -67,7 +67,7 @@ def test_one_trace_goes_from_the_request_to_the_filed_row(
         (text,) = server.lrange(f"{key_prefix(settings)}{INTERACTIVE}", 0, -1)
     message = json.loads(text)
     told = message["headers"]
-    for module in (this_worker, base_task, tasks):
+    for module in (this_worker, tasks):
         monkeypatch.setattr(module, "SETTINGS", settings)
     monkeypatch.setattr(this_worker, "_open", {})
     # What a worker does with the message, in a process of its own as here.

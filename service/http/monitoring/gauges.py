@@ -1,0 +1,257 @@
+"""Gauges of queue, nights and lake, computed when Prometheus asks.
+
+A scrape reads what is known. Files and results are counted in a thread every five minutes, and of
+results only the files that are new since: no request waits for it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from nightgrid.archive.lake.json_files import read_hint
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import RESULTS as RESULTS_SCHEMA
+from nightgrid.archive.results.contradictions import contradicted_count
+from nightgrid.archive.results.files import RESULTS_FOLDER
+from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot
+from nightgrid.service.http.monitoring.route_names import OTHER
+from nightgrid.solvers.errors import NightgridError
+from nightgrid.solvers.registry import GAMES
+from nightgrid.workers.cached import Cached
+
+LAKE_S = 300.0
+"""Seconds between two counts of the lake's files."""
+NIGHTS_S = 15.0
+"""Seconds for which reports of nights are cached."""
+_TABLES = ("results", "solutions", "listings", "puzzles", "raw", "runs", "corpora", "gold")
+"""Folders of the lake with a label of their own; the others share one."""
+Samples = Mapping[Any, float]
+"""Values of a gauge by a tuple of label values."""
+NIGHT_GAUGES = {
+    "nightgrid_night_timestamp_seconds": "When the last night of a game ended, as Unix time.",
+    "nightgrid_night_good": "Whether it succeeded.",
+    "nightgrid_night_success_timestamp_seconds": "When the last night of a game that succeeded "
+    "ended, as Unix time.",
+    "nightgrid_night_seconds": "How long the last night took for a game.",
+    "nightgrid_night_jobs": "Jobs of the last night that the lake had no answer for.",
+    "nightgrid_quarantine": "Rules that payloads of the lake break, as the last night found them.",
+    "nightgrid_night_quarantined": "Those of them that are new in the last night.",
+    "nightgrid_contradictions": "Answers that another version of the solver has given otherwise, "
+    "as the last comparison found them.",
+}
+
+
+def _gauge(
+    name: str, about: str, labels: Iterable[str] = (), samples: Samples | float = 0.0
+) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, about, labels=list(labels))
+    for values, value in (samples if isinstance(samples, Mapping) else {(): samples}).items():
+        family.add_metric(values, float(value))
+    return family
+
+
+def job_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
+    """Yield gauges of open jobs on demand, which are in the lake."""
+    yield _gauge(
+        "nightgrid_jobs",
+        "Open jobs on demand: `queued`, `running`, or `run` for one that became a run.",
+        ("game", "state"),
+        snapshot.jobs,
+    )
+    yield _gauge(
+        "nightgrid_jobs_oldest_seconds",
+        "Age of the oldest open job, waiting or worked; 0 without one.",
+        samples=snapshot.oldest_s or 0.0,
+    )
+    yield _gauge(
+        "nightgrid_records_damaged",
+        "Files among the records that are none.",
+        samples=snapshot.damaged,
+    )
+    yield _gauge(
+        "nightgrid_server_up",
+        "Whether the Redis server answers. Without it the gauges of queues are missing.",
+        samples=snapshot.alive is not None,
+    )
+
+
+def queue_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
+    """Yield gauges of queues and workers, which are in Redis."""
+    queues, workers = snapshot.queues, (snapshot.alive or {}).values()
+    yield _gauge(
+        "nightgrid_worker_processes",
+        "Processes of living workers; 0 for a queue that none serves.",
+        ("queue",),
+        {(q,): sum(w["processes"] for w in workers if q in w["queues"]) for q in queues},
+    )
+    yield _gauge(
+        "nightgrid_workers_refusing",
+        "Workers that refused to work a moment ago.",
+        samples=len(snapshot.refusing),
+    )
+    yield _gauge(
+        "nightgrid_queue_messages",
+        "Messages: `waiting`, or `taken` by a worker, dead or alive.",
+        ("queue", "state"),
+        {(name, "waiting"): queue.queued for name, queue in queues.items()}
+        | {(name, "taken"): queue.acquired for name, queue in queues.items()},
+    )
+    yield _gauge(
+        "nightgrid_queue_oldest_seconds",
+        "Age of the oldest message that waits; 0 without one.",
+        ("queue",),
+        {(name,): queue.oldest_s for name, queue in queues.items()},
+    )
+    batch = snapshot.batch
+    yield _gauge(
+        "nightgrid_chunks_waiting",
+        "Chunks that are not done of all runs that are driven now, in a queue or not.",
+        samples={} if batch is None else batch.chunks_waiting,
+    )
+    yield _gauge(
+        "nightgrid_processes_wanted",
+        "Batch processes that could work at once.",
+        samples={} if batch is None else batch.processes_wanted,
+    )
+    yield _gauge(
+        "nightgrid_messages_dropped",
+        "What other programs wrote into queues and was dropped, in the last day.",
+        ("place",),
+        {(place,): number for place, number in snapshot.dropped.items()},
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class LakeCounts:
+    """What is in a lake: files and bytes by folder, rows of results by game and status."""
+
+    files: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    bytes: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    results: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    counted_at: float | None = None
+
+
+def lake_gauges(counts: LakeCounts) -> Iterator[GaugeMetricFamily]:
+    """Yield gauges of the lake's files and results."""
+    table = ("table",)
+    yield _gauge("nightgrid_lake_files", "Files of the lake by folder.", table, counts.files)
+    yield _gauge("nightgrid_lake_bytes", "Their bytes.", table, counts.bytes)
+    yield _gauge(
+        "nightgrid_results",
+        "Rows of results in the lake; `poison` and `over_budget` need a look.",
+        ("game", "status"),
+        counts.results,
+    )
+    yield _gauge(
+        "nightgrid_lake_counted_timestamp_seconds",
+        "When files and results were counted, as Unix time: every five minutes.",
+        samples={} if counts.counted_at is None else counts.counted_at,
+    )
+
+
+def night_gauges(values: Mapping[str, Samples]) -> Iterator[GaugeMetricFamily]:
+    """Yield gauges of the last nights, given their values by name and game."""
+    for name, about in NIGHT_GAUGES.items():
+        yield _gauge(name, about, ("game",), values.get(name, {}))
+
+
+class Gauges(Collector):
+    """Collects the gauges of one service's queue and lake."""
+
+    def __init__(
+        self, lake: Callable[[], Lake], queue: Callable[[], Cached[QueueSnapshot]]
+    ) -> None:
+        """Count nothing yet; the functions are called at a scrape."""
+        self._lake, self._queue = lake, queue
+        self.counts = LakeCounts()
+        self._rows: dict[str, Counter[tuple[str, ...]]] = {}
+        """Rows of each file of results, which never changes."""
+        self._lock = threading.Lock()
+        self._count_at = 0.0
+        self._nights = Cached(lambda: _nights(lake()), NIGHTS_S)
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield what is known; count again in a thread if the last count is old."""
+        # While the lake does not answer there is nothing to tell.
+        with suppress(NightgridError):
+            snapshot = self._queue().get()
+            yield from job_gauges(snapshot)
+            if snapshot.alive is not None:
+                yield from queue_gauges(snapshot)
+        with self._lock:
+            now = time.monotonic()
+            is_due = now >= self._count_at
+            if is_due:
+                self._count_at = now + LAKE_S
+        if is_due:
+            threading.Thread(target=self.count, name="lake-gauges", daemon=True).start()
+        yield from lake_gauges(self.counts)
+        with suppress(NightgridError):
+            yield from night_gauges(self._nights.get())
+
+    def count(self) -> None:
+        """Count files, bytes and results; while the lake does not answer, the last count stays."""
+        with suppress(NightgridError, pa.ArrowException):
+            lake, counts = self._lake(), LakeCounts(counted_at=time.time())
+            sizes = lake.sizes()
+            for path, size in sizes.items():
+                folder = path.partition("/")[0]
+                table = (folder if folder in _TABLES else OTHER,)
+                counts.files[table] += 1
+                counts.bytes[table] += size
+            known, self._rows = self._rows, {}
+            for path in sizes:
+                if path.startswith(f"{RESULTS_FOLDER}/"):
+                    rows = self._rows[path] = known.get(path) or _rows_of(lake, path)
+                    counts.results.update(rows)
+            self.counts = counts
+
+
+def _rows_of(lake: Lake, path: str) -> Counter[tuple[str, ...]]:
+    rows: Counter[tuple[str, ...]] = Counter()
+    # A file that is gone or damaged is read again next time: an empty count is not kept.
+    with suppress(NightgridError, pa.ArrowException):
+        for table in lake.scan_file(path, RESULTS_SCHEMA, ("game", "status")):
+            counted = table.group_by(["game", "status"]).aggregate([([], "count_all")])
+            for row in counted.to_pylist():
+                rows[row["game"], row["status"]] += row["count_all"]
+    return rows
+
+
+def _nights(lake: Lake) -> dict[str, dict[tuple[str, ...], float]]:
+    values: dict[str, dict[tuple[str, ...], float]] = {name: {} for name in NIGHT_GAUGES}
+    for game in GAMES:
+        for name, value in (read_hint(lake, f"gold/nightly-{game}.json", _night) or {}).items():
+            values[name][game,] = value
+        if (count := contradicted_count(lake, game)) is not None:
+            values["nightgrid_contradictions"][game,] = count
+    return values
+
+
+def _night(told: dict[str, Any]) -> dict[str, float]:
+    """Read the values of a night from its report."""
+    good_at = told["succeeded_at"]
+    return {
+        "nightgrid_night_timestamp_seconds": _unix(told["ended_at"]),
+        "nightgrid_night_good": float(not (told["failure"] or told["source_failed"])),
+        **({"nightgrid_night_success_timestamp_seconds": _unix(good_at)} if good_at else {}),
+        "nightgrid_night_seconds": float(told["wall_seconds"]),
+        "nightgrid_night_jobs": float(told["planned"]),
+        "nightgrid_quarantine": float(told["in_quarantine"]),
+        "nightgrid_night_quarantined": float(told["quarantined"]),
+    }
+
+
+def _unix(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
