@@ -22,7 +22,6 @@ from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.logs import LogFormat, use_format
 from nightgrid.workers.runs.staged.stages import (
     CARRY_ROWS,
-    STAGE_LAYERS,
     STAGE_PARTS_MIN,
     STAGE_ROWS,
     StageSizes,
@@ -147,8 +146,6 @@ class Settings(BaseSettings):
     budget's table bytes."""
     stage_parts_min: int = Field(default=STAGE_PARTS_MIN, ge=1, le=1024)
     """Parts that a stage is divided into at least, if it is divided."""
-    stage_layers: int = Field(default=STAGE_LAYERS, ge=1)
-    """Layers that a stage goes on at most before its parts exchange states."""
 
     hard_limit_seconds: float = Field(default=120.0, gt=0)
     """A task that runs longer is killed with its child process."""
@@ -321,7 +318,6 @@ class Settings(BaseSettings):
             carry_rows=self.stage_carry_rows,
             stage_rows=self.stage_rows,
             parts_min=self.stage_parts_min,
-            layers=self.stage_layers,
         )
 
     @property

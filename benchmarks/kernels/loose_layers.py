@@ -25,7 +25,6 @@ from nightgrid.workers.runs.staged.stages import Carried, StageSizes, next_stage
 BOARDS = ((16, 3),)
 """Dominoes and seed."""
 STAGE_ROWS = (30_000, 100_000, 300_000, 1_000_000)
-LAYERS = 1
 TABLE_BYTES = 2 * 1024**3
 UNSPLIT_BYTES = 4 * 1024**3
 """The board of 20 dominoes, seed 0, needs 2.83 GB in one piece: `--boards 20:0` counts it by stages
@@ -135,7 +134,6 @@ def main() -> None:
         "--boards", type=_board, nargs="+", default=list(BOARDS), metavar="DOMINOES:SEED"
     )
     parser.add_argument("--stage-rows", type=int, nargs="+", default=STAGE_ROWS)
-    parser.add_argument("--layers", type=int, default=LAYERS, help="layers a stage goes on")
     parser.add_argument("--table-gb", type=float, default=TABLE_BYTES / 1024**3)
     parser.add_argument("--unsplit-gb", type=float, default=UNSPLIT_BYTES / 1024**3)
     add_write(parser)
@@ -161,7 +159,6 @@ def main() -> None:
                 carry_rows=min(size, StageSizes().carry_rows),
                 stage_rows=size,
                 parts_min=1,
-                layers=options.layers,
             )
             cost = measure(puzzle, sizes, budget)
             assert cost.count == whole.count
@@ -187,9 +184,9 @@ def main() -> None:
         rows,
     )
     section.say(
-        f"Boards of the mix `LOOSE`, {LOOSE_ROWS} rows; a stage goes on for {options.layers} "
-        "layer(s). States are those of the unsplit count; expanded are those carried on, written "
-        "those left for the next stage, both beside them. Copying stands for writing and reading."
+        f"Boards of the mix `LOOSE`, {LOOSE_ROWS} rows. States are those of the unsplit count; "
+        "expanded are those carried on, written those left for the next stage, both next to them. "
+        "Copying stands for writing and reading."
     )
     finish(section, to_results=options.write)
 

@@ -129,7 +129,7 @@ def _staged(
     folder: Path,
 ) -> dict[str, Any]:
     pips = game("pips")
-    changes = {n: v for n in ("stage_rows", "stage_layers") if (v := getattr(options, n))}
+    changes = {n: v for n in ("stage_rows",) if (v := getattr(options, n))}
     settings = Settings(lake=str(folder / "lake"), batch_processes=workers, games="pips", **changes)
     lake = Lake.open(settings.lake)
     budget = Budget(nodes=10**15, table_bytes=table_bytes, seconds=SECONDS)
@@ -197,7 +197,6 @@ def main() -> int:
     parser.add_argument("--table-mb", type=int, help="memory for states; the unsplit count fails")
     parser.add_argument("--unsplit-gb", type=float, default=UNSPLIT_BYTES / 1024**3)
     parser.add_argument("--stage-rows", type=int, help="states of one part, about")
-    parser.add_argument("--stage-layers", type=int, help="layers between two exchanges")
     parser.add_argument("--folder", type=Path, help="where lakes are made; default: temporary")
     add_write(parser)
     options = parser.parse_args()

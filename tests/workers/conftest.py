@@ -77,7 +77,6 @@ def quick_settings(folder, **changes):
             "stage_carry_rows": 20,
             "stage_rows": 60,
             "stage_parts_min": 3,
-            "stage_layers": 1,
             **changes,
         }
     )

@@ -76,11 +76,11 @@ def _carried(
     part: StagePart,
     count: LayeredCount,
 ) -> Row | None:
-    came = _gather(lake, ref, count, part)
-    if came is None:
+    has_room = _gather(lake, ref, count, part)
+    if has_room is None:
         return None
     reached, kept = part.layer, len(count.rows)
-    stopped = None if came >= 0 else ReasonCode.TABLE_BYTES
+    stopped = None if has_room else ReasonCode.TABLE_BYTES
     if stopped is None:
         last = count.layers if part.until is None else part.until
         reached, stopped = count.advance(part.layer, last, part.carry_rows)
@@ -95,9 +95,7 @@ def _carried(
             row_words=count.row_words,
             rows=tuple((begins[1:] - begins[:-1]).tolist()),
             layout=count.layout,
-            step=0 if part.until is None else reached - part.layer,
-            came=came,
-            kept=kept,
+            kept=0 if part.until is None else kept,
         )
         row = result_row(head, CARRIED, None, children=carried.to_json())
     else:
@@ -108,30 +106,27 @@ def _carried(
     return row | {name: getattr(count.statistics, name) for name in COST_COLUMNS}
 
 
-def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> int | None:
+def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> bool | None:
     """Fetch the states of a part.
 
-    Returns how many came, those that several chunks have left as often as they did; -1 if there
-    is no room for them, None if the part is done.
+    Returns whether there is room for them, or None if the part is done.
     """
     if part.layer == 0:
         count.begin()
         _, begins = count.by_bucket()
         first, last = part.buckets
         if begins[first] < begins[last]:
-            return 1
+            return True
         # Half of a first part: the empty board falls into a bucket of the other half.
         count.clear()
-        return 0
+        return True
     count.clear()
-    came = 0
     before = sources(lambda number: read_segment(lake, ref.run_id, number), ref)
     for source in before:
         try:
             for states, begins in read_frontier(lake, source, part, count.layout):
-                came += len(states)
                 if not count.hold(states, begins):
-                    return -1
+                    return False
         except LostFrontierError as error:
             if lake.exists(ref.result_path):
                 # This is an old message: what it needs has been taken on and deleted.
@@ -145,7 +140,7 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
                 lake.delete(chunk.result_path)
                 lake.delete(frontier_path(chunk))
             raise TransientError(f"{error}; {len(gone)} chunks are worked again") from error
-    return came if count.gather_held() else -1
+    return count.gather_held()
 
 
 def _stopped(head: Row, part: StagePart, reached: int, code: ReasonCode) -> Row:

@@ -1,8 +1,9 @@
 """Staged counts: one job whose states go from layer to layer, in parts that are bucket ranges.
 
-All parts of a stage carry states of one layer on to another; the next stage is cut from what they
+All parts of a stage carry states of one layer on to the next; the next stage is cut from what they
 have written, once all of them are done. Its parts take over whole buckets, so that equal states
-which several parts have reached meet again and become one.
+which several parts have reached meet again and become one: no state is carried on twice. Stages of
+two layers save barriers, but two workers took a tenth longer (loose boards of 14 dominoes).
 """
 
 from __future__ import annotations
@@ -29,14 +30,6 @@ STAGE_TAIL = 4
 ones: where what is worked last is small, workers end at about the same time."""
 STAGE_PARTS_MIN = 4
 """Parts of a stage that is divided at all, so that several workers end at about the same time."""
-STAGE_LAYERS = 2
-"""Layers that a stage goes on at most. States that two parts reach are carried on twice until it
-ends, which costs more than to exchange them where there are many."""
-FIRST_LAYERS = 2
-"""Layers that the first stage of several parts goes on."""
-FEW_TWICE, MANY_TWICE = 1.125, 1.25
-"""Where a state came in from fewer parts than this on the average, the next stage goes on a layer
-more; where it came in from more, a layer less."""
 CARRIED = "carried"
 """Status of a part whose states go on in the next stage."""
 WORD_BYTES = 8
@@ -117,12 +110,9 @@ class Carried:
     rows: tuple[int, ...]
     layout: str = ""
     """What the words of a state mean: `nightgrid.solvers.layered_count.LayeredCount.layout`."""
-    step: int = 0
-    """Layers that its stage went on; 0 for a part that was alone and went as far as it could."""
-    came: int = 0
-    """States that it took over, as often as they came in,"""
     kept: int = 0
-    """and once each."""
+    """States of the layer before that it took over; 0 for a part that was alone, and went on for
+    as long as it could."""
 
     def to_json(self) -> str:
         """Write it as it stands in the column `children`."""
@@ -144,7 +134,6 @@ class StageSizes:
     carry_rows: int = CARRY_ROWS
     stage_rows: int = STAGE_ROWS
     parts_min: int = STAGE_PARTS_MIN
-    layers: int = STAGE_LAYERS
 
 
 def next_stage(
@@ -160,14 +149,14 @@ def next_stage(
     total = sum(rows)
     kept = sum(c.kept for c in carried)
     # What a stage makes more, the next is likely to make more as well.
-    fitting = _fitting_rows(budget, one.row_words, total / kept if one.step and kept else 1.0)
+    fitting = _fitting_rows(budget, one.row_words, total / kept if kept else 1.0)
     if total <= min(sizes.carry_rows, fitting):
         carry_rows = max(1, min(sizes.carry_rows, fitting))
         whole = StagePart(
             layer=one.layer, buckets=(0, len(rows)), until=None, carry_rows=carry_rows
         )
         return [(whole, total)]
-    until = min(one.layer + _layers(carried, sizes.layers), one.layers)
+    until = one.layer + 1
     into = max(sizes.parts_min, -(-total // min(sizes.stage_rows, fitting)))
     before = [0, *accumulate(rows)]
     shares = [i * total // into for i in range(into + 1)]
@@ -180,19 +169,6 @@ def next_stage(
         for a, b in pairwise(cuts)
     ]
     return [(part, size) for part, size in found if size]
-
-
-def _layers(carried: Sequence[Carried], most: int) -> int:
-    """Say how many layers the next stage goes on, by how often states came into this one."""
-    step = carried[0].step
-    if not step:
-        return min(FIRST_LAYERS, most)
-    came, kept = sum(c.came for c in carried), sum(c.kept for c in carried)
-    if came > MANY_TWICE * kept:
-        step -= 1
-    elif came <= FEW_TWICE * kept:
-        step += 1
-    return min(max(step, 1), most)
 
 
 def _fitting_rows(budget: Budget, row_words: int, growth: float = 1.0) -> int:

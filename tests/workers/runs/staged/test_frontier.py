@@ -184,7 +184,7 @@ def test_a_stage_takes_over_every_state_once(
         at = last
     assert not any(total[at:])
     if sum(total) > carry_rows:
-        assert {one.until for one, _ in parts} == {7}
+        assert {one.until for one, _ in parts} == {6}
     else:
         assert [one.until for one, _ in parts] in ([None], [7] * len(parts))
 
@@ -210,7 +210,7 @@ def test_the_last_of_many_large_parts_is_cut_into_small_ones():
 
 
 def test_a_stage_ends_with_the_last_layer_and_few_states_go_on_alone():
-    sizes = StageSizes(carry_rows=100, layers=3)
+    sizes = StageSizes(carry_rows=100)
     parts = next_stage([carried(*[90] * 4, layer=19)], sizes, Budget())
     assert {part.until for part, _ in parts} == {20}
     assert next_stage([carried(10, 20, 30)], sizes, Budget()) == [
@@ -224,14 +224,3 @@ def test_halves_of_a_part_stop_at_one_layer_and_a_single_bucket_is_not_halved():
     free = StagePart(layer=5, buckets=(0, 2), until=None, carry_rows=9)
     for reached, until in ((5, 6), (6, 6), (8, 8)):
         assert {half.until for half in free.halves(reached)} == {until}
-
-
-@pytest.mark.parametrize(
-    ("step", "came", "layers"),
-    [(0, 999, 2), (2, 1125, 3), (2, 1200, 2), (2, 1300, 1), (1, 1300, 1)],
-)
-def test_stages_are_shorter_where_states_come_in_more_than_once(step, came, layers):
-    left = replace(carried(*[90] * 4), step=step, came=came, kept=1000)
-    for most in (1, 2, 3):
-        parts = next_stage([left], StageSizes(carry_rows=100, layers=most), Budget())
-        assert {part.until for part, _ in parts} == {5 + min(layers, most)}
