@@ -19,7 +19,6 @@ from nightgrid.archive.lake.location import lacks_slashes
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.logs import LogFormat, use_format
 from nightgrid.workers.runs.staged.stages import (
     CARRY_ROWS,
     STAGE_PARTS_MIN,
@@ -73,7 +72,7 @@ class Settings(BaseSettings):
     link leads."""
     key_prefix: str = "nightgrid:"
     """Starts every key of ours in Redis; the id of the lake follows it."""
-    log_format: LogFormat | None = None
+    log_format: Literal["console", "json"] | None = None
     """How lines of the log are written: `console`, for people, or `json`, one object a line. Unset:
     `console` on a terminal and `json` elsewhere."""
     trace_url: str | None = None
@@ -399,6 +398,9 @@ def program_settings() -> Settings:
     except PermanentError as error:
         sys.stderr.write(f"nightgrid: {error}\n")
         raise SystemExit(BAD_SETTINGS) from error
+    # A process whose settings are wrong ends before it loads what writes its log.
+    from nightgrid.workers.logs import use_format
+
     use_format(settings.log_format)
     return settings
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from structlog.contextvars import bound_contextvars
+
 from nightgrid.archive.lake.decoded_once import decoding_once
 from nightgrid.archive.lake.location import is_missing, make_folder
 from nightgrid.archive.results.read_once import reading_once
@@ -43,7 +45,7 @@ from nightgrid.flows.runs import (
 )
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.workers.lease import holding
-from nightgrid.workers.logs import bound, get_logger
+from nightgrid.workers.logs import get_logger
 from nightgrid.workers.processes import locked
 from nightgrid.workers.tracing import span
 from nightgrid.workers.upkeep import tidy
@@ -152,7 +154,7 @@ def work_steps(
     Every night comes through here, whatever started it, and leaves its report for people.
     """
     name = uuid.uuid4().hex[:NIGHT_ID_CHARS]
-    with bound(night=name), span("night", night=name), decoding_once():
+    with bound_contextvars(night=name), span("night", night=name), decoding_once():
         figures = _worked(night, watch, ahead.taken_over_by(as_step), ahead)
         write_page(night, figures, watch)
     if figures.failed:

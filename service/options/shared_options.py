@@ -236,11 +236,14 @@ def read_settings(*, writes: bool = True, **given: Any) -> Settings:
     """
     if given.get("lake") == "":
         raise PermanentError("--lake is empty; expected a folder or a URL")
-    from nightgrid.workers.logs import use_format
     from nightgrid.workers.settings import load_settings
 
     settings = load_settings(**given)
-    use_format(settings.log_format)
+    if settings.log_format:
+        # Not loaded without need: a command that logs nothing starts sooner.
+        from nightgrid.workers.logs import use_format
+
+        use_format(settings.log_format)
     if "lake" in given:
         from nightgrid.archive.lake.location import check_location, name_of_others
 

@@ -6,13 +6,14 @@ import time
 from typing import Any
 
 from celery import Task
+from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from nightgrid.archive.lake.faults import NoRoomError
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.broker.heartbeat_thread import AcknowledgedRequest
 from nightgrid.workers.broker.queues import LOG_HEADER, TRACE_HEADER
 from nightgrid.workers.celery_worker.this_worker import WORKER_ID
-from nightgrid.workers.logs import bind, bind_carried, get_logger, unbind
+from nightgrid.workers.logs import bind_carried, get_logger
 from nightgrid.workers.metrics import TASK_SECONDS, TASKS
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.tracing import continued
@@ -49,9 +50,9 @@ class NightgridTask(Task):  # type: ignore[misc]
 
     def before_start(self, task_id: str, *_: Any) -> None:
         """Bind what every log line of the task shall carry."""
-        unbind()
+        clear_contextvars()
         bind_carried(header(self.request, LOG_HEADER))
-        bind(
+        bind_contextvars(
             task=self.name,
             task_id=task_id,
             retries=self.request.retries,
@@ -68,7 +69,7 @@ class NightgridTask(Task):  # type: ignore[misc]
         short = self.name.removeprefix(TASK_PREFIX)
         TASKS.labels(short, status.lower()).inc()
         TASK_SECONDS.labels(short).observe(seconds or 0.0)
-        unbind()
+        clear_contextvars()
 
 
 def header(request: Any, name: str) -> Any:

@@ -17,8 +17,7 @@ from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.queues import BATCH, URGENT
 from nightgrid.workers.broker.turns import TURNS
 from nightgrid.workers.celery_worker.this_worker import SETTINGS, WORKER_ID
-from nightgrid.workers.logs import get_logger
-from nightgrid.workers.logs.lines import take_over_logging
+from nightgrid.workers.logs import get_logger, take_over_logging
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.tracing import begin_tracing, flush_traces
 

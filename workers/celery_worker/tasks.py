@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from celery import Task
+from structlog.contextvars import bind_contextvars
 
 from nightgrid.workers.app import RANK_BOARDS, SOLVE_CHUNK, SOLVE_ONDEMAND, app
 from nightgrid.workers.broker.notices.job_notifications import notify_of_job
@@ -18,7 +19,7 @@ from nightgrid.workers.celery_worker.this_worker import (
     notify_driver,
 )
 from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
-from nightgrid.workers.logs import bind, get_logger
+from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.run_files import ChunkRef
 
@@ -32,7 +33,7 @@ RANK_SECONDS = 540.0
 def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
     """Solve one chunk of a run and announce it."""
     chunk = ChunkRef(**ref)
-    bind(run=chunk.run_id, chunk=chunk.name)
+    bind_contextvars(run=chunk.run_id, chunk=chunk.name)
     lake, _, watcher = connections()
     report = solve_chunk_of(lake, chunk, SETTINGS, WORKER_ID, watcher)
     if report.state != "stale":
@@ -50,7 +51,7 @@ def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
 )
 def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
     """Solve one puzzle that came with the message."""
-    bind(job=message.get("job_id"))
+    bind_contextvars(job=message.get("job_id"))
     lake, client, watcher = connections()
     report = solve_message(lake, message, SETTINGS, WORKER_ID, watcher)
     notify_of_job(client, SETTINGS, report["job_id"])

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from structlog.contextvars import bind_contextvars
 
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
@@ -27,7 +28,6 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.solved_rows import list_solutions, solve_rows
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
-from nightgrid.workers.logs import bind
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.runs.attempts import Start, read_attempts, read_start, write_start
 from nightgrid.workers.runs.listed_files import tidy_files
@@ -63,7 +63,7 @@ def solve_chunk(
     cannot write, or of another solver version, or words are missing), and whatever a solver raises
     that is not about one puzzle. Ids of the run and chunk stay bound to lines of the log.
     """
-    bind(run=ref.run_id, chunk=ref.name)
+    bind_contextvars(run=ref.run_id, chunk=ref.name)
     start = Start(attempt=ref.attempt, worker=worker, started_at=time.time())
     with watching(watcher, ref.run_id, run_cancel_check(lake, ref.run_id)) as stop:
         try:
@@ -80,11 +80,11 @@ def solve_chunk(
 
 def _name_work(game: Game[Any, Any], rows: pa.Table) -> None:
     """Let every line of the log say what is worked: the game, and the job of a chunk of one row."""
-    bind(game=game.name)
+    bind_contextvars(game=game.name)
     if rows.num_rows == 1:
-        bind(job=rows.column("job_id")[0].as_py())
+        bind_contextvars(job=rows.column("job_id")[0].as_py())
         with suppress(PermanentError):
-            bind(puzzle=game.puzzle_id(game.from_arrays(arrays_of(rows), 0)))
+            bind_contextvars(puzzle=game.puzzle_id(game.from_arrays(arrays_of(rows), 0)))
 
 
 def _take_note_back(lake: Lake, ref: ChunkRef, start: Start) -> None:

@@ -13,6 +13,8 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
+from structlog.contextvars import bound_contextvars
+
 from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
@@ -22,7 +24,7 @@ from nightgrid.workers.driver.executors import Executor
 from nightgrid.workers.driver.growing_run import GrowingRun
 from nightgrid.workers.driver.patience import Patience
 from nightgrid.workers.driver.progress import Progress
-from nightgrid.workers.logs import bound, get_logger
+from nightgrid.workers.logs import get_logger
 from nightgrid.workers.processes import locked
 from nightgrid.workers.runs.finishing.ended import ensure_results
 from nightgrid.workers.runs.status import is_cancelled
@@ -82,7 +84,7 @@ def drive(
     begun = time.monotonic()
     refusal = f"another driver is working run {run_id}"
     with (
-        bound(run=run_id),
+        bound_contextvars(run=run_id),
         span("drive", run=run_id),
         locked(settings.side_dir, f"driver-{run_id}", refusal),
         _stop_signals(stopping or threading.Event()) as stop,

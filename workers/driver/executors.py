@@ -9,6 +9,8 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Protocol
 
+from structlog.contextvars import bound_contextvars
+
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
@@ -27,7 +29,6 @@ from nightgrid.workers.broker.worker_keys import exited_workers, living_workers
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.chunk_records import Flight
-from nightgrid.workers.logs import bound
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import Settings
 
@@ -108,7 +109,7 @@ class InlineExecutor:
             return []
         ref = self._waiting.popleft()
         try:
-            with bound():
+            with bound_contextvars():
                 solve_chunk(self._lake, ref, self._settings, INLINE_WORKER)
         except RefusalError:
             raise

@@ -69,7 +69,7 @@ def serve(
     from nightgrid.service.http.app import create_app
     from nightgrid.service.http.running import listen, make_server, url_of
     from nightgrid.service.http.settings import ServiceSettings
-    from nightgrid.workers.logs.lines import take_over_logging
+    from nightgrid.workers.logs import take_over_logging
     from nightgrid.workers.tracing import begin_tracing
 
     take_over_logging(logging.WARNING)

@@ -12,11 +12,12 @@ import uuid
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bound_contextvars
 
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.service.http.monitoring.metrics import REQUEST_SECONDS, REQUESTS
 from nightgrid.service.http.monitoring.route_names import method_of, route_of
-from nightgrid.workers.logs import bound, get_logger
+from nightgrid.workers.logs import get_logger
 
 log = get_logger("nightgrid.http")
 
@@ -58,7 +59,7 @@ class Noted:
                 self._note(scope, message["status"], time.perf_counter() - begun)
             await send(message)
 
-        with bound(request=request):
+        with bound_contextvars(request=request):
             await self._app(scope, receive, send_noted)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
+from structlog.contextvars import bind_contextvars
 
 from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.results.rankings import RankingRequest
@@ -23,7 +24,6 @@ from nightgrid.service.http.solves.solve_json import is_over
 from nightgrid.service.http.solves.solve_request import wait_of
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ranking.ondemand import (
     RankingStatus,
@@ -99,7 +99,7 @@ async def delete_ranking(
 ) -> Response:
     """Want a ranking no more; it is cancelled unless another client wants it."""
     client: Client = request.state.client
-    bind(ranking=ranking_id)
+    bind_contextvars(ranking=ranking_id)
     interest = interest_of(request)
 
     def leave() -> tuple[dict[str, Any], int]:

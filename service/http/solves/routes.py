@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic_core import to_json
 from starlette.datastructures import Headers
 from starlette.types import Scope
+from structlog.contextvars import bind_contextvars
 
 from nightgrid.archive.results.dropped import check_dropped_job
 from nightgrid.service.asking import COMMAND_LINE
@@ -33,7 +34,6 @@ from nightgrid.service.http.solves.solve_request import (
 )
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.logs import bind
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.ondemand.answers import Answer
 from nightgrid.workers.ondemand.cancelling import BY_COMMAND, leave_job
@@ -72,7 +72,9 @@ async def post_solve(request: Request, service: Here) -> Response:
     wanted = await _read(service, raw, request.state.body)
     if key is not None:
         await asyncio.to_thread(service.replays.note, client.name, key, digest)
-    bind(job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game)
+    bind_contextvars(
+        job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game
+    )
     solve = await _solved(service, wanted, client, key, begun + wait_s)
     if is_over(solve):
         reply = answered(solve)
@@ -240,7 +242,7 @@ def found_solve(service: Service, job_id: str) -> dict[str, Any]:
 async def delete_solve(job_id: str, request: Request, service: Here) -> Response:
     """Want a job no more; it is cancelled unless another client wants it."""
     client: Client = request.state.client
-    bind(job=job_id)
+    bind_contextvars(job=job_id)
     interest = interest_of(request)
 
     def leave() -> tuple[dict[str, Any], int]:

@@ -8,11 +8,12 @@ import pytest
 import toy_game as toy
 from prometheus_client import REGISTRY
 from pydantic import SecretStr
+from structlog.contextvars import bound_contextvars
 
 from nightgrid.workers.broker.queues import LOG_HEADER
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
-from nightgrid.workers.logs import bound, logged_to
+from nightgrid.workers.logs import logged_to
 from nightgrid.workers.ondemand.keeper import Keeper
 from tests.workers.cluster.test_survival import wait_for
 from tests.workers.conftest import plan
@@ -29,7 +30,7 @@ def lines(path, event):
 def test_ids_go_from_the_night_through_the_message_into_the_log_of_a_worker(
     cluster, cluster_lake, tmp_path
 ):
-    with bound(night="night-of-this-test"), logged_to(tmp_path / "driver.log"):
+    with bound_contextvars(night="night-of-this-test"), logged_to(tmp_path / "driver.log"):
         run_id = plan(cluster_lake, toy.boards(23))
         with closing(CeleryExecutor(cluster)) as executor:
             assert drive(cluster_lake, run_id, executor, settings=cluster).finished
@@ -76,6 +77,6 @@ def test_a_message_without_ids_has_an_empty_header(monkeypatch, settings):
             sent.append(options["headers"])
 
     queues.send(App(), "t", "batch", "about", {})
-    with bound(request="r1", job="j"):
+    with bound_contextvars(request="r1", job="j"):
         queues.send(App(), "t", "batch", "about", {})
     assert [headers[LOG_HEADER] for headers in sent] == [{}, {"request": "r1"}]

@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from structlog.contextvars import bind_contextvars
+
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Outcome, Status
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
@@ -18,7 +20,6 @@ from nightgrid.workers.chunks.inline_solutions import solve_whole
 from nightgrid.workers.chunks.result_rows import exception_reason, poison_reason
 from nightgrid.workers.chunks.solve import refusing, system_refusal
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
-from nightgrid.workers.logs import bind
 from nightgrid.workers.ondemand.budgets import is_for_run, small_budget
 from nightgrid.workers.ondemand.cancelling import expire, job_cancel_check
 from nightgrid.workers.ondemand.jobs.rows import ends, find_row
@@ -52,7 +53,7 @@ def solve_message(
     with refusing():
         game, puzzle, question, budget, job = read_message(lake, message)
         puzzle_id = game.puzzle_id(puzzle)
-        bind(job=job, puzzle=puzzle_id, game=game.name)
+        bind_contextvars(job=job, puzzle=puzzle_id, game=game.name)
         found = wanted_record(lake, message, puzzle_id, budget, settings)
         if found is None:
             return {"job_id": job, "state": "ended"}

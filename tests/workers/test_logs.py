@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.contextvars import bind_contextvars, bound_contextvars, clear_contextvars
 
 from nightgrid.workers import logs
-from nightgrid.workers.logs import bind, bind_carried, bound, carried, get_logger, logged_to, unbind
-from nightgrid.workers.logs.lines import FIELD_CHARS, take_over_logging
+from nightgrid.workers.logs import (
+    FIELD_CHARS,
+    bind_carried,
+    carried,
+    get_logger,
+    logged_to,
+    take_over_logging,
+)
 
 log = get_logger("nightgrid.test")
 
@@ -22,7 +27,7 @@ log = get_logger("nightgrid.test")
 @pytest.fixture(autouse=True)
 def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # Other tests have worked chunks, and have started servers, in this process.
-    unbind()
+    clear_contextvars()
     for name in ("uvicorn", "uvicorn.error"):
         logger = logging.getLogger(name)
         for field, fresh in (("propagate", True), ("disabled", False), ("handlers", [])):
@@ -34,7 +39,7 @@ def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     root.handlers[:], root.level = before
     logs.use_format(None)
-    unbind()
+    clear_contextvars()
 
 
 def written(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -44,7 +49,7 @@ def written(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 def test_a_line_is_one_object_with_time_level_logger_event_and_ids(
     capsys: pytest.CaptureFixture[str],
 ):
-    with bound(run="r", chunk="seg-0"):
+    with bound_contextvars(run="r", chunk="seg-0"):
         log.warning("chunk failed", attempt=2, reason="it died")
     log.info("plain")
     first, second = written(capsys)
@@ -71,7 +76,7 @@ def test_text_from_outside_makes_no_line_and_moves_no_cursor(
 ):
     logs.use_format(format_)
     take_over_logging(logging.INFO)
-    bind(request=HOSTILE)
+    bind_contextvars(request=HOSTILE)
     log.warning("unexpected", path=HOSTILE, nested={HOSTILE: [HOSTILE]}, **{HOSTILE: HOSTILE})
     logging.getLogger("celery").warning("took %s", HOSTILE)
     text = capsys.readouterr().err
@@ -177,7 +182,7 @@ def test_a_log_that_cannot_be_written_costs_its_lines_alone(tmp_path: Path):
 
 
 def test_ids_are_carried_in_a_header_and_what_is_no_id_is_not(capsys: pytest.CaptureFixture[str]):
-    with bound(request="abc-1", night="n1", job="j"):
+    with bound_contextvars(request="abc-1", night="n1", job="j"):
         header = carried()
     assert header == {"request": "abc-1", "night": "n1"}
     for forged in (
@@ -194,15 +199,3 @@ def test_ids_are_carried_in_a_header_and_what_is_no_id_is_not(capsys: pytest.Cap
     bare, told = written(capsys)
     assert not {"request", "night", "run"} & bare.keys()
     assert (told["request"], told["night"]) == ("abc-1", "n1")
-
-
-def test_nothing_is_loaded_before_the_first_line():
-    code = (
-        "import sys; from nightgrid.workers.logs import get_logger, logged_to, bound\n"
-        "log = get_logger('x')\n"
-        "with bound(run='r'): pass\n"
-        "assert 'structlog' not in sys.modules and 'asyncio' not in sys.modules\n"
-        "log.info('up')\n"
-        "assert 'structlog' in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

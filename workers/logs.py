@@ -1,0 +1,234 @@
+"""The log: structlog, configured once, for our events and for the loggers of libraries.
+
+An event is a fixed text; fields say the rest, and ids that structlog.contextvars has bound. Lines
+go to standard error or to a file, never to standard output, which holds answers alone. A text from
+outside can neither begin a line nor move the cursor of a terminal, and no line holds a secret.
+docs/reference/logs.md lists every event.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import structlog
+from structlog.contextvars import bind_contextvars, get_contextvars
+from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
+
+from nightgrid.workers.processes import begin_log
+
+LogFormat = Literal["console", "json"]
+FORMAT_VARIABLE = "NIGHTGRID_LOG_FORMAT"
+CARRIED = ("request", "night")
+"""Ids that travel in the header of a message: a worker cannot know them otherwise."""
+_CARRIED_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+FIELD_CHARS = 2_000
+"""Longest text of a field; a traceback may be ten times as long."""
+FIELD_ITEMS = 50
+FIELD_DEPTH = 4
+"""Deepest nesting of a field's value, and most items of each level."""
+_HIDDEN = "***"
+_SECRET_NAME = re.compile(r"pass(word|wd)?$|secret|token|api_?key|authorization", re.IGNORECASE)
+_SECRETS = re.compile(
+    r"(?P<url>[A-Za-z][\w+.-]*://)[^\s/@]*(?=@)"
+    r"|(?P<key>\bng_)[a-z0-9-]+_[\w-]{8,}"
+    r"|(?P<header>(?i:\b(?:bearer|basic) +))[\w.~+/=-]{8,}"
+    r"|(?P<field>(?i:\b[\w-]*(?:password|secret|token|access_key|api_?key)[\w-]*)=)[^&\s'\"]+"
+)
+"""The password of a URL, a key of the HTTP service, an Authorization header, NAME=SECRET."""
+_FIRST = ("timestamp", "level", "logger", "event")
+
+
+@dataclass(slots=True)
+class _Output:
+    path: Path | None = None
+    """A file; None: standard error."""
+    format: LogFormat | None = None
+    """None: as FORMAT_VARIABLE says, else for people on a terminal and as JSON elsewhere."""
+
+
+_output = _Output()
+
+
+def get_logger(name: str) -> FilteringBoundLogger:
+    """Return the logger of one part of the program."""
+    return cast("FilteringBoundLogger", structlog.get_logger().bind(logger=name))
+
+
+def use_format(given: LogFormat | None) -> None:
+    """Set the format of this process's lines; None leaves it to the environment and the output."""
+    _output.format = given
+
+
+def chosen_format() -> str | None:
+    """Return the format that was asked for; None if the output decides."""
+    return _output.format or os.environ.get(FORMAT_VARIABLE) or None
+
+
+def log_path() -> Path | None:
+    """Return the file that the lines of this process go to; None: standard error."""
+    return _output.path
+
+
+def log_to(path: Path | None) -> None:
+    """Send the lines of this process to a file from now on."""
+    _output.path = path
+
+
+@contextmanager
+def logged_to(path: Path) -> Iterator[None]:
+    """Send every line to a file in a `with` block, which leaves standard error to people."""
+    with suppress(OSError):
+        begin_log(path)
+    before = log_path()
+    log_to(path)
+    try:
+        yield
+    finally:
+        log_to(before)
+
+
+def carried() -> dict[str, str]:
+    """Return the bound ids that travel in the header of a message."""
+    ids = get_contextvars()
+    return {name: str(ids[name]) for name in CARRIED if name in ids}
+
+
+def bind_carried(header: object) -> None:
+    """Bind the ids of a message's header; other fields are left out."""
+    ids = {name: header.get(name) for name in CARRIED} if isinstance(header, Mapping) else {}
+    bind_contextvars(
+        **{k: v for k, v in ids.items() if isinstance(v, str) and _CARRIED_ID.fullmatch(v)}
+    )
+
+
+def take_over_logging(level: int, quiet: Sequence[str] = ()) -> None:
+    """Write logs of libraries as the same lines; `quiet` libraries log warnings only."""
+    handler = _Handler()
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *_PROCESSORS],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _render],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    for name in quiet:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+class _Lines:
+    """Writes rendered lines to the output. On a full disk a line is lost, and never the work."""
+
+    def msg(self, text: str) -> None:
+        with suppress(OSError, ValueError):
+            if _output.path is None:
+                # Looked up for each line: tests that capture the stream replace it.
+                sys.stderr.write(f"{text}\n")
+                sys.stderr.flush()
+            else:
+                with _output.path.open("a", encoding="utf-8") as file:
+                    file.write(f"{text}\n")
+
+    info = warning = error = msg
+
+
+class _Handler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            _Lines().msg(self.format(record))
+        except Exception:  # noqa: BLE001 - as the library's own handlers do
+            self.handleError(record)
+
+
+def _clean(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """Add the process, hide secrets, cut what is too long, and order what every line has."""
+    trace = event.pop("exception", None)
+    kept = {name: event.pop(name) for name in _FIRST if name in event}
+    kept |= cast("dict[str, Any]", _plain({**event, "pid": os.getpid()}, FIELD_DEPTH + 1))
+    kept["event"] = _plain(kept["event"], 0)
+    return kept if trace is None else {**kept, "exception": _masked(trace, 10 * FIELD_CHARS)}
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """Convert a value to JSON, whatever it is."""
+    if value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
+        return value
+    try:
+        if depth and isinstance(value, Mapping):
+            return {
+                str(k): _HIDDEN if _SECRET_NAME.search(str(k)) else _plain(v, depth - 1)
+                for k, v in list(value.items())[:FIELD_ITEMS]
+            }
+        if depth and isinstance(value, list | tuple | set | frozenset):
+            return [_plain(each, depth - 1) for each in list(value)[:FIELD_ITEMS]]
+        return _masked(str(value))
+    except Exception as error:  # noqa: BLE001 - a value that cannot be written costs that value
+        return f"<{type(value).__name__} that cannot be written: {type(error).__name__}>"
+
+
+def _masked(text: str, chars: int = FIELD_CHARS) -> str:
+    # Cut first, with some room: a pattern must not walk through megabytes.
+    text = text[: 2 * chars]
+    # Most texts are ids, and have none of what a secret needs.
+    if any(mark in text for mark in ("://", "ng_", " ", "=")):
+        text = _SECRETS.sub(lambda found: f"{found[found.lastgroup or 0]}{_HIDDEN}", text)
+    return text if len(text) <= chars else f"{text[:chars]}…"
+
+
+def _escaped(value: Any) -> Any:
+    """Escape line ends and what moves a cursor."""
+    if value is None or isinstance(value, int | float):
+        return value
+    text = value if isinstance(value, str) else repr(value)
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
+
+
+_JSON = structlog.processors.JSONRenderer()
+_CONSOLES = {
+    coloured: structlog.dev.ConsoleRenderer(
+        colors=coloured, exception_formatter=structlog.dev.plain_traceback
+    )
+    for coloured in (False, True)
+}
+
+
+def _render(logger: WrappedLogger, method: str, event: EventDict) -> str:
+    is_terminal = _output.path is None and sys.stderr.isatty()
+    if (chosen_format() or ("console" if is_terminal else "json")) == "json":
+        return cast("str", _JSON(logger, method, event))
+    coloured = is_terminal or bool(_output.path is None and os.environ.get("FORCE_COLOR"))
+    trace = event.pop("exception", "")
+    event = {_escaped(name): _escaped(value) for name, value in event.items()}
+    line = _CONSOLES[coloured and not os.environ.get("NO_COLOR")](logger, method, event)
+    # What an exception says cannot look like a line of the log.
+    return "\n".join([line, *(f"    | {_escaped(part)}" for part in trace.splitlines())])
+
+
+_PROCESSORS: list[Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.format_exc_info,
+    _clean,
+]
+structlog.configure(
+    processors=[*_PROCESSORS, _render],
+    wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+    logger_factory=lambda *_: _Lines(),
+    cache_logger_on_first_use=True,
+)
