@@ -11,9 +11,9 @@ from nightgrid.flows.runs import RunSettings, stopped
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.broker.worker_keys import living_workers
-from nightgrid.workers.cluster.child_processes import SERVER
+from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.local import beginning_cluster
-from nightgrid.workers.cluster.supervisor_state import is_supervised
+from nightgrid.workers.cluster.supervisor import SERVER, supervisor_state
 from nightgrid.workers.driver.driver import RunSummary, drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
 from nightgrid.workers.driver.progress import Progress
@@ -37,11 +37,15 @@ class OwnWorkers(AbstractContextManager["OwnWorkers"]):
         self._begun.close()
 
     def begin(self) -> None:
-        """Begin to start them, unless they are begun or others do the work."""
+        """Begin to start them, unless they are begun or others do the work.
+
+        Raises what a server that refuses us says.
+        """
         workers = self._settings.workers
         if self._wait is not None or self._settings.executor == "inline":
             return
-        if batch_is_served(workers) and not is_supervised(workers):
+        server.check(workers)
+        if batch_is_served(workers) and supervisor_state(workers) is None:
             return
         ours = workers.model_copy(update={"games": ",".join(self._games)})
         cluster = beginning_cluster(ours, roles=(SERVER, BATCH), standby=True)

@@ -8,7 +8,6 @@ from celery import Celery
 from kombu import Exchange, Queue
 
 from nightgrid.archive.lake.identity import keep_stores_out
-from nightgrid.workers.broker import transport
 from nightgrid.workers.broker.lake_keys import key_prefix, make_lake_id
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, NAMES
 from nightgrid.workers.settings import (
@@ -17,8 +16,6 @@ from nightgrid.workers.settings import (
     Settings,
     program_settings,
 )
-
-transport.install()
 
 SOLVE_CHUNK = "nightgrid.solve_chunk"
 SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
@@ -45,9 +42,6 @@ def configuration(settings: Settings) -> dict[str, Any]:
         # Look for messages of dead workers every 2 s instead of every 100 s.
         "unacked_restore_interval": 2,
         "unacked_restore_throttle": 1,
-        # kombu's own rule is to take from each in turn, or from the second only what the first does
-        # not hold.
-        "queue_order_strategy": "nightgrid.workers.broker.turns:QueueOrder",
         "global_keyprefix": key_prefix(settings),
         "socket_connect_timeout": BROKER_CONNECT_SECONDS,
         "socket_timeout": BROKER_SOCKET_SECONDS,

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
@@ -156,9 +157,6 @@ class Settings(BaseSettings):
     """How long a worker waits for the result of a child that died."""
     liveness_interval_seconds: float = Field(default=2.0, gt=0)
     """A worker says that it lives this often ..."""
-    silent_seconds: float = Field(default=60.0, gt=0)
-    """A worker that lives and has said nothing for this long, while the server answers, is killed
-    by its supervisor and started again."""
     liveness_ttl_seconds: float = Field(default=10.0, gt=0)
     """... and counts as dead when it has said nothing for this long."""
     refusal_pause_seconds: float = Field(default=5.0, gt=0, le=60)
@@ -196,9 +194,6 @@ class Settings(BaseSettings):
     ondemand_sends_max: int = Field(default=20, ge=2)
     """Times in a row that an on-demand solve is sent and no worker begins it; then it is given up
     as refused, with the reason that workers told."""
-    batch_time_share: float = Field(default=0.25, gt=0, lt=1)
-    """Share of the time of batch workers that batches keep while large on-demand solves, which go
-    first, want all of it."""
     ondemand_message_bytes: int = Field(default=65_536, ge=256)
     """Largest puzzle that travels in a message; a larger one becomes a run at once."""
     ondemand_overdue_seconds: float = Field(default=150.0, gt=0)
@@ -350,7 +345,7 @@ class Settings(BaseSettings):
     def server_url(self) -> str:
         """URL of the server in use, as redis-py reads it. May hold a password: never log it."""
         if self.redis_url is None:
-            return f"unix://{self.socket_path}?db=0"
+            return f"unix://{quote(str(self.socket_path))}?db=0"
         return checked_url(self.redis_url.get_secret_value())
 
     @property

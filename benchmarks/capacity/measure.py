@@ -25,7 +25,7 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.cluster.local import local_cluster
-from nightgrid.workers.cluster.supervisor_state import supervisor_state
+from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
 from nightgrid.workers.runs.attempts import read_start

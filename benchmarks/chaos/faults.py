@@ -18,7 +18,6 @@ from benchmarks.chaos.processes.places import Disk, Network
 from benchmarks.chaos.runs import Scene
 from benchmarks.instruments.processes import wait_for
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.cluster import server
 
 STORM_PAUSES_S = (0.1, 0.7)
@@ -87,22 +86,6 @@ def wipe_server(scene: Scene) -> None:
         client.flushall()
 
 
-NO_MESSAGES = ("hello", "[" * 100_000, "7", "{}", '{"headers": null}', "x" * 1_000_000)
-"""What any other program may push into a list."""
-
-
-def malform(scene: Scene) -> None:
-    """Push what is no message into the lists that workers and drivers read."""
-    with (
-        scene.strike("text in every list"),
-        closing(connect(scene.cluster.settings)) as client,
-        contextlib.suppress(redis.RedisError),
-    ):
-        prefix = key_prefix(scene.cluster.settings)
-        for name in ("batch", "urgent", f"announced:{scene.run_id}"):
-            client.rpush(f"{prefix}{name}", *NO_MESSAGES)
-
-
 def stop_worker(scene: Scene) -> None:
     """Stop a worker for longer than the visibility timeout, then let it go on."""
     pids = scene.host().group()
@@ -112,14 +95,6 @@ def stop_worker(scene: Scene) -> None:
     time.sleep(scene.cluster.settings.visibility_timeout_seconds + 1)
     for pid in reversed(pids):
         _signal(pid, signal.SIGCONT)
-
-
-def stop_for_ever(scene: Scene) -> None:
-    """Stop every worker, and never let one go on."""
-    pids = [pid for host in scene.cluster.hosts for pid in host.group()]
-    with scene.strike("workers stopped"):
-        for pid in pids:
-            _signal(pid, signal.SIGSTOP)
 
 
 def drive_twice(scene: Scene) -> None:

@@ -40,9 +40,7 @@ STORMS = 3
 NOT_PERMITTED = "not permitted on this machine"
 RECOVERY_S = QUICK["visibility_timeout_seconds"] + 10.0
 """What one fault may cost at most; a storm's faults come before others are recovered from."""
-LENIENT = frozenset(
-    {"storm", "stages", "disk", "driver-disk", "network", "replaced", "words", *BAD_ANSWERS}
-)
+LENIENT = frozenset({"storm", "stages", "disk", "driver-disk", "network", "words", *BAD_ANSWERS})
 """What is gone for a while, or struck again and again, is not held to it."""
 
 
@@ -105,7 +103,6 @@ def _folder() -> Iterator[Path]:
 
 
 BEFORE: dict[str, str] = {
-    "malformed": "driver and workers ended",
     **dict.fromkeys(HARMS, "exit code 3, until deleted by hand"),
     "unlink": "nothing lost",
     "counts": "not noticed",

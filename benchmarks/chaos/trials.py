@@ -27,7 +27,6 @@ BOARDS_SEED = 7
 BLOWS = 10
 HOUR_S = 3600
 CUT_S = 6.0
-SILENT_S = 4.0
 PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.15"}
 DISK_BYTES = 24 * 1024**2
 """Holds the lake and the server's data, and little else."""
@@ -51,7 +50,6 @@ PLAIN: dict[str, tuple[str, Callable[[Scene], None]]] = {
     "server": ("kill -9 of the server", faults.kill_server),
     "data": ("kill -9 of the server, its data lost", faults.lose_server),
     "wiped": ("FLUSHALL", faults.wipe_server),
-    "malformed": ("text that is no message in every list of Redis", faults.malform),
     "stopped": (
         "SIGSTOP of a worker and its child for visibility timeout + 1 s",
         faults.stop_worker,
@@ -161,12 +159,6 @@ def _redelivered(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) 
         return runs.run(made, boards, faults.kill_host, seed=seed, expected=expected)
 
 
-def _replaced(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
-    """Stop all workers for ever: only their replacement can end the run."""
-    with cluster(folder, environment=PAUSE, silent_seconds=SILENT_S) as made:
-        return runs.run(made, boards, faults.stop_for_ever, seed=seed, expected=expected)
-
-
 def _staged(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
     """Let a storm go over counts by stages, whose states lie in the lake between them."""
     loose = [generate(LOOSE, number)[0] for number in LOOSE_SEEDS]
@@ -200,7 +192,6 @@ def _apart_on_s3(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int
 
 APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]]] = {
     "redelivered": ("kill -9 of a host, and the driver sends nothing again", _redelivered),
-    "replaced": ("SIGSTOP of every worker, for ever", _replaced),
     "guilty": ("a board that segfaults and one that never ends", _guilty),
     "clocks": ("clocks an hour slow and an hour fast, and kill -9 of a worker", _skewed),
     "driver-disk": ("disk full, of the driver alone", _without_room),

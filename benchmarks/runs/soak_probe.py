@@ -16,7 +16,7 @@ import redis
 from benchmarks.instruments.processes import children_of
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.cluster.supervisor_state import supervisor_state
+from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.settings import Settings
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")

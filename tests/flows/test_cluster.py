@@ -18,9 +18,8 @@ from nightgrid.solvers.pips.generate.generator import generate_many, to_payload
 from nightgrid.solvers.pips.generate.mix import EASY, HARD
 from nightgrid.solvers.registry import game as game_of
 from nightgrid.workers.broker.queues import BATCH
-from nightgrid.workers.cluster.child_processes import SERVER
 from nightgrid.workers.cluster.local import local_cluster
-from nightgrid.workers.cluster.supervisor_state import supervisor_state
+from nightgrid.workers.cluster.supervisor import SERVER, supervisor_state
 from nightgrid.workers.driver import driver
 from tests.flows.nights import results, run_one
 

@@ -10,7 +10,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from nightgrid.workers.cluster.child_processes import child_environment
+from nightgrid.workers.cluster.supervisor import child_environment
 from nightgrid.workers.exporter import exporting, metrics_environment
 from nightgrid.workers.settings import Settings
 

@@ -265,7 +265,6 @@ def test_what_is_wrong_is_said_where_it_stands(
         ("budget_nodes", "a whole number of 1 or more"),
         ("stop_seconds", "a number of 0 or more"),
         ("poll_seconds", "a number above 0"),
-        ("batch_time_share", "a number above 0 and below 1"),
         ("lake", "a text in quotes"),
         ("redis_url", "a text in quotes"),
         ("var_dir", "a path"),

@@ -2,7 +2,7 @@
 
 Celery over Redis has states in which a worker's main process is alive and takes no message any
 more: an acknowledgement that fails while the server restarts leaves its prefetch window full for
-ever. The supervisor starts the worker again; what it had in hand is worked again.
+ever. The supervisor restarts the worker; what it had in hand is worked again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
 from typing import Any
 
 import redis
@@ -24,7 +23,6 @@ from nightgrid.archive.lake.location import is_folder
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.turns import note_end
 from nightgrid.workers.broker.worker_keys import write_heartbeat
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import Settings
@@ -32,9 +30,7 @@ from nightgrid.workers.settings import Settings
 log = get_logger("nightgrid.worker")
 
 STALL_SECONDS = 20.0
-"""A worker that has nothing to do for this long while its queues hold messages has stalled."""
-LAKE_CHECK_SECONDS = 30.0
-"""How often a worker checks that its lake still has the id that it serves."""
+"""A worker that has nothing to do for this long while its queue holds messages has stalled."""
 SETTLE_SECONDS = 3.0
 """An acknowledgement that has not gone through by then has failed."""
 _acknowledging: deque[tuple[float, Any]] = deque()
@@ -48,91 +44,60 @@ class AcknowledgedRequest(Request):  # type: ignore[misc]
 
     def acknowledge(self) -> None:
         """Acknowledge, which the event loop does a moment later, and remember to check that."""
-        if not self.acknowledged:
-            note_end(self)
         super().acknowledge()
         _acknowledging.append((time.monotonic(), self._message))
 
 
-def stop_worker(reason: str) -> None:
-    """Ask this worker to end what it is working on, and exit."""
-    if state.should_stop is None:
-        log.warning("worker stops", reason=reason)
-        state.should_stop = os.EX_TEMPFAIL
-
-
 class HeartbeatThread(threading.Thread):
-    """Writes the worker's heartbeat, and stops a worker that takes no message from its queues."""
+    """Writes the worker's heartbeat, and stops a worker that takes no message from its queue."""
 
     def __init__(self, settings: Settings, worker: str, about: dict[str, Any]) -> None:
         super().__init__(name="heartbeat", daemon=True)
         self._settings = settings
         self._worker = worker
         self._about = about
-        self._queues: Sequence[str] = about["queues"]
-        self._idle_since: float | None = None
-        self._stop_since: float | None = None
-        self._check_lake_at = 0.0
+        self._taking_at = time.monotonic()
+        """When the worker was last busy, or nothing waited."""
 
     def run(self) -> None:
         """Write a heartbeat and check the worker, until the process ends."""
         client = connect(self._settings)
         while True:
+            why = self._failed_acknowledgement() or self._other_lake()
             try:
                 write_heartbeat(client, self._settings, self._worker, self._about)
-                self._stop_if_stalled(client)
+                why = why or self._stall(client)
             except redis.RedisError as error:
-                self._idle_since = None
+                self._taking_at = time.monotonic()
                 log.warning("server does not answer", error=str(error))
-            self._check_acknowledgements()
-            self._check_lake()
-            self._exit_if_overdue()
+            if why and state.should_stop is None:
+                log.warning("worker stops", reason=why)
+                state.should_stop = os.EX_TEMPFAIL
             time.sleep(self._settings.liveness_interval_seconds)
 
-    def _check_acknowledgements(self) -> None:
-        now = time.monotonic()
-        while _acknowledging and now - _acknowledging[0][0] > SETTLE_SECONDS:
-            _, message = _acknowledging.popleft()
-            if not message.acknowledged:
-                stop_worker("an acknowledgement failed")
+    def _failed_acknowledgement(self) -> str:
+        while _acknowledging and time.monotonic() - _acknowledging[0][0] > SETTLE_SECONDS:
+            if not _acknowledging.popleft()[1].acknowledged:
+                return "an acknowledgement failed"
+        return ""
 
-    def _check_lake(self) -> None:
-        """Stop the worker if another lake has taken the place of the one that it serves.
+    def _stall(self, client: redis.Redis) -> str:
+        busy = state.active_requests or state.reserved_requests
+        prefix = key_prefix(self._settings)
+        if busy or not any(client.llen(f"{prefix}{queue}") for queue in self._about["queues"]):
+            self._taking_at = time.monotonic()
+        if time.monotonic() - self._taking_at > STALL_SECONDS:
+            return f"messages wait, and none was taken for {STALL_SECONDS:g} s"
+        return ""
+
+    def _other_lake(self) -> str:
+        """Check that the lake still has the id that the worker serves.
 
         A worker that began before the file system was mounted found an empty folder there. A
         bucket is not checked: its client does not survive the forks of this process.
         """
-        now = time.monotonic()
-        if now < self._check_lake_at or "lake_id" not in self._about:
-            return
-        if not is_folder(self._settings.lake):
-            return
-        self._check_lake_at = now + LAKE_CHECK_SECONDS
-        with contextlib.suppress(NightgridError):
-            found = read_lake_id(self._settings.lake)
-            if found not in (None, self._about["lake_id"]):
-                stop_worker("another lake lies where this worker's was")
-
-    def _stop_if_stalled(self, client: redis.Redis) -> None:
-        pipe = client.pipeline(transaction=False)
-        prefix = key_prefix(self._settings)
-        for queue in self._queues:
-            pipe.llen(f"{prefix}{queue}")
-        busy = len(state.active_requests) + len(state.reserved_requests) > 0
-        now = time.monotonic()
-        if busy or not any(pipe.execute()):
-            self._idle_since = None
-        elif self._idle_since is None:
-            self._idle_since = now
-        elif now - self._idle_since > STALL_SECONDS:
-            stop_worker(f"messages wait, and none was taken for {STALL_SECONDS:g} s")
-
-    def _exit_if_overdue(self) -> None:
-        """Exit at once when stopping has taken longer than any task may."""
-        now = time.monotonic()
-        if state.should_stop is None:
-            self._stop_since = None
-        elif self._stop_since is None:
-            self._stop_since = now
-        elif now - self._stop_since > self._settings.hard_limit_seconds:
-            os._exit(os.EX_TEMPFAIL)
+        if is_folder(self._settings.lake):
+            with contextlib.suppress(NightgridError):
+                if read_lake_id(self._settings.lake) not in (None, self._about["lake_id"]):
+                    return "another lake is where this worker's was"
+        return ""

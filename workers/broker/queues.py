@@ -1,6 +1,6 @@
 """The queues: their names, messages in them, how busy they are and how many workers they want.
 
-On-demand solves never wait behind a batch: they have queues of their own. A driver keeps only a
+On-demand solves never wait behind a batch: they have a queue of their own. A driver keeps only a
 window of its chunks in the queue, so the queue's length alone says too little; drivers publish
 of all that they still want done. All of it is a shortcut: wrong or lost, it delays a run and
 changes nothing in its results.
@@ -23,7 +23,6 @@ from kombu.exceptions import OperationalError
 from nightgrid.solvers.errors import NightgridError, TransientError
 from nightgrid.workers.broker.connection import answering, connect
 from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.malformed import MALFORMED, read_object
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.logs import carried
 from nightgrid.workers.settings import Settings, load_settings
@@ -31,15 +30,10 @@ from nightgrid.workers.tracing import span, trace_header
 
 INTERACTIVE = "interactive"
 """On-demand solves; at least one worker serves this queue alone."""
-URGENT = "urgent"
-"""Chunks of the runs that large on-demand solves become."""
 BATCH = "batch"
-"""Chunks of all other runs."""
+"""Chunks of all runs."""
 
-NAMES: tuple[str, ...] = (INTERACTIVE, URGENT, BATCH)
-OF_BATCH_WORKERS: tuple[str, ...] = (URGENT, BATCH)
-"""What batch workers serve, the first before the second as long as both get their share
-(nightgrid.workers.broker.turns)."""
+NAMES: tuple[str, ...] = (INTERACTIVE, BATCH)
 ABOUT_HEADER = "about"
 """Header of a message that names what it is about."""
 LOG_HEADER = "log"
@@ -97,8 +91,8 @@ def traffic(client: redis.Redis, settings: Settings, queue: str) -> Traffic:
     length, waiting, acquired = pipe.execute()
     return Traffic(
         complete=length <= MESSAGES_READ_MAX,
-        waiting=_about(map(read_object, waiting)),
-        acquired=_about(message for message, _ in map(_acquired, acquired)),
+        waiting=frozenset(_about(json.loads(text)) for text in waiting),
+        acquired=frozenset(_about(message) for message, _ in map(_acquired, acquired)),
     )
 
 
@@ -108,26 +102,17 @@ def waiting_in_order(client: redis.Redis, settings: Settings, queue: str) -> lis
     At most the first MESSAGES_READ_MAX are read. Raises redis.RedisError.
     """
     texts: Any = client.lrange(f"{key_prefix(settings)}{queue}", -MESSAGES_READ_MAX, -1)
-    return [str(_headers(read_object(text)).get("about")) for text in reversed(texts)]
+    return [_about(json.loads(text)) for text in reversed(texts)]
 
 
-def _about(messages: Iterable[dict[str, Any] | None]) -> frozenset[str]:
-    return frozenset(str(_headers(message).get("about")) for message in messages if message)
+def _about(message: dict[str, Any]) -> str:
+    return str(message["headers"].get(ABOUT_HEADER))
 
 
-def _headers(message: dict[str, Any] | None) -> dict[str, Any]:
-    """Read the headers of a message; {} for a message of another program."""
-    headers = (message or {}).get("headers")
-    return headers if isinstance(headers, dict) else {}
-
-
-def _acquired(text: str) -> tuple[dict[str, Any] | None, str]:
+def _acquired(text: str) -> tuple[dict[str, Any], str]:
     """Read an acquired message and its queue: it is kept as [message, exchange, routing key]."""
-    try:
-        message, _, key = json.loads(text)
-    except MALFORMED:
-        return None, ""
-    return (message if isinstance(message, dict) else None), str(key)
+    message, _, key = json.loads(text)
+    return message, key
 
 
 @dataclass(slots=True, kw_only=True)
@@ -196,8 +181,7 @@ def overview(settings: Settings | None = None) -> dict[str, QueueStatus]:
 def _age_s(text: str | None) -> float:
     if text is None:
         return 0.0
-    sent = _headers(read_object(text)).get("submitted_at")
-    return max(0.0, time.time() - sent) if isinstance(sent, int | float) else 0.0
+    return max(0.0, time.time() - json.loads(text)["headers"].get("submitted_at", time.time()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +191,7 @@ class Demand:
     chunks_waiting: int
     """Chunks of all runs that are driven now, in the queue or not, that are not done."""
     queued: int
-    """Messages in the queues `urgent` and `batch`, which no worker has taken yet."""
+    """Messages in the queue `batch`, which no worker has taken yet."""
     acquired: int
     """Messages that workers have taken, dead ones too, until the visibility timeout."""
     oldest_s: float
@@ -233,20 +217,17 @@ def demand(settings: Settings | None = None) -> Demand:
     Raises TransientError when the server is dead.
     """
     settings = settings or load_settings()
-    queues = overview(settings)
-    chunks = [queues[name] for name in (URGENT, BATCH)]
+    queue = overview(settings)[BATCH]
     with answering(), connect(settings) as client:
         start = _demand_key(settings, "")
         keys = list(client.scan_iter(f"{start}*", count=1000))
         values: Any = client.mget(keys) if keys else []
         alive = living_workers(client, settings).values()
-        found = [traffic(client, settings, name) for name in (URGENT, BATCH)]
+        messages = traffic(client, settings, BATCH).waiting
         taken = _taken_chunks(client, settings)
     pairs = zip(keys, values, strict=True)
     unfinished = {key[len(start) :]: int(v) for key, v in pairs if v is not None and v.isdecimal()}
-    queued, acquired = sum(q.queued for q in chunks), sum(q.acquired for q in chunks)
     processes = sum(about["processes"] for about in alive if BATCH in about["queues"])
-    messages = [about for one in found for about in one.waiting]
     # What a driver has published stays for a while after its run has ended.
     over = _over(settings, {*unfinished, *(_run_of(about) for about in (*messages, *taken))})
     waiting = sum(chunks for run, chunks in unfinished.items() if run not in over)
@@ -256,19 +237,18 @@ def demand(settings: Settings | None = None) -> Demand:
     held = min(sum(_run_of(about) not in over for about in taken), processes)
     return Demand(
         chunks_waiting=waiting,
-        queued=queued,
-        acquired=acquired,
-        oldest_s=max(q.oldest_s for q in chunks),
+        queued=queue.queued,
+        acquired=queue.acquired,
+        oldest_s=queue.oldest_s,
         processes=processes,
-        processes_wanted=max(waiting, queued - stale + held),
+        processes_wanted=max(waiting, queue.queued - stale + held),
     )
 
 
 def _taken_chunks(client: redis.Redis, settings: Settings) -> list[str]:
-    """Tell what the acquired messages of the chunks' queues are about."""
+    """List what the acquired messages of the queue `batch` are about."""
     kept: Any = client.hvals(f"{key_prefix(settings)}unacked")
-    taken = map(_acquired, kept)
-    return [str(_headers(m).get("about")) for m, key in taken if key in OF_BATCH_WORKERS]
+    return [_about(message) for message, key in map(_acquired, kept) if key == BATCH]
 
 
 def _run_of(about: str) -> str:

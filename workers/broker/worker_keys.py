@@ -1,19 +1,19 @@
-"""Keys of workers in Redis: their heartbeats, their exits, and why they refuse work.
+"""Keys of workers in Redis: `worker:ID`, a heartbeat that expires, and how a worker exited.
 
-A worker's HeartbeatThread writes the heartbeat; drivers, the keeper, supervisors and `status` read
-it. All of it is a shortcut: losing any of it delays a run and changes nothing in its results.
+A heartbeat is a hash: what the worker says about itself, and why it refuses work. Drivers, the
+keeper, supervisors and `status` read it. Losing any of it delays a run and changes no result.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 from typing import Any
 
 import redis
 
 from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.malformed import read_object
 from nightgrid.workers.settings import Settings
 
 DEAD_KEPT_SECONDS = 24 * 3600
@@ -23,20 +23,64 @@ count against the chunk that it had in hand."""
 REFUSAL_KEPT_PAUSES = 6.0
 """A refusal is kept for this many pauses of the worker."""
 REASON_CHARS = 500
-"""Longest reason that lies in a worker's key, or travels in an announcement."""
+"""Longest reason that is kept in a worker's key, or travels in an announcement."""
+ABOUT, REFUSES = "about", "refuses"
 
 
 def worker_key(settings: Settings, worker: str) -> str:
-    """Name the key of a worker's heartbeat, which expires unless it is written again."""
+    """Name the key of a worker's heartbeat."""
     return f"{key_prefix(settings)}worker:{worker}"
 
 
 def write_heartbeat(
     client: redis.Redis, settings: Settings, worker: str, about: dict[str, Any]
 ) -> None:
-    """Write a worker's heartbeat: what it says about itself, kept for `liveness_ttl_seconds`."""
-    ttl_ms = int(settings.liveness_ttl_seconds * 1000)
-    client.set(worker_key(settings, worker), json.dumps(about), px=ttl_ms)
+    """Write what a worker says about itself, kept for `liveness_ttl_seconds`.
+
+    Forgets an old refusal. Raises redis.RedisError.
+    """
+    key = worker_key(settings, worker)
+    pipe = client.pipeline(transaction=False)
+    pipe.hset(key, ABOUT, json.dumps(about))
+    pipe.pexpire(key, int(settings.liveness_ttl_seconds * 1000))
+    pipe.hget(key, REFUSES)
+    *_, refusal = pipe.execute()
+    kept_s = REFUSAL_KEPT_PAUSES * settings.refusal_pause_seconds
+    if refusal is not None and json.loads(refusal)["at"] < time.time() - kept_s:
+        client.hdel(key, REFUSES)
+
+
+def record_refusal(client: redis.Redis, settings: Settings, worker: str, reason: str) -> None:
+    """Record for a few pauses that a worker refuses work, and why. Raises redis.RedisError."""
+    refusal = {"at": time.time(), "reason": reason[:REASON_CHARS]}
+    client.hset(worker_key(settings, worker), REFUSES, json.dumps(refusal))
+
+
+def living_workers(client: redis.Redis, settings: Settings) -> dict[str, dict[str, Any]]:
+    """Read the heartbeats: worker -> what it says about itself. Raises redis.RedisError."""
+    return {
+        worker: json.loads(told[ABOUT])
+        for worker, told in _heartbeats(client, settings).items()
+        if ABOUT in told
+    }
+
+
+def refusals(client: redis.Redis, settings: Settings) -> dict[str, str]:
+    """Read which living workers refuse work: worker -> reason. Raises redis.RedisError."""
+    return {
+        worker: json.loads(told[REFUSES])["reason"]
+        for worker, told in _heartbeats(client, settings).items()
+        if ABOUT in told and REFUSES in told
+    }
+
+
+def _heartbeats(client: redis.Redis, settings: Settings) -> dict[str, dict[str, str]]:
+    start = worker_key(settings, "")
+    keys = list(client.scan_iter(f"{start}*", count=1000))
+    pipe = client.pipeline(transaction=False)
+    for key in keys:
+        pipe.hgetall(key)
+    return {key[len(start) :]: told for key, told in zip(keys, pipe.execute(), strict=True)}
 
 
 def record_exit(client: redis.Redis, settings: Settings, worker: str, how: str) -> None:
@@ -45,39 +89,6 @@ def record_exit(client: redis.Redis, settings: Settings, worker: str, how: str) 
     pipe.delete(worker_key(settings, worker))
     pipe.set(f"{key_prefix(settings)}dead:{worker}", how, ex=DEAD_KEPT_SECONDS)
     pipe.execute()
-
-
-def record_refusal(client: redis.Redis, settings: Settings, worker: str, reason: str) -> None:
-    """Record for a few pauses that a worker refuses work, and why. Raises redis.RedisError."""
-    key = f"{key_prefix(settings)}refuses:{worker}"
-    client.set(
-        key,
-        reason[:REASON_CHARS],
-        px=int(REFUSAL_KEPT_PAUSES * 1000 * settings.refusal_pause_seconds),
-    )
-
-
-def refusals(client: redis.Redis, settings: Settings) -> dict[str, str]:
-    """Read which workers refuse work now: worker -> reason."""
-    start = f"{key_prefix(settings)}refuses:"
-    keys = list(client.scan_iter(f"{start}*", count=1000))
-    values: Any = client.mget(keys) if keys else []
-    told = zip(keys, values, strict=True)
-    return {key[len(start) :]: value for key, value in told if value is not None}
-
-
-def living_workers(client: redis.Redis, settings: Settings) -> dict[str, dict[str, Any]]:
-    """Read the heartbeats of all workers: worker -> what it says about itself."""
-    start = worker_key(settings, "")
-    keys = list(client.scan_iter(f"{start}*", count=1000))
-    values: Any = client.mget(keys) if keys else []
-    told = {k[len(start) :]: read_object(v) for k, v in zip(keys, values, strict=True)}
-    return {worker: about for worker, about in told.items() if about and _is_heartbeat(about)}
-
-
-def _is_heartbeat(about: dict[str, Any]) -> bool:
-    queues, processes = about.get("queues"), about.get("processes")
-    return isinstance(processes, int) and isinstance(queues, list)
 
 
 def exited_workers(

@@ -14,8 +14,6 @@ from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.workers.broker.heartbeat_thread import HeartbeatThread
 from nightgrid.workers.broker.lake_keys import make_lake_id
-from nightgrid.workers.broker.queues import BATCH, URGENT
-from nightgrid.workers.broker.turns import TURNS
 from nightgrid.workers.celery_worker.this_worker import SETTINGS, WORKER_ID
 from nightgrid.workers.logs import get_logger, take_over_logging
 from nightgrid.workers.processes import die_with_parent
@@ -38,10 +36,6 @@ def _set_up_logging(**_: Any) -> None:
 @signals.worker_init.connect  # type: ignore[untyped-decorator]
 def _warm_kernels(**_: Any) -> None:
     keep_pandas_out()
-    TURNS.shares = {
-        URGENT: 1.0 - SETTINGS.batch_time_share,
-        BATCH: SETTINGS.batch_time_share,
-    }
     # Before the fork: every child inherits the compiled kernels and the mapped words.
     for name in SETTINGS.game_names:
         begun = time.monotonic()

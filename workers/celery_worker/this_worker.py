@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from functools import partial
 
 import redis
 
@@ -11,26 +12,28 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import Reason
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.notices.announcements import Announcement, EventKind, announce
-from nightgrid.workers.broker.notices.stop_thread import StopThread
+from nightgrid.workers.broker.stop_keys import is_stop_requested
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import program_settings
+from nightgrid.workers.stopping import Watcher
 
 log = get_logger("nightgrid.worker")
 
 WORKER_ID = os.environ.get("NIGHTGRID_WORKER_ID") or f"worker-{uuid.uuid4().hex[:12]}"
 """Names this worker process and its children; another one after every restart."""
 SETTINGS = program_settings()
-_open: dict[int, tuple[Lake, redis.Redis, StopThread]] = {}
+_open: dict[int, tuple[Lake, redis.Redis, Watcher]] = {}
 
 
-def connections() -> tuple[Lake, redis.Redis, StopThread]:
+def connections() -> tuple[Lake, redis.Redis, Watcher]:
     """Open lake and Redis once per process, after the fork, and watch what it works."""
     pid = os.getpid()
     if pid not in _open:
         _open.clear()
         client = connect(SETTINGS)
-        _open[pid] = (Lake.open(SETTINGS.lake), client, StopThread(SETTINGS, client))
+        watcher = Watcher(partial(is_stop_requested, client, SETTINGS))
+        _open[pid] = (Lake.open(SETTINGS.lake), client, watcher)
     return _open[pid]
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from pathlib import Path
 
 import redis
 
 from nightgrid.archive.outages import closing_outage, end_outage, report_outage
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.child_processes import ROLES, child_environment
+from nightgrid.workers.cluster.supervisor import ROLES, WORKERS, child_environment
 from nightgrid.workers.processes import end_group, spawn, wait
 from nightgrid.workers.settings import Settings
 
@@ -38,36 +37,43 @@ def beginning_cluster(
 
     They are children of a supervisor that watches a pipe to this process: even if this process is
     killed, they end. Yields at once, while they start, a function that waits until server and
-    workers are ready and returns the supervisor; it raises TransientError, with the end of a log,
-    when they do not become ready in time. Where another supervisor has the folder, one on `standby`
-    lets it do the work, and takes its place when it ends. With `workers_on_call` the server starts
-    at once, and workers when the function is called: kernels may be compiled meanwhile.
+    workers are ready and returns the supervisor; it raises TransientError when they do not become
+    ready in time. On `standby` the supervisor lets another one in the folder do the work, and takes
+    its place when it ends. With `workers_on_call` the server starts at once, and workers when the
+    function is called: kernels may be compiled meanwhile.
     """
-    log_path = settings.side_dir / "logs" / "supervisor.log"
-    log_sizes = _log_sizes(settings)
+    logs = settings.side_dir / "logs"
+    before = {path: path.stat().st_size for path in logs.glob("*.log")}
     module = "nightgrid.workers.cluster.supervisor"
     command = [sys.executable, "-m", module, "--stop-at-eof", "--roles", ",".join(roles)]
-    if standby:
-        command.append("--standby")
-    if workers_on_call:
-        command.append("--start-workers-on-byte")
-    process = spawn(command, log_path=log_path, env=child_environment(settings), stdin_pipe=True)
+    command += ["--standby"] * standby + ["--start-workers-on-byte"] * workers_on_call
+    process = spawn(
+        command,
+        log_path=logs / "supervisor.log",
+        env=child_environment(settings),
+        stdin_pipe=True,
+    )
+    pipe = process.stdin
+    assert pipe is not None
 
     def ready() -> subprocess.Popen[bytes]:
-        if workers_on_call and process.stdin is not None:
-            # `wait_ready` reports a supervisor that has ended.
+        if workers_on_call:
+            # A supervisor that has ended is reported below.
             with suppress(OSError):
-                process.stdin.write(b"1")
-                process.stdin.flush()
-        wait_ready(settings, process, roles, log_sizes)
+                pipe.write(b"1")
+                pipe.flush()
+        failed = _wait_ready(settings, process, [role for role in roles if role in WORKERS])
+        if failed is not None:
+            path = logs / f"{failed}.log"
+            told = _new_lines(path, before.get(path, 0))
+            raise TransientError(f"the local workers did not become ready; {told}")
         return process
 
     try:
         yield ready
     finally:
         # No driver is left: nothing is worth waiting for.
-        if process.stdin is not None:
-            process.stdin.close()
+        pipe.close()
         wait(process, 2 * settings.stop_seconds + 5.0)
         end_group(process)
 
@@ -81,86 +87,55 @@ def local_cluster(
         yield ready()
 
 
-def _log_sizes(settings: Settings) -> dict[str, int]:
-    """Measure every log in bytes: only what this start adds is shown if it fails."""
-    paths = (settings.side_dir / "logs").glob("*.log")
-    return {path.stem: path.stat().st_size for path in paths}
+def _wait_ready(
+    settings: Settings, supervisor: subprocess.Popen[bytes], queues: Sequence[str]
+) -> str | None:
+    """Wait until the server takes what is written and workers serve these queues.
 
-
-def wait_ready(
-    settings: Settings,
-    supervisor: subprocess.Popen[bytes],
-    roles: Sequence[str],
-    log_sizes: Mapping[str, int],
-) -> None:
-    """Wait until the server answers and workers serve the queues among these roles.
-
-    Raises TransientError when the supervisor ends or the time is up, with the end of the log of
-    whatever failed, beyond `log_sizes`; and when a server that is not ours to start stays away.
+    Returns which process failed when the supervisor ends or the time is up, else None. Raises
+    PermanentError or TransientError with what a server says that refuses us, and TransientError
+    when a server that is not ours to start does not answer for too long.
     """
     begun = answered_at = time.monotonic()
-    wanted = [role for role in roles if role in (BATCH, INTERACTIVE)]
-    missing = wanted
-    named = server.title(settings)
+    missing, named = list(queues), server.title(settings)
     with connect(settings) as client, closing_outage(named):
         while time.monotonic() - begun < settings.workers_start_seconds:
+            if supervisor.poll() is not None:
+                return "supervisor"
             try:
-                missing = _missing(settings, client, wanted)
+                server.check_takes(client, settings)
+                alive = living_workers(client, settings).values()
+                served = {queue for about in alive for queue in about["queues"]}
+                missing = [queue for queue in queues if queue not in served]
                 answered_at = time.monotonic()
                 end_outage(named)
                 if not missing:
-                    return
+                    return None
             except redis.RedisError as error:
+                refused = server.refusal_of(settings, error)
+                if refused is not None:
+                    raise refused from error
                 if not server.is_embedded(settings):
-                    _raise_if_silent(settings, answered_at, error)
-            if supervisor.poll() is not None:
-                break
+                    _bear_outage(settings, time.monotonic() - answered_at, error)
             time.sleep(POLL_SECONDS)
-    if supervisor.poll() is not None:
-        failed = "supervisor"
-    else:
-        failed = missing[0] if missing and server.is_up(settings) else "server"
-    raise TransientError(
-        f"the local workers did not become ready; {_new_log_lines(settings, failed, log_sizes)}"
-    )
+    return missing[0] if missing and server.is_up(settings) else "server"
 
 
-def _missing(settings: Settings, client: redis.Redis, wanted: Sequence[str]) -> list[str]:
-    client.ping()
-    alive: dict[str, dict[str, Any]] = living_workers(client, settings) if wanted else {}
-    serving = {queue for about in alive.values() for queue in about["queues"]}
-    return [role for role in wanted if role not in serving]
-
-
-def _raise_if_silent(settings: Settings, answered_at: float, error: redis.RedisError) -> None:
-    """Raise if a configured server, which nothing here can start, has been silent for too long.
-
-    One that is not to be trusted, or that refuses us, is not waited for: PermanentError.
-    """
-    server.check_trust(settings, error)
-    refused = server.refusal_of(settings, error)
-    if refused is not None:
-        raise PermanentError(refused) from error
-    patience_s = settings.broker_patience_seconds
-    left_s = patience_s - (time.monotonic() - answered_at)
-    if left_s < 0:
+def _bear_outage(settings: Settings, silent_s: float, error: redis.RedisError) -> None:
+    """Report that a configured server does not answer; raise TransientError after the patience."""
+    patience_s, named = settings.broker_patience_seconds, server.title(settings)
+    if silent_s > patience_s:
         raise TransientError(
-            f"{server.title(settings)}, which NIGHTGRID_REDIS_URL names, did not answer for "
-            f"{patience_s:g} s: {error}"
+            f"{named}, which NIGHTGRID_REDIS_URL names, did not answer for {patience_s:g} s: "
+            f"{error}"
         ) from error
-    report_outage(server.title(settings), error, left_s)
+    report_outage(named, error, patience_s - silent_s)
 
 
-def _new_log_lines(settings: Settings, failed: str, log_sizes: Mapping[str, int]) -> str:
-    """Write the last lines of a log that this start has added to it."""
-    path = settings.side_dir / "logs" / f"{failed}.log"
-    lines: list[str] = []
-    if path.exists():
-        written = path.read_bytes()
-        before = log_sizes.get(failed, 0)
-        # A log that has become shorter was put aside, and begun anew.
-        new = written[before:] if before <= len(written) else written
-        lines = new[-LOG_TAIL_BYTES:].decode(errors="replace").splitlines()[-LOG_TAIL_LINES:]
-    if not lines:
-        return f"{path} does not say why"
-    return "\n".join([f"the end of {path}:", *lines])
+def _new_lines(path: Path, before: int) -> str:
+    """Return the last lines of a log beyond its first `before` bytes."""
+    written = path.read_bytes() if path.exists() else b""
+    # A log that has become shorter was set aside.
+    new = written[before:] if before <= len(written) else written
+    lines = new[-LOG_TAIL_BYTES:].decode(errors="replace").splitlines()[-LOG_TAIL_LINES:]
+    return "\n".join([f"the end of {path}:", *lines]) if lines else f"{path} does not say why"

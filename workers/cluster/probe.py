@@ -1,8 +1,8 @@
-"""Tell whether the workers of this host make progress: `python -m nightgrid.workers.cluster.probe`.
+"""Check that the workers of this host make progress: `python -m nightgrid.workers.cluster.probe`.
 
-`... probe live` fails where starting them anew would help, `... probe ready` while they take no
-work (`heartbeats` says when); `nights-live` and `nights-ready` are about the schedule of nights.
-It asks neither lake nor server, and imports nothing that takes time: it may run every few seconds.
+`... probe live` fails where a restart would help, `... probe ready` while they take no work
+(`heartbeats` says when); `nights-live` and `nights-ready` are about the schedule of nights. It asks
+neither lake nor server, and imports nothing that takes time: it may run every few seconds.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from nightgrid.workers.cluster.heartbeats import (
     NIGHTS_READY,
     READY,
     age_s,
+    is_fresh,
     read_cause,
 )
 
@@ -31,10 +32,10 @@ NOT_SO = {
 
 
 def probe(folder: Path, name: str) -> str:
-    """Say in one sentence why something is not so; "" where it is."""
-    age = age_s(folder, name)
-    if age is not None and age <= FRESH_S[name]:
+    """Return in one sentence why something is not so; "" if it is."""
+    if is_fresh(folder, name):
         return ""
+    age = age_s(folder, name)
     when = "was never so" if age is None else f"was last so {age:.0f} s ago"
     why = (name == READY and read_cause(folder)) or NOT_SO[name]
     return f"not {name} in {folder}: {why}; it {when}, expected within {FRESH_S[name]:g} s"
@@ -46,7 +47,7 @@ def main() -> None:
     parser.add_argument("name", choices=tuple(NOT_SO))
     folder = os.environ.get("NIGHTGRID_VAR_DIR")
     if folder is None:
-        # Settings say where it is by default, and take ten times as long as the look.
+        # Settings say where it is by default, and take ten times as long to load.
         from nightgrid.workers.settings import program_settings
 
         folder = str(program_settings().side_dir)

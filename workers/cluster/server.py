@@ -1,25 +1,27 @@
-"""The embedded server: a real Redis-protocol server as our child, durable, on a private socket."""
+"""The Redis server: ours as a child process, durable, on a private socket, or one at a URL."""
 
 from __future__ import annotations
 
 import shutil
 import time
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import redis
+from pydantic import SecretStr
 
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.server_url import distrust
 from nightgrid.workers.settings import Settings
 
-PING_SECONDS = 0.05
-"""Pause between two looks whether the server has started."""
+PROBE_MS = 1000
+"""How long the key is kept by which a server shows that it takes what is written."""
 
 
 def is_embedded(settings: Settings) -> bool:
-    """Tell whether the server is ours to start: no URL is configured."""
+    """Return whether the server is ours to start: no URL is configured."""
     return settings.redis_url is None
 
 
@@ -77,41 +79,71 @@ def set_aside_damaged_data(settings: Settings) -> None:
         data.rename(data.with_name(f"data.damaged-{time.time_ns()}"))
 
 
+def joined(settings: Settings) -> Settings:
+    """Return the settings that use the embedded server which runs beside the lake, if one does.
+
+    They differ for a process with a NIGHTGRID_VAR_DIR of its own, in which no server runs.
+    """
+    if is_embedded(settings) and settings.var_dir is not None and not is_up(settings):
+        beside = settings.model_copy(update={"var_dir": None})
+        if is_up(beside):
+            return settings.model_copy(update={"redis_url": SecretStr(beside.server_url)})
+    return settings
+
+
 def is_up(settings: Settings) -> bool:
-    """Tell whether the server answers. Raises PermanentError for one that is not to be trusted."""
+    """Return whether the server answers. Raises PermanentError if TLS with it fails."""
     with connect(settings) as client:
         try:
             return bool(client.ping())
         except (redis.RedisError, OSError) as error:
-            check_trust(settings, error)
+            if distrust(error) is not None:
+                raise refusal_of(settings, error) from error  # type: ignore[misc]
             return False
 
 
-def check_trust(settings: Settings, error: BaseException) -> None:
-    """Raise PermanentError if it is for want of TLS with the server that a call has failed."""
-    why = distrust(error)
-    if why is not None:
-        raise PermanentError(f"{title(settings)} is not used: {why}") from error
+def check(settings: Settings) -> None:
+    """Raise what the server has against us, if it answers: PermanentError, or `refusal_of`'s."""
+    with connect(settings) as client:
+        try:
+            check_takes(client, settings)
+        except (redis.RedisError, OSError) as error:
+            refused = refusal_of(settings, error)
+            if refused is not None:
+                raise refused from error
+
+
+def check_takes(client: redis.Redis, settings: Settings) -> None:
+    """Write a key for a moment: a full server answers, and takes nothing. Raises RedisError."""
+    client.set(f"{key_prefix(settings)}probe", "1", px=PROBE_MS)
 
 
 def refusal(settings: Settings) -> str | None:
-    """Say why a server that is there does not let us in; None where it does, or is away."""
-    with connect(settings) as client:
-        try:
-            client.ping()
-        except (redis.RedisError, OSError) as error:
-            return refusal_of(settings, error)
+    """Return why a server that answers does not let us in; None otherwise."""
+    try:
+        check(settings)
+    except NightgridError as error:
+        return str(error)
     return None
 
 
-def refusal_of(settings: Settings, error: BaseException) -> str | None:
-    """Say why the server did not let us in; None where a call failed for another reason."""
-    if not isinstance(error, redis.AuthenticationError | redis.exceptions.NoPermissionError):
-        return None
-    if urlsplit(settings.server_url).password is None:
-        return f"{title(settings)} wants a password, and NIGHTGRID_REDIS_URL has none"
-    why = str(error).rstrip(".")
-    return f"{title(settings)} refuses the login of NIGHTGRID_REDIS_URL: {why}"
+def refusal_of(settings: Settings, error: BaseException) -> NightgridError | None:
+    """Turn a failed call into the error that says why the server refuses us.
+
+    PermanentError for TLS and for the login, TransientError for a server that takes nothing now
+    (it is full, or a replica); None if the server is only unreachable.
+    """
+    where, told = title(settings), str(error).rstrip(".")
+    why = distrust(error)
+    if why is not None:
+        return PermanentError(f"{where} is not used: {why}")
+    if isinstance(error, redis.AuthenticationError | redis.exceptions.NoPermissionError):
+        if urlsplit(settings.server_url).password is None:
+            return PermanentError(f"{where} wants a password, and NIGHTGRID_REDIS_URL has none")
+        return PermanentError(f"{where} refuses the login of NIGHTGRID_REDIS_URL: {told}")
+    if isinstance(error, redis.ResponseError):
+        return TransientError(f"{where} takes nothing: {told}")
+    return None
 
 
 def title(settings: Settings) -> str:
@@ -123,5 +155,5 @@ def address(settings: Settings) -> str:
     """Write where the server is, without user or password."""
     parts = urlsplit(settings.server_url)
     if parts.scheme == "unix":
-        return parts.path
+        return unquote(parts.path)
     return f"{parts.hostname}:{parts.port or 6379}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.broker.notices.stop_requests import request_stop
+from nightgrid.workers.broker.stop_keys import request_stop
 from nightgrid.workers.ondemand.jobs.rows import ends, find_row
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError, Record

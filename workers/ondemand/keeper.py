@@ -22,8 +22,8 @@ from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.notices.job_notifications import notify_of_job
 from nightgrid.workers.broker.notices.job_refusals import job_refusals
-from nightgrid.workers.broker.notices.stop_requests import request_stop
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
+from nightgrid.workers.broker.stop_keys import request_stop
 from nightgrid.workers.broker.worker_keys import exited_workers, living_workers
 from nightgrid.workers.cluster.heartbeats import KEEPER_LIVE, KEEPER_READY, write_heartbeat
 from nightgrid.workers.driver.executors import PATIENCE_INTERVALS

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.broker.queues import URGENT
+from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor
 from nightgrid.workers.driver.progress import Progress
@@ -134,7 +134,7 @@ class RunDrivers:
 
     def _drive(self, run_id: str, turn: _Turn) -> None:
         try:
-            with closing(CeleryExecutor(self._settings, URGENT, runs=self.__len__)) as executor:
+            with closing(CeleryExecutor(self._settings, BATCH, runs=self.__len__)) as executor:
                 drive(
                     self._lake,
                     run_id,

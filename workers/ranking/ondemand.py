@@ -25,8 +25,8 @@ from nightgrid.archive.results.rankings import (
 )
 from nightgrid.workers.app import RANK_BOARDS, client_app
 from nightgrid.workers.broker.notices.job_notifications import notify_of_job
-from nightgrid.workers.broker.notices.stop_requests import request_stop
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, send, traffic
+from nightgrid.workers.broker.stop_keys import request_stop
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ranking.work import (
     CANCELLED,

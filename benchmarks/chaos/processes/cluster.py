@@ -20,8 +20,7 @@ from benchmarks.instruments.processes import children_of, wait_for
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.child_processes import child_environment
-from nightgrid.workers.cluster.supervisor_state import supervisor_state
+from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
 from nightgrid.workers.processes import end_group, spawn, wait
 from nightgrid.workers.settings import Settings
 

@@ -192,8 +192,6 @@ class _Server:
     """Why workers cannot work here, by name."""
     refused: dict[str, str] = field(default_factory=dict)
     """Why workers could not work jobs that wait, by name."""
-    dropped: dict[str, int] = field(default_factory=dict)
-    """How often something that is no message was dropped, by place."""
     batch: Demand | None = None
     """What batches have to do."""
 
@@ -203,7 +201,6 @@ def _ask_server(settings: Settings, waiting: Sequence[str]) -> _Server:
     import redis
 
     from nightgrid.workers.broker.connection import connect
-    from nightgrid.workers.broker.malformed import malformed_counts
     from nightgrid.workers.broker.notices.job_refusals import refusals_of
     from nightgrid.workers.broker.queues import demand
     from nightgrid.workers.broker.worker_keys import living_workers, refusals
@@ -213,7 +210,6 @@ def _ask_server(settings: Settings, waiting: Sequence[str]) -> _Server:
         alive = living_workers(client, settings)
         told.refusing = refusals(client, settings)
         told.refused = refusals_of(client, settings, waiting, told.refusing)
-        told.dropped = malformed_counts(client, settings)
         told.batch = demand(settings)
         told.workers = alive
     return told
@@ -221,7 +217,7 @@ def _ask_server(settings: Settings, waiting: Sequence[str]) -> _Server:
 
 def _queue_look(store: Lake, settings: Settings) -> _Look:
     from nightgrid.workers.broker.lake_keys import current_id, key_prefix
-    from nightgrid.workers.cluster.supervisor_state import has_begun_workers
+    from nightgrid.workers.cluster.supervisor import has_begun_workers
     from nightgrid.workers.ondemand.jobs.status import status as status_of_job
     from nightgrid.workers.ondemand.record_files import (
         describe_set_aside,
@@ -247,7 +243,6 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
         "starting": server.workers == {} and has_begun_workers(settings),
         "refusing": server.refusing,
         "refused": server.refused,
-        "dropped": server.dropped,
         "damaged": damaged,
         "serving": server.workers or {},
         "lake_id": current_id(settings),
@@ -298,10 +293,6 @@ def _queue_text(
     )
     lines += [f"{worker} cannot work: {why}" for worker, why in summary["refusing"].items()]
     lines += [_refused_text(*each) for each in summary["refused"].items()]
-    lines += [
-        f"{place} in Redis: {plural(count, 'thing')} dropped that no program of ours wrote"
-        for place, count in summary["dropped"].items()
-    ]
     lines += [f"{path}: {why}" for path, why in summary["damaged"].items()]
     served = Counter(", ".join(sorted(w.get("solvers", {}).values())) for w in serving)
     lines += [

@@ -20,7 +20,7 @@ from nightgrid.service.options.shared_options import (
     read_settings,
 )
 from nightgrid.service.terminal.console import Exit, emit, note
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import NightgridError
 
 if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings
@@ -69,9 +69,11 @@ def serve(
     from nightgrid.service.http.app import create_app
     from nightgrid.service.http.running import listen, make_server, url_of
     from nightgrid.service.http.settings import ServiceSettings
+    from nightgrid.workers.cluster import server as broker
     from nightgrid.workers.logs import take_over_logging
     from nightgrid.workers.tracing import begin_tracing
 
+    broker.check(settings)
     take_over_logging(logging.WARNING)
     begin_tracing(settings.trace_url, "service")
     here = ServiceSettings(workers=settings, host=host, port=port, quick_processes=QUICK_PROCESSES)
@@ -116,16 +118,15 @@ def _interrupt(_number: int, _frame: Any) -> None:
 def _workers(settings: Settings, *, wanted: bool) -> Iterator[Callable[[], None] | None]:
     """Begin to start what is missing, which ends with the block; yield what waits for it.
 
-    Yields None where nothing is to be started. What waits raises TransientError when the workers do
-    not come.
+    Yields None if nothing is to be started. What waits raises TransientError if the workers do not
+    become ready, and what a server says that refuses us.
     """
     from nightgrid.service.terminal.warming_beside import warming_beside
     from nightgrid.workers.cluster import server
-    from nightgrid.workers.cluster.child_processes import child_environment
     from nightgrid.workers.cluster.local import beginning_cluster
-    from nightgrid.workers.cluster.supervisor_state import is_supervised
+    from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
 
-    if not wanted or (_are_served(settings) and not is_supervised(settings)):
+    if not wanted or (_are_served(settings) and supervisor_state(settings) is None):
         note(f"no workers are started here; those on {server.address(settings)} take the solves")
         yield None
         return
@@ -165,14 +166,14 @@ def _are_served(settings: Settings) -> bool:
     return False
 
 
-def _watched(wait: Callable[[], None], end: Callable[[], None]) -> list[TransientError]:
-    """Wait in a thread; what fails there ends the service, and stands in the list."""
-    failed: list[TransientError] = []
+def _watched(wait: Callable[[], None], end: Callable[[], None]) -> list[NightgridError]:
+    """Wait in a thread; an error there ends the service, and is put into the list."""
+    failed: list[NightgridError] = []
 
     def run() -> None:
         try:
             wait()
-        except TransientError as error:
+        except NightgridError as error:
             failed.append(error)
             end()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -23,14 +24,17 @@ from nightgrid.service.terminal.console import Exit, duration, emit, note, say
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import warmed
 from nightgrid.service.terminal.warming_beside import warming_beside
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import RefusalError
 from nightgrid.solvers.registry import GAMES
 
 if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings
 
 WATCH_EVERY_S = 2.0
-"""Pause between two looks whether a configured server answers."""
+"""Pause between two checks whether a configured server answers."""
+SERVER_PATIENCE_S = 10.0
+"""How long a server is waited for that another process may be starting."""
+POLL_S = 0.2
 
 
 class Role(StrEnum):
@@ -67,9 +71,9 @@ def worker(
 ) -> int:
     """Run supervised workers until Ctrl-C or SIGTERM; whatever dies is started again.
 
-    They serve the server of NIGHTGRID_REDIS_URL; without it an embedded server is started beside
-    the lake and runs as long as they do. The server answers at once: solves may be queued while
-    kernels are compiled.
+    They serve the server of NIGHTGRID_REDIS_URL. Without it they join the embedded server that runs
+    on this machine for the same lake; if there is none, it is started beside the lake, and another
+    `nightgrid worker` here keeps it running when this one ends. With --only none is started.
     """
     settings = read_settings(
         lake=lake,
@@ -78,38 +82,54 @@ def worker(
         metrics_port=metrics_port,
     )
     from nightgrid.workers.cluster import server
-    from nightgrid.workers.cluster.child_processes import ROLES, SERVER
-    from nightgrid.workers.cluster.supervisor import Supervisor
+    from nightgrid.workers.cluster.supervisor import ROLES, SERVER, Supervisor
 
-    roles = [SERVER, *map(str, only)] if only else ROLES
-    supervisor = Supervisor(settings, roles)
-    if server.is_embedded(settings):
-        return _ended(supervisor.run(preparing=preparing(settings, roles)))
-    # Nothing here can start that server: its outages are reported for as long as workers run.
-    with outages_shown(), server_watched(settings):
-        return _ended(supervisor.run(preparing=preparing(settings, roles)))
+    settings = server.joined(settings)
+    server.check(settings)
+    roles = [str(role) for role in only] if only else ROLES
+    if SERVER not in roles and server.is_embedded(settings):
+        _wait_for_embedded(settings)
+    with _server_watched(settings), preparing(settings, roles) as ready:
+        stopped_by = Supervisor(settings, roles).run(may_work=ready)
+        return Exit.OK if ready() else _ended(stopped_by)
+
+
+def _wait_for_embedded(settings: Settings) -> None:
+    """Wait until the embedded server of another process answers, or raise RefusalError."""
+    from nightgrid.workers.cluster import server
+
+    deadline = time.monotonic() + SERVER_PATIENCE_S
+    while not server.is_up(settings):
+        if time.monotonic() > deadline:
+            raise RefusalError(
+                f"no server answers at {server.address(settings)}: start `nightgrid worker` "
+                "without --only on this machine first, or set NIGHTGRID_REDIS_URL, on every "
+                "machine that works for this lake, to one server that all of them reach"
+            )
+        time.sleep(POLL_S)
 
 
 @contextmanager
 def preparing(settings: Settings, roles: Collection[str]) -> Iterator[Callable[[], bool]]:
-    """Say what begins, and compile kernels beside it; yield what tells whether they are ready.
+    """Print what is started, and compile kernels next to it; yield whether they are ready.
 
     Solves may be queued meanwhile.
     """
     from nightgrid.archive.lake import location
     from nightgrid.workers.cluster import server
-    from nightgrid.workers.cluster.child_processes import WORKERS, child_environment
+    from nightgrid.workers.cluster.supervisor import WORKERS, child_environment
 
     if location.is_missing(settings.lake):
         note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")
         location.make_folder(settings.lake)
     logs = settings.side_dir / "logs"
+    runs = " (it runs already)" if server.is_embedded(settings) and server.is_up(settings) else ""
     note(
-        f"{_processes(settings, roles)} on {server.address(settings)}, lake {settings.lake}, "
-        f"logs {'here' if settings.worker_logs == 'stdout' else f'in {logs}'}"
+        f"{_processes(settings, roles)} on {server.address(settings)}{runs}, lake "
+        f"{settings.lake}, logs {'here' if settings.worker_logs == 'stdout' else f'in {logs}'}"
     )
-    # A keeper begins at once, and is not kept from it by kernels that it may never need.
-    games = settings.game_names if WORKERS & set(roles) else ()
+    # A keeper needs no kernels.
+    games = settings.game_names if set(WORKERS) & set(roles) else ()
     with warming_beside(games, child_environment(settings)) as ready:
         yield ready
 
@@ -136,33 +156,32 @@ def _ended(unprepared: int | None) -> int:
 
 
 @contextmanager
-def server_watched(settings: Settings) -> Iterator[None]:
-    """Report outages of a configured server while the body runs."""
-    from nightgrid.workers.broker.connection import answering, connect
-    from nightgrid.workers.cluster import server
-    from nightgrid.workers.server_url import distrust
+def _server_watched(settings: Settings) -> Iterator[None]:
+    """Report outages of a server that is not ours to restart while the body runs."""
+    import redis
 
-    ended = threading.Event()
-    # A URL that cannot be read is told here, before any thread is begun.
-    watched = connect(settings)
+    from nightgrid.workers.broker.connection import connect
+    from nightgrid.workers.cluster import server
+
+    if server.is_embedded(settings):
+        yield
+        return
+    ended, named = threading.Event(), server.title(settings)
 
     def watch() -> None:
-        with watched as client:
-            while not ended.is_set():
+        with connect(settings) as client:
+            while not ended.wait(WATCH_EVERY_S):
                 try:
-                    with answering():
-                        client.ping()
-                except TransientError as error:
-                    why = distrust(error) or error.__cause__
-                    outages.report_outage(server.title(settings), why, None)
+                    client.ping()
+                except (redis.RedisError, OSError) as error:
+                    outages.report_outage(named, server.refusal_of(settings, error) or error, None)
                 else:
-                    outages.end_outage(server.title(settings))
-                ended.wait(WATCH_EVERY_S)
+                    outages.end_outage(named)
 
-    watching = threading.Thread(target=watch, name="server-watch", daemon=True)
-    watching.start()
+    threading.Thread(target=watch, name="server-watch", daemon=True).start()
     try:
-        yield
+        with outages_shown():
+            yield
     finally:
         ended.set()
 

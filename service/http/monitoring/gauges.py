@@ -124,12 +124,6 @@ def queue_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
         "Batch processes that could work at once.",
         samples={} if batch is None else batch.processes_wanted,
     )
-    yield _gauge(
-        "nightgrid_messages_dropped",
-        "What other programs wrote into queues and was dropped, in the last day.",
-        ("place",),
-        {(place,): number for place, number in snapshot.dropped.items()},
-    )
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,11 +14,10 @@ import redis
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.malformed import malformed_counts
 from nightgrid.workers.broker.notices.job_refusals import refusals_of
 from nightgrid.workers.broker.queues import INTERACTIVE, Demand, QueueStatus, demand, overview
 from nightgrid.workers.broker.worker_keys import living_workers, refusals
-from nightgrid.workers.cluster.supervisor_state import has_begun_workers
+from nightgrid.workers.cluster.supervisor import has_begun_workers
 from nightgrid.workers.ondemand.record_files import read_records
 from nightgrid.workers.settings import Settings
 
@@ -50,8 +49,6 @@ class QueueSnapshot:
     batch: Demand | None = None
     damaged: int = 0
     """What lies among the records and is none."""
-    dropped: dict[str, int] = field(default_factory=dict)
-    """What was dropped as no message in the last day, by place."""
 
     def number(self, *states: str) -> int:
         """Count open jobs of some states."""
@@ -95,6 +92,5 @@ def take_snapshot(lake: Lake, settings: Settings) -> QueueSnapshot:
             refused=refusals_of(client, settings, longest, refusing),
             queues=overview(settings),
             batch=demand(settings),
-            dropped=malformed_counts(client, settings),
         )
     return snapshot

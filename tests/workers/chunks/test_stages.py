@@ -23,7 +23,7 @@ from nightgrid.workers.broker.notices.announcements import Announcement
 from nightgrid.workers.chunks import solve as chunks
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.stage_part import carry
-from nightgrid.workers.cluster.supervisor_state import supervisor_state
+from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.driver import growing_run, patience
 from nightgrid.workers.driver.chunk_records import DividedJob
 from nightgrid.workers.driver.driver import drive

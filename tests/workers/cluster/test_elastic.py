@@ -18,7 +18,6 @@ from nightgrid.workers.broker.notices.announcements import Announcement, announc
 from nightgrid.workers.broker.queues import (
     BATCH,
     INTERACTIVE,
-    URGENT,
     demand,
     overview,
     publish_demand,
@@ -80,20 +79,18 @@ def test_a_worker_that_died_is_told_from_one_that_left(server, executor):
     assert executor.status(flights[1:]) == {flights[1].ref: MessageStatus.LOST_MESSAGE}
 
 
-def test_a_message_that_waits_in_the_queue_is_known_to_and_is_in_one_queue_alone(server, executor):
+def test_a_message_that_waits_in_the_queue_is_known_to(server, executor):
     settings, client = server
     waits, lost = flight(2, "w"), flight(3, "w")
-    for urgent in (executor, CeleryExecutor(settings, URGENT)):
-        unbegun = [replace(one, start=None) for one in (waits, lost)]
-        urgent.status(unbegun)
-        urgent.submit(waits.ref)
-        assert urgent.status(unbegun) == {
-            waits.ref: MessageStatus.WAITING,
-            lost.ref: MessageStatus.LOST_MESSAGE,
-        }
-    urgent.close()
-    assert demand(settings).queued == 2
-    client.delete(*(f"{key_prefix(settings)}{queue}" for queue in (BATCH, URGENT)))
+    unbegun = [replace(one, start=None) for one in (waits, lost)]
+    executor.status(unbegun)
+    executor.submit(waits.ref)
+    assert executor.status(unbegun) == {
+        waits.ref: MessageStatus.WAITING,
+        lost.ref: MessageStatus.LOST_MESSAGE,
+    }
+    assert demand(settings).queued == 1
+    client.delete(f"{key_prefix(settings)}{BATCH}")
 
 
 def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave(server, executor):
@@ -137,10 +134,10 @@ def test_messages_of_runs_that_are_over_want_no_processes(server, name):
     at = "2026-11-27T00:00:00+00:00"
     ended = {"finished_at": at, "results": None, "result_count": 0, "statuses": {}}
     write_json(lake, f"{folder(over)}/{name}", ended | {"cancelled_at": at})
-    write_heartbeat(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 4})
+    write_heartbeat(client, settings, "w", {"queues": [BATCH], "processes": 4})
     for chunk, run_id in enumerate((over, over, open_)):
         key = f"{key_prefix(settings)}unacked"
-        client.hset(key, str(chunk), message(run_id, chunk, (URGENT, BATCH)[chunk % 2]))
+        client.hset(key, str(chunk), message(run_id, chunk, BATCH))
         (waits, *_) = json.loads(message(run_id, chunk + 10, BATCH))
         client.lpush(f"{key_prefix(settings)}{BATCH}", json.dumps(waits))
     publish_demand(client, settings, over, 7)
@@ -156,7 +153,7 @@ def test_messages_that_only_dead_workers_can_hold_want_no_processes(server):
         client.hset(f"{key_prefix(settings)}unacked", str(chunk), message(RUN, chunk, BATCH))
     client.hset(f"{key_prefix(settings)}unacked", "job", message("a" * 32, 0, "interactive"))
     assert (demand(settings).acquired, demand(settings).processes_wanted) == (3, 0)
-    write_heartbeat(client, settings, "w", {"queues": [URGENT, BATCH], "processes": 2})
+    write_heartbeat(client, settings, "w", {"queues": [BATCH], "processes": 2})
     assert demand(settings).processes_wanted == 2, "two processes hold two messages at most"
     client.flushall()
 
@@ -178,19 +175,18 @@ def test_two_lakes_on_one_server_see_nothing_of_one_another(server, tmp_path):
     other = quick_settings(tmp_path, redis_url=one.server_url)
     ref = ChunkRef(run_id=RUN, segment=0, chunk=0)
     with closing(CeleryExecutor(one)) as ours, closing(CeleryExecutor(other)) as theirs:
-        for executor in (ours, CeleryExecutor(one, URGENT)):
-            executor.submit(ref)
+        ours.submit(ref)
         send(client_app(one), SOLVE_ONDEMAND, INTERACTIVE, "a" * 32, {})
         publish_demand(client, one, RUN, 7)
         write_heartbeat(client, one, "w", {"queues": [BATCH], "processes": 1})
         record_exit(client, one, "dead", DEAD)
         record_refusal(client, one, "w", "another version")
         announce(client, one, Announcement(event="done", ref=ref))
-        assert (demand(one).queued, demand(one).chunks_waiting) == (2, 7)
+        assert (demand(one).queued, demand(one).chunks_waiting) == (1, 7)
         assert overview(one)[INTERACTIVE].queued == 1
         unseen = replace(demand(other), oldest_s=0.0)
         assert set(asdict(unseen).values()) == {0}
-        assert [queue.queued for queue in overview(other).values()] == [0, 0, 0]
+        assert [queue.queued for queue in overview(other).values()] == [0, 0]
         assert (living_workers(client, other), refusals(client, other)) == ({}, {})
         assert exited_workers(client, other, ["dead"]) == (set(), set())
         assert theirs.poll(RUN, 0.1) == []

@@ -1,14 +1,14 @@
-"""Probes tell progress: a supervisor that goes round, workers that are heard and take work."""
+"""Probes show progress: a supervisor that goes round, workers that are heard and take work."""
 
+import os
 import socket
 import subprocess
 import sys
-from types import SimpleNamespace
+import time
 
 import pytest
 
-from nightgrid.workers.cluster import heartbeats, probe, silent_workers
-from nightgrid.workers.cluster.child_processes import ROLES
+from nightgrid.workers.cluster import heartbeats, probe, supervisor
 from nightgrid.workers.cluster.heartbeats import (
     FRESH_S,
     KEEPER_LIVE,
@@ -18,15 +18,10 @@ from nightgrid.workers.cluster.heartbeats import (
     Heartbeats,
     write_heartbeat,
 )
-from nightgrid.workers.cluster.supervisor import Supervisor
+from nightgrid.workers.cluster.supervisor import ROLES, Supervisor
 from nightgrid.workers.settings import Settings
 
-
-@pytest.fixture
-def clock(monkeypatch):
-    clock = SimpleNamespace(now=1000.0)
-    monkeypatch.setattr(heartbeats, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    return clock
+MISSING = ["interactive does not run"]
 
 
 @pytest.fixture
@@ -48,104 +43,74 @@ def told(tmp_path, monkeypatch):
         yield read
 
 
-def update(of, clock, *, working):
-    clock.now += 1.1
-    of.update([] if working else ["interactive does not run"])
+def let_age(folder, name, seconds):
+    then = time.time() - seconds
+    os.utime(folder / heartbeats.FOLDER / name, (then, then))
 
 
-def test_workers_that_are_not_heard_are_live_and_not_ready(tmp_path, clock, told):
+def test_workers_that_are_not_heard_are_live_and_not_ready(tmp_path, told):
     of = Heartbeats(tmp_path, keeper=False)
-    of.begin()
-    update(of, clock, working=False)
+    of.update(MISSING)
     assert (probe.probe(tmp_path, LIVE), told()) == ("", ["WATCHDOG=1"])
     assert "it was never so, expected within 30 s" in probe.probe(tmp_path, READY)
     for _ in range(2):
-        update(of, clock, working=True)
+        of.update([])
     assert probe.probe(tmp_path, READY) == ""
     assert told() == ["WATCHDOG=1", "READY=1", "WATCHDOG=1"]
-    clock.now += FRESH_S[READY] + 1
+    let_age(tmp_path, READY, FRESH_S[READY] + 1)
     assert "it was last so 31 s ago" in probe.probe(tmp_path, READY)
+    let_age(tmp_path, LIVE, FRESH_S[LIVE] + 1)
     assert probe.probe(tmp_path, LIVE), "the supervisor does not go round"
 
 
-def test_a_probe_says_what_is_missing_first(tmp_path, clock):
-    """Given several things that are missing, Then one is named, and how many others there are."""
+def test_a_probe_names_the_first_thing_that_is_missing(tmp_path):
     of = Heartbeats(tmp_path, keeper=True)
-    write_heartbeat(tmp_path, KEEPER_LIVE)
-    of.begin()
     assert "a process is missing, a worker" in probe.probe(tmp_path, READY), "it says nothing yet"
-    update(of, clock, working=False)
+    of.update(MISSING)
     why = f"not ready in {tmp_path}: interactive does not run, and 1 more; it was never so"
     assert probe.probe(tmp_path, READY).startswith(why)
-    update(of, clock, working=True)
+    of.update([])
     why = f"not ready in {tmp_path}: the lake does not answer the keeper; it was never so"
     assert probe.probe(tmp_path, READY).startswith(why)
-    clock.now += FRESH_S[LIVE] + 1
-    assert "a process is missing, a worker" in probe.probe(tmp_path, READY), "it says no more"
     write_heartbeat(tmp_path, KEEPER_READY)
-    update(of, clock, working=True)
+    of.update([])
     assert probe.probe(tmp_path, READY) == ""
-    assert heartbeats.read_cause(tmp_path) == ""
 
 
-def test_a_supervisor_names_its_processes_that_take_no_work(tmp_path):
-    supervisor = Supervisor(Settings(lake=str(tmp_path / "lake"), var_dir=tmp_path), ROLES)
-    assert supervisor._missing()[0] == "server does not run"
-    assert len(supervisor._missing()) == len(ROLES)
-
-
-def test_a_supervisor_that_stops_takes_no_work_and_the_next_one_begins_anew(tmp_path, clock, told):
+def test_a_supervisor_that_stops_takes_no_work_and_the_next_one_begins_again(tmp_path, told):
     of = Heartbeats(tmp_path, keeper=False)
-    of.begin()
-    update(of, clock, working=True)
+    of.update([])
     told()
     of.end()
     assert (probe.probe(tmp_path, LIVE), told()) == ("", ["STOPPING=1"])
     assert probe.probe(tmp_path, READY)
-    Heartbeats(tmp_path, keeper=False).begin()
+    Heartbeats(tmp_path, keeper=False)
     assert probe.probe(tmp_path, LIVE)
 
 
-def test_a_keeper_that_stands_still_fails_the_probe(tmp_path, clock):
+def test_a_keeper_that_stands_still_fails_the_probe(tmp_path, monkeypatch):
     of = Heartbeats(tmp_path, keeper=True)
-    of.begin()
-    update(of, clock, working=True)
+    of.update([])
     assert probe.probe(tmp_path, LIVE) == "", "its first round takes as long as any"
     assert probe.probe(tmp_path, READY), "it has not seen the lake"
+    monkeypatch.setattr(of, "_begun_at", time.monotonic() - FRESH_S[KEEPER_LIVE])
     write_heartbeat(tmp_path, KEEPER_LIVE)
-    write_heartbeat(tmp_path, KEEPER_READY)
-    update(of, clock, working=True)
-    assert probe.probe(tmp_path, READY) == ""
-    clock.now += FRESH_S[KEEPER_LIVE]
-    update(of, clock, working=True)
-    clock.now += 1
+    let_age(tmp_path, KEEPER_LIVE, FRESH_S[KEEPER_LIVE] + 1)
+    let_age(tmp_path, LIVE, FRESH_S[LIVE] + 1)
+    of.update([])
     assert "its keeper does not go round" in probe.probe(tmp_path, LIVE)
 
 
-def test_a_time_before_the_host_was_started_anew_is_none(tmp_path, clock):
-    write_heartbeat(tmp_path, LIVE)
-    clock.now = 5.0
-    assert "it was never so" in probe.probe(tmp_path, LIVE)
-
-
-@pytest.mark.parametrize("now", [1000.0006, 1000.9999999, 123456.78951])
-def test_what_is_so_at_this_moment_is_so(now, tmp_path, clock):
-    """No digit is rounded up: the time would lie in the future."""
-    clock.now = now
-    write_heartbeat(tmp_path, LIVE)
-    assert heartbeats.age_s(tmp_path, LIVE) == 0
-
-
-def test_a_worker_that_refuses_work_is_not_ready(tmp_path, monkeypatch):
+def test_a_supervisor_names_its_processes_that_take_no_work(tmp_path, monkeypatch):
     """Given a worker of another version, Then a rollout that waits for it does not go on."""
-    settings = Settings(lake=str(tmp_path), liveness_interval_seconds=1e-6)
-    monkeypatch.setattr(
-        silent_workers, "living_workers", lambda *_: {"good": {}, "bad": {}, "elsewhere": {}}
-    )
-    monkeypatch.setattr(silent_workers, "refusals", lambda *_: {"bad": "another solver version"})
-    watched = silent_workers.SilentWorkers(settings)
-    assert watched.silent(["good", "bad", "mute"]) == set()
-    assert watched.working == {"good"}
+    settings = Settings(lake=str(tmp_path / "lake"), var_dir=tmp_path)
+    watched = Supervisor(settings, ROLES)
+    assert watched._missing() == [f"{role} does not run" for role in ROLES]
+    for child in watched._children:
+        child.process, child.worker = object(), child.role
+    monkeypatch.setattr(supervisor, "living_workers", lambda *_: {"batch": {}, "interactive": {}})
+    monkeypatch.setattr(supervisor, "refusals", lambda *_: {"batch": "another solver version"})
+    assert watched._missing() == ["batch is not heard by the server, or refuses work"]
 
 
 def test_the_program_says_why_and_imports_nothing_that_takes_time(tmp_path):

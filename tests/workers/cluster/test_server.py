@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,13 +13,12 @@ import pytest
 from nightgrid.archive import outages
 from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.workers.app import app, client_app, configuration
+from nightgrid.workers.app import SOLVE_CHUNK, app, client_app, configuration
 from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.broker.queues import BATCH, overview, send
 from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.child_processes import child_environment
 from nightgrid.workers.cluster.local import LOG_TAIL_LINES, local_cluster
-from nightgrid.workers.cluster.supervisor import Supervisor
-from nightgrid.workers.cluster.supervisor_state import supervisor_state
+from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.processes import end_group, spawn
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.side_folder import SOCKET_PATH_BYTES
@@ -44,7 +43,7 @@ def test_the_server_survives_kill_with_what_it_was_told(tmp_path):
         old = pid_of(settings, "server")
         os.kill(old, signal.SIGKILL)
         wait_for(lambda: pid_of(settings, "server") != old and server.is_up(settings))
-        assert client.dbsize() == 200
+        assert client.exists(*(f"key-{i}" for i in range(200))) == 200
         new = pid_of(settings, "server")
     assert not is_alive(new)
     assert not server.is_up(settings)
@@ -63,7 +62,7 @@ def test_data_with_which_the_server_cannot_start_are_set_aside(tmp_path):
     for path in folder.glob("*.rdb"):
         path.write_bytes(b"no database at all")
     with local_cluster(settings, roles=("server",)), closing(connect(settings)) as client:
-        assert client.dbsize() == 0
+        assert client.get("key") is None
     assert list(server.data_dir(settings).parent.glob("data.damaged-*"))
 
 
@@ -79,62 +78,10 @@ def test_only_the_owner_may_open_the_servers_folders(tmp_path):
 
 
 @pytest.mark.cluster
-def test_a_second_cluster_shares_the_server_of_the_first(tmp_path):
-    settings = quick_settings(tmp_path)
-    with local_cluster(settings, roles=("server",)):
-        first = pid_of(settings, "server")
-        with local_cluster(settings, roles=("server",)):
-            assert server.is_up(settings)
-        assert is_alive(first)
-        assert server.is_up(settings)
-
-
-@pytest.mark.long(
-    short="tests/workers/cluster/test_supervisor.py::test_a_second_supervisor_is_refused_before_anything_is_prepared"
-)
-@pytest.mark.cluster
-def test_a_second_supervisor_in_one_folder_is_refused_in_one_sentence(tmp_path):
-    settings = quick_settings(tmp_path)
-    with local_cluster(settings, roles=("server",)):
-        owner = supervisor_state(settings)["supervisor_pid"]
-        done = subprocess.run(
-            [sys.executable, "-m", "nightgrid.workers.cluster.supervisor", "--roles", "batch"],
-            env=child_environment(settings),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert supervisor_state(settings)["supervisor_pid"] == owner
-    assert done.returncode == 1
-    assert done.stderr == (
-        f"another supervisor, process {owner}, works in {settings.side_dir}; expected one "
-        "for each folder: more processes are --processes N of that one, or NIGHTGRID_VAR_DIR "
-        "names another folder\n"
-    )
-
-
-@pytest.mark.long(
-    short="tests/workers/cluster/test_survival.py::test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run"
-)
-@pytest.mark.cluster
-def test_a_worker_that_stands_still_for_ever_is_replaced(tmp_path):
-    settings = quick_settings(tmp_path, silent_seconds=2.0)
-    with local_cluster(settings, roles=("server", "batch")):
-        before = pid_of(settings, "batch")
-        os.kill(before, signal.SIGSTOP)
-        deadline = time.monotonic() + 60
-        while pid_of(settings, "batch") in (before, None):
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        assert not is_alive(before)
-
-
-@pytest.mark.cluster
 @pytest.mark.long(reason="it waits for workers that never come")
 def test_a_cluster_that_cannot_start_says_why_and_leaves_nothing(tmp_path):
     settings = quick_settings(
-        tmp_path, celery_app="no_such_module", workers_start_seconds=12.0, stop_seconds=1.0
+        tmp_path, celery_app="no_such_module", workers_start_seconds=25.0, stop_seconds=1.0
     )
     log = settings.side_dir / "logs" / "batch.log"
     log.parent.mkdir(parents=True)
@@ -179,27 +126,33 @@ def test_a_configured_server_that_stays_away_is_named_without_its_password(tmp_p
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.cluster
-def test_a_server_that_refuses_the_login_is_told_from_one_that_is_away(tmp_path):
-    path = quick_settings(tmp_path).socket_path
-    path.parent.mkdir(parents=True)
-    urls = {word: f"unix://{word}{path}" for word in ("", ":wrong@", ":secret@")}
-    asked = {word: quick_settings(tmp_path, redis_url=url) for word, url in urls.items()}
-    command = [server.server_binary(), *("--port", "0", "--unixsocket", str(path))]
-    assert server.refusal(asked[":wrong@"]) is None, "it is away"
-    with subprocess.Popen(
-        [*command, "--requirepass", "secret", "--save", ""], stdout=subprocess.DEVNULL
-    ) as process:
+@contextmanager
+def other_server(path, *options):
+    """Run a server that is not ours on a socket, and yield its URL."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    command = [server.server_binary(), "--port", "0", "--unixsocket", str(path), "--save", ""]
+    with subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL) as process:
         try:
-            wait_for(lambda: server.is_up(asked[":secret@"]))
-            told = {word: server.refusal(settings) for word, settings in asked.items()}
-            with (
-                pytest.raises(PermanentError, match="refuses the login"),
-                local_cluster(asked[":wrong@"], roles=("batch",)),
-            ):
-                pass
+            wait_for(path.exists)
+            yield f"unix://{path}"
         finally:
             process.terminate()
+
+
+@pytest.mark.cluster
+def test_a_server_that_refuses_the_login_is_told_from_one_that_is_away(tmp_path):
+    path = tmp_path / "other.sock"
+    urls = {word: f"unix://{word}{path}" for word in ("", ":wrong@", ":secret@")}
+    asked = {word: quick_settings(tmp_path, redis_url=url) for word, url in urls.items()}
+    assert server.refusal(asked[":wrong@"]) is None, "it is away"
+    with other_server(path, "--requirepass", "secret"):
+        wait_for(lambda: server.is_up(asked[":secret@"]))
+        told = {word: server.refusal(settings) for word, settings in asked.items()}
+        with (
+            pytest.raises(PermanentError, match="refuses the login"),
+            local_cluster(asked[":wrong@"], roles=("batch",)),
+        ):
+            pass
     named = f"the Redis server at {path}"
     assert told == {
         "": f"{named} wants a password, and NIGHTGRID_REDIS_URL has none",
@@ -207,6 +160,20 @@ def test_a_server_that_refuses_the_login_is_told_from_one_that_is_away(tmp_path)
         "invalid username-password pair or user is disabled",
         ":secret@": None,
     }
+
+
+@pytest.mark.cluster
+def test_a_full_server_is_named_with_what_it_says(tmp_path):
+    with other_server(
+        tmp_path / "full.sock", "--maxmemory", "1", "--maxmemory-policy", "noeviction"
+    ) as url:
+        settings = quick_settings(tmp_path, redis_url=url)
+        wait_for(lambda: server.is_up(settings))
+        with (
+            pytest.raises(TransientError, match=r"takes nothing: .* used memory"),
+            local_cluster(settings, roles=("batch",)),
+        ):
+            pass
 
 
 def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path):
@@ -272,6 +239,14 @@ def test_two_paths_to_one_lake_have_one_side_folder(tmp_path):
     assert Settings(lake=str(tmp_path / "link"), var_dir=tmp_path / "x").side_dir == tmp_path / "x"
 
 
+@pytest.mark.cluster
+def test_a_lake_of_any_name_has_a_server_that_redis_and_celery_find(tmp_path):
+    settings = quick_settings(tmp_path, lake=str(tmp_path / "q?x%41#y"))
+    with local_cluster(settings, roles=("server",)):
+        send(client_app(settings), SOLVE_CHUNK, BATCH, "about", {})
+        assert overview(settings)[BATCH].queued == 1
+
+
 @pytest.mark.parametrize("name", ["a?b", "a#b", "ab:c", "a%20b", "a\nb", "ü ñ"])
 def test_a_lake_of_any_name_has_a_side_folder_of_that_name(tmp_path, name, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -321,16 +296,10 @@ def test_a_group_ends_whole_even_if_it_ignores_signals(tmp_path):
 
 
 def test_a_process_without_a_file_of_its_own_writes_to_standard_output(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capfd: pytest.CaptureFixture[str],
 ):
-    monkeypatch.setenv("NIGHTGRID_WORKER_LOGS", "stdout")
-    settings = Settings(lake=str(tmp_path / "lake"))
-    log_path = Supervisor(settings, ("keeper",))._log_of("keeper")
-    monkeypatch.delenv("NIGHTGRID_WORKER_LOGS")
-    own = Supervisor(Settings(lake=settings.lake), ("keeper",))._log_of("keeper")
-    assert (log_path, own) == (None, settings.side_dir / "logs" / "keeper.log")
     code = "import os; os.write(1, b'out\\n'); os.write(2, b'err\\n')"
-    assert spawn([sys.executable, "-c", code], log_path=log_path).wait() == 0
+    assert spawn([sys.executable, "-c", code], log_path=None).wait() == 0
     assert capfd.readouterr().out == "out\nerr\n"
 
 

@@ -1,22 +1,21 @@
-"""The supervisor starts the server first, and tells what it starts again."""
+"""The supervisor starts the server first, restarts what exits, and shares its folder."""
 
-import json
 import os
 import signal
-from contextlib import contextmanager
+from contextlib import closing
 
 import pytest
 
-from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import BATCH
+from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server, supervisor
-from nightgrid.workers.cluster.child_processes import SERVER
-from nightgrid.workers.cluster.supervisor import Supervisor
-from nightgrid.workers.cluster.supervisor_state import LOCK
-from nightgrid.workers.processes import locked
+from nightgrid.workers.cluster.local import beginning_cluster, local_cluster
+from nightgrid.workers.cluster.supervisor import KEEPER, SERVER, Supervisor, supervisor_state
+from tests.workers.cluster.test_survival import pid_of, wait_for
 from tests.workers.conftest import quick_settings
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("toy_in_place_of_pips")]
 
 
 @pytest.fixture
@@ -27,81 +26,108 @@ def settings(tmp_path):
         signal.signal(number, handler)
 
 
-def server_pid(settings):
-    state = json.loads((settings.side_dir / "supervisor.json").read_text())
-    assert list(state["processes"]) == [SERVER], "no worker is started before it may be"
-    return state["processes"][SERVER]["pid"]
+def roles_of(settings):
+    return list((supervisor_state(settings) or {"processes": {}})["processes"])
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_server_answers_before_workers_may_be_started(settings, number):
     """Given kernels that are being compiled, When a signal comes, Then it is named."""
-    looks = []
+    checks = []
 
-    @contextmanager
-    def preparing():
-        def ready():
-            looks.append(server.is_up(settings))
-            if len(looks) == 1:
-                signal.raise_signal(number)
-            return False
+    def may_work():
+        checks.append(server.is_up(settings))
+        if len(checks) == 1:
+            assert roles_of(settings) == [SERVER]
+            signal.raise_signal(number)
+        return False
 
-        yield ready
-        assert not server.is_up(settings), "it ends before what was prepared is left"
-
-    assert Supervisor(settings, (SERVER, BATCH)).run(preparing=preparing()) == number
-    assert looks[0]
+    assert Supervisor(settings, (SERVER, BATCH)).run(may_work=may_work) == number
+    assert checks[0]
+    assert not server.is_up(settings)
 
 
-def test_a_server_that_is_killed_is_told_to_be_back(settings, capfd):
+def test_a_server_that_is_killed_is_restarted_and_said_to_be(settings, capfd):
     pids = []
 
-    @contextmanager
-    def preparing():
-        def ready():
-            if not server.is_up(settings):
-                return False
-            pid = server_pid(settings)
+    def may_work():
+        if server.is_up(settings):
+            pid = pid_of(settings, SERVER)
             if not pids:
                 os.kill(pid, signal.SIGKILL)
             elif pid != pids[0]:
                 signal.raise_signal(signal.SIGTERM)
             pids.append(pid)
-            return False
+        return False
 
-        yield ready
-
-    Supervisor(settings, (SERVER, BATCH)).run(preparing=preparing())
+    Supervisor(settings, (SERVER, BATCH)).run(may_work=may_work)
     assert capfd.readouterr().err.splitlines() == [
-        f"server {pids[0]} was killed by SIGKILL; it is started again",
-        f"server {pids[-1]} is back: it answers again",
+        f"server {pids[0]} was killed by SIGKILL; it is restarted",
+        f"server {pids[-1]} runs in its place",
     ]
 
 
 def test_ctrl_c_is_answered_before_workers_have_ended(settings, capfd, monkeypatch):
     monkeypatch.setattr(supervisor, "command_of", lambda *_: ["sleep", "600"])
-    watched = Supervisor(settings, (BATCH,))
-    write_state = watched._write_state
-
-    def started():
-        write_state()
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(watched, "_write_state", started)
+    watched = Supervisor(settings.model_copy(update={"redis_url": None}), (KEEPER,))
+    monkeypatch.setattr(server, "is_up", lambda _: True)
+    monkeypatch.setattr(watched, "_beat", lambda: signal.raise_signal(signal.SIGINT))
     watched.run()
     seconds = min(settings.stop_seconds, settings.soft_shutdown_seconds)
     line = f"stopping: work in hand has {seconds:g} s to end, else it is handed back"
     assert capfd.readouterr().err.splitlines().count(line) == 1
 
 
-def test_a_second_supervisor_is_refused_before_anything_is_prepared(settings, monkeypatch):
-    monkeypatch.setattr(supervisor, "ENDING_SECONDS", 0.0)
+def test_batches_run_at_a_lower_priority(settings, monkeypatch):
+    monkeypatch.setattr(supervisor, "command_of", lambda *_: ["sleep", "600"])
+    monkeypatch.setattr(server, "is_up", lambda _: True)
+    levels = {}
+    watched = Supervisor(settings.model_copy(update={"stop_seconds": 0.0}), (BATCH, KEEPER))
 
-    @contextmanager
-    def preparing():
-        raise AssertionError("the folder is not ours")
-        yield
+    def note_levels():
+        here = os.getpriority(os.PRIO_PROCESS, 0)
+        for child in watched._children:
+            levels[child.role] = os.getpriority(os.PRIO_PROCESS, child.process.pid) - here
+        signal.raise_signal(signal.SIGTERM)
 
-    held = locked(settings.side_dir, LOCK, "")
-    with held, pytest.raises(TransientError, match="another supervisor"):
-        Supervisor(settings, (SERVER,)).run(preparing=preparing())
+    monkeypatch.setattr(watched, "_beat", note_levels)
+    watched.run()
+    assert levels[KEEPER] == 0
+    assert levels[BATCH] > 0
+
+
+def test_a_second_supervisor_shares_the_folder_and_takes_the_place_of_the_first(settings):
+    """Given two supervisors in one folder, Then there is one server, and workers of both."""
+    with closing(connect(settings)) as client:  # noqa: SIM117
+        with local_cluster(settings, roles=(SERVER, BATCH)) as first:
+            with beginning_cluster(settings, roles=(SERVER, BATCH)) as ready:
+                second = ready()
+                wait_for(lambda: len(living_workers(client, settings)) == 2)
+                served_by = pid_of(settings, SERVER)
+                assert supervisor_state(settings)["supervisor_pid"] == first.pid
+                first.send_signal(signal.SIGTERM)
+                wait_for(lambda: roles_of(settings) and pid_of(settings, SERVER) != served_by)
+                assert supervisor_state(settings)["supervisor_pid"] == second.pid
+                wait_for(lambda: server.is_up(settings))
+                wait_for(lambda: len(living_workers(client, settings)) == 1)
+    assert not server.is_up(settings)
+
+
+def test_a_supervisor_on_standby_starts_nothing_until_the_other_ends(settings):
+    with local_cluster(settings, roles=(SERVER,)) as first:  # noqa: SIM117
+        with beginning_cluster(settings, roles=(SERVER,), standby=True) as ready:
+            ready()
+            assert supervisor_state(settings)["supervisor_pid"] == first.pid
+            first.send_signal(signal.SIGTERM)
+            wait_for(lambda: (supervisor_state(settings) or {}).get("supervisor_pid") != first.pid)
+            wait_for(lambda: server.is_up(settings))
+
+
+def test_a_process_with_a_folder_of_its_own_joins_the_server_beside_the_lake(settings, tmp_path):
+    own = settings.model_copy(update={"var_dir": tmp_path / "own"})
+    assert server.joined(own) is own, "no server runs"
+    with local_cluster(settings, roles=(SERVER,)):
+        joined = server.joined(own)
+        assert server.address(joined) == str(settings.socket_path)
+        assert not server.is_embedded(joined)
+        assert server.joined(settings) is settings

@@ -13,8 +13,7 @@ import toy_game as toy
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.cluster.child_processes import child_environment
-from nightgrid.workers.cluster.supervisor_state import supervisor_state
+from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
 from tests.workers.conftest import (

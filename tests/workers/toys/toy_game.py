@@ -68,6 +68,12 @@ class ToyGame:
     def puzzle_id(self, puzzle):
         return puzzle.puzzle_id
 
+    def clued(self, puzzle, clue):
+        return puzzle
+
+    def subject(self, puzzle):
+        return puzzle.puzzle_id
+
     def solution_to_json(self, solution):
         return solution
 

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import redis
 
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.connection import answering
 from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.malformed import MALFORMED, count_malformed
 from nightgrid.workers.broker.worker_keys import REASON_CHARS
 from nightgrid.workers.settings import Settings
 
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
 ANNOUNCEMENTS_KEPT_SECONDS = 24 * 3600
 ANNOUNCEMENTS_AT_ONCE = 1000
-ANNOUNCED = "announced"
-"""What announcements that cannot be read are counted under."""
 
 EventKind = Literal["done", "failed", "transient", "refused", "lost"]
 
@@ -77,50 +73,25 @@ def next_announcements(
     """
     key = _announcements(settings, run_id)
     with answering():
-        try:
-            first: Any = client.blpop([key], timeout=timeout_s)
-        except redis.ResponseError as error:
-            if not str(error).startswith("WRONGTYPE"):
-                raise
-            # Another program has put something that is no list in its place.
-            count_malformed(ANNOUNCED, error, settings)
-            client.delete(key)
-            return []
+        first: Any = client.blpop([key], timeout=timeout_s)
         if first is None:
             return []
         more: Any = client.lpop(key, ANNOUNCEMENTS_AT_ONCE) or []
-    texts = [first[1], *more]
-    found = [one for text in texts if (one := parse_announcement(text)) is not None]
-    if len(found) < len(texts):
-        count_malformed(ANNOUNCED, "no announcement", settings, len(texts) - len(found))
-    return found
+    return [_parse(text) for text in (first[1], *more)]
 
 
-def parse_announcement(text: str) -> Announcement | None:
-    """Read an announcement as `announce` wrote it; None for any other text.
-
-    The lake is the truth: what an announcement would have said is found there.
-    """
+def _parse(text: str) -> Announcement:
+    """Parse an announcement as `announce` wrote it."""
     from nightgrid.workers.runs.run_files import ChunkRef
 
-    try:
-        value = json.loads(text)
-        ref = ChunkRef(**{name: value[name] for name in ("run_id", "segment", "chunk", "attempt")})
-        if value["event"] not in get_args(EventKind):
-            raise PermanentError(f"unknown announcement {value['event']!r:.40}")
-        worker = str(value.get("worker", ""))
-        return Announcement(event=value["event"], ref=ref, reason=_reason_in(value), worker=worker)
-    except (*MALFORMED, PermanentError):
-        return None
-
-
-def _reason_in(value: dict[str, Any]) -> Reason | None:
-    from nightgrid.archive.lake.conforming import reason_of_failure
-
-    if value.get("reason_code") is not None:
-        return Reason(code=ReasonCode(value["reason_code"]), sentence=value["reason"])
-    # Without a code it is of a worker of an earlier version, which may still be at work.
-    return reason_of_failure(value["reason"]) if value["reason"] else None
+    value = json.loads(text)
+    code, sentence = value.pop("reason_code"), value.pop("reason")
+    return Announcement(
+        event=value.pop("event"),
+        worker=value.pop("worker"),
+        reason=None if code is None else Reason(code=ReasonCode(code), sentence=sentence),
+        ref=ChunkRef(**value),
+    )
 
 
 def _announcements(settings: Settings, run_id: str) -> str:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import threading
-from contextlib import AbstractContextManager, nullcontext
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,11 +17,12 @@ import pytest
 from nightgrid.archive import outages
 from nightgrid.archive.outages import Outage
 from nightgrid.service.cli.serving import worker as worker_module
-from nightgrid.service.cli.serving.worker import server_watched
+from nightgrid.service.cli.serving.worker import _server_watched
 from nightgrid.service.options.shared_options import SETTINGS_PREFIX, default_budget
 from nightgrid.solvers.algebra import Budget
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.cluster.server import server_binary
 from nightgrid.workers.settings import Settings
+from tests.service.scenes import environment
 
 
 class Heard:
@@ -35,7 +41,7 @@ class Heard:
 def test_a_configured_server_that_does_not_answer_is_told_of_by_a_worker(tmp_path: Path) -> None:
     settings = Settings(lake=str(tmp_path), redis_url="redis://user:secret@127.0.0.1:9/0")  # type: ignore[arg-type]
     heard = Heard()
-    with outages.notifying(heard), server_watched(settings):
+    with outages.notifying(heard), _server_watched(settings):
         assert heard.told.wait(60)
     outage = heard.begun[0]
     assert outage.what == "the Redis server at 127.0.0.1:9"
@@ -85,9 +91,76 @@ def test_a_keeper_alone_waits_for_no_kernels(
     assert "a keeper on" in capsys.readouterr().err
 
 
-def test_a_server_url_that_cannot_be_read_begins_no_thread() -> None:
-    settings = Settings(redis_url="redis://127.0.0.1:99999")  # type: ignore[arg-type]
-    before = threading.enumerate()
-    with pytest.raises(PermanentError, match="has no host or port"), server_watched(settings):
-        pass
-    assert threading.enumerate() == before
+def test_a_server_url_that_cannot_be_read_is_one_sentence(
+    invoke: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://127.0.0.1:99999")
+    code, _, err = invoke("worker")
+    assert (code, "has no host or port" in err) == (3, True)
+
+
+def test_a_part_of_a_cluster_starts_no_server(
+    invoke: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given no server here, Then `--only` says which URL to set, and starts nothing."""
+    monkeypatch.setattr(worker_module, "SERVER_PATIENCE_S", 0.0)
+    code, _, err = invoke("worker", "--only", "batch")
+    assert code == 1
+    assert "start `nightgrid worker` without --only on this machine first, or set" in err
+    assert "NIGHTGRID_REDIS_URL, on every machine" in err
+
+
+@pytest.mark.cluster
+def test_a_wrong_password_ends_a_worker_and_a_service_at_once(
+    invoke: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s"
+    options = ("--port", "0", "--unixsocket", str(path), "--requirepass", "secret", "--save", "")
+    with subprocess.Popen([server_binary(), *options], stdout=subprocess.DEVNULL) as process:
+        try:
+            while not path.exists():
+                time.sleep(0.01)
+            for word, told in (("", "wants a password"), (":wrong@", "refuses the login")):
+                monkeypatch.setenv("NIGHTGRID_REDIS_URL", f"unix://{word}{path}")
+                for command in (("worker",), ("serve", "--no-workers", "--port", "0")):
+                    code, _, err = invoke(*command)
+                    assert (code, told in err) == (3, True), err
+        finally:
+            process.terminate()
+
+
+@pytest.mark.cluster
+@pytest.mark.long(
+    short="tests/workers/cluster/test_supervisor.py::test_a_process_with_a_folder_of_its_own_joins_the_server_beside_the_lake"
+)
+def test_a_second_worker_joins_the_server_of_the_first_and_status_shows_both(
+    tmp_path: Path,
+) -> None:
+    """Given the commands of the how-to page, Then both workers serve one lake."""
+    words = [sys.executable, "-m", "nightgrid.service.cli.app"]
+    env = {**environment(), "NIGHTGRID_LAKE": str(tmp_path / "lake"), "NIGHTGRID_GAMES": ","}
+    own = {**env, "NIGHTGRID_VAR_DIR": str(tmp_path / "own")}
+    with ExitStack() as stack:
+
+        def start(env: dict[str, str], *options: str) -> None:
+            process = subprocess.Popen(
+                [*words, "worker", *options], env=env, stderr=subprocess.DEVNULL
+            )
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+
+        def workers() -> int:
+            command = [*words, "status", "--json"]
+            done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+            # Before the first worker has made it there is no lake.
+            return (
+                0 if done.returncode else len(json.loads(done.stdout.splitlines()[-1])["serving"])
+            )
+
+        start(env, "--processes", "1")
+        while workers() < 2:
+            time.sleep(0.5)
+        start(own, "--only", "batch", "--processes", "1")
+        while workers() < 3:
+            time.sleep(0.5)
+    assert not (tmp_path / "own" / "server").exists(), "it starts no server"

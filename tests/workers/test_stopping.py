@@ -2,18 +2,18 @@
 
 import threading
 import time
+from contextlib import closing
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-import redis
 import toy_game as toy
 
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.broker.notices import stop_thread as stopping
-from nightgrid.workers.broker.notices.stop_requests import request_stop
-from nightgrid.workers.broker.notices.stop_thread import StopThread
+from nightgrid.workers import stopping
+from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.broker.stop_keys import is_stop_requested, request_stop
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.ondemand.cancelling import cancel_job
 from nightgrid.workers.ondemand.jobs.results import result
@@ -25,6 +25,7 @@ from nightgrid.workers.runs.attempts import read_attempts, read_start
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.status import cancel_run
+from nightgrid.workers.stopping import Watcher
 from tests.workers.conftest import BUDGET, COUNT
 from tests.workers.ondemand.conftest import keeper, look_until  # noqa: F401 - a fixture
 
@@ -33,27 +34,19 @@ pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 ENDLESS = toy.ToyPuzzle(number=3, behaviour=toy.ENDLESS)
 
 
-class Calls:
-    """What lies in Redis: the last request for each name; `dead`: a server without an answer."""
-
-    def __init__(self):
-        self.told, self.dead = {}, False
-
-    def mget(self, keys):
-        if self.dead:
-            raise redis.ConnectionError("away")
-        return [self.told.get(key.rpartition(":")[2]) for key in keys]
+class Requests(set):
+    """Names of the jobs and runs that are to stop, as Redis has them."""
 
 
 @pytest.fixture
 def requests():
-    return Calls()
+    return Requests()
 
 
 @pytest.fixture
-def watcher(settings, requests, monkeypatch):
-    monkeypatch.setattr(stopping, "REQUEST_POLL_SECONDS", 0.005)
-    return StopThread(settings, requests)
+def watcher(requests, monkeypatch):
+    monkeypatch.setattr(stopping, "KEY_POLL_SECONDS", 0.005)
+    return Watcher(requests.__contains__)
 
 
 def when(true, act):
@@ -81,7 +74,7 @@ def test_a_job_that_is_cancelled_stops_and_leaves_no_answer(
 
     def cancel():
         cancel_job(lake, job, settings)
-        requests.told[job] = "now"
+        requests.add(job)
 
     when(lambda: is_at_work(lake, job), cancel)
     assert solve_message(lake, mailbox[0], settings, "w", watcher)["state"] == "ended"
@@ -89,20 +82,17 @@ def test_a_job_that_is_cancelled_stops_and_leaves_no_answer(
     assert open_records(lake) == []
 
 
-def test_a_request_that_comes_late_stops_nothing_that_was_asked_again(
-    lake, settings, mailbox, watcher, requests
-):
+def test_a_request_alone_stops_nothing(lake, settings, mailbox, watcher, requests):
+    """Given the request for a job that is submitted again, Then the lake decides."""
     job = submit(lake, ENDLESS, COUNT, settings=settings)
     cancel_job(lake, job, settings)
-    requests.told[job] = "of the job before"
+    requests.add(job)
     submit(lake, ENDLESS, COUNT, settings=settings)
 
     def cancel_again():
-        requests.told[job] = "another one"
         time.sleep(0.05)
-        assert is_at_work(lake, job), "a request alone stops nothing"
+        assert is_at_work(lake, job)
         cancel_job(lake, job, settings)
-        requests.told[job] = "now"
 
     asking = when(lambda: is_at_work(lake, job), cancel_again)
     assert solve_message(lake, mailbox[1], settings, "w", watcher)["state"] == "ended"
@@ -110,18 +100,20 @@ def test_a_request_that_comes_late_stops_nothing_that_was_asked_again(
     assert status(lake, job).state == "cancelled"
 
 
-def test_without_a_server_the_lake_is_looked_at(
-    lake, settings, mailbox, watcher, requests, monkeypatch
-):
-    monkeypatch.setattr(stopping, "LAKE_POLL_ALONE_SECONDS", 0.01)
-    requests.dead = True
+def test_without_a_server_the_lake_is_looked_at(lake, settings, mailbox, watcher, monkeypatch):
+    monkeypatch.setattr(stopping, "LAKE_POLL_SECONDS", 0.01)
     job = submit(lake, ENDLESS, COUNT, settings=settings)
     when(lambda: is_at_work(lake, job), lambda: cancel_job(lake, job))
     assert solve_message(lake, mailbox[0], settings, "w", watcher)["state"] == "ended"
 
 
-def test_a_dead_server_does_not_fail_a_request(settings):
+def test_a_request_is_seen_and_a_dead_server_fails_none(settings, cluster):
     request_stop(settings, "0" * 32)
+    with closing(connect(settings)) as away, closing(connect(cluster)) as client:
+        assert not is_stop_requested(away, settings, "0" * 32)
+        request_stop(cluster, "0" * 32)
+        assert is_stop_requested(client, cluster, "0" * 32)
+        assert not is_stop_requested(client, cluster, "1" * 32)
 
 
 def with_deadline(lake, job, seconds):
@@ -156,7 +148,7 @@ def test_a_deadline_that_was_put_off_meanwhile_does_not_end_it(
         time.sleep(0.1)
         assert status(lake, job).state == "working"
         cancel_job(lake, job)
-        requests.told[job] = "now"
+        requests.add(job)
 
     asking = when(lambda: is_at_work(lake, job), put_off)
     solve_message(lake, mailbox[0], settings, "w", watcher)
@@ -192,7 +184,7 @@ def test_a_chunk_of_a_cancelled_run_stops_and_counts_no_attempt(lake, settings, 
 
     def cancel():
         cancel_run(lake, run_id)
-        requests.told[run_id] = "now"
+        requests.add(run_id)
 
     when(lambda: read_start(lake, ref) is not None, cancel)
     assert solve_chunk(lake, ref, settings, "w", watcher).state == "stale"
