@@ -96,7 +96,6 @@ MODULES: dict[str, tuple[str, ...]] = {
         "workers/runs/plan/test_open_plans.py",
     ),
     "flows/night/settings.py": ("flows/night/test_settings.py",),
-    "flows/prefect/artifacts.py": ("flows/prefect/test_artifacts.py",),
 }
 """Modules, and below tests/ what mirrors each."""
 _CONSTANT = re.compile(r"^(    )?\w+(, \w+)*(: \w+)? = [-\d._* +<(),]+$|^@dataclass")
@@ -157,9 +156,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "if missing >= 0:": "room for more jobs",
         "if bounds[i] <= bounds[i + 1]:": "no rows are written either way",
         "np.arange(self._count + 2": "the last bound is not looked at",
-    },
-    "flows/prefect/artifacts.py": {
-        "self._next_s = -1.0": "no clock is below 0",
     },
 }
 """Why a bug changes nothing that can be seen, by module and a piece of the line that it makes."""

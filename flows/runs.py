@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -25,7 +22,7 @@ class AsStep(Protocol):
     """Makes a step of a plain function: itself, or a task of a flow engine."""
 
     def __call__(self, name: str, step: Callable[P, R]) -> Callable[P, R]:
-        """Give the function to call in place of `step`, which takes and returns the same."""
+        """Return the function to call in place of `step`, which takes and returns the same."""
 
 
 def plain(name: str, step: Callable[P, R]) -> Callable[P, R]:  # noqa: ARG001
@@ -35,66 +32,6 @@ def plain(name: str, step: Callable[P, R]) -> Callable[P, R]:  # noqa: ARG001
 
 def ignore(*_: object) -> None:
     """Take the arguments of a callback, and do nothing."""
-
-
-class StepsAhead:
-    """Steps that are worked before a flow run begins, which takes over what they came to.
-
-    An idle night or count is worked to its end this way, so that no flow engine is loaded for it.
-    """
-
-    def __init__(self) -> None:
-        self.begun_s = time.monotonic()
-        self.slices: tuple[int, int] | None = None
-        """Slices of a count's corpus: made, in all; None when none had to be made."""
-        self._ended: dict[tuple[str, str], Callable[[], Any]] = {}
-        self._seconds: dict[str, float] = {}
-
-    def work(self, name: str, step: Callable[P, R]) -> Callable[P, R]:
-        """Make a step one that is worked at once, and whose outcome is kept, errors included."""
-
-        def worked(*args: P.args, **kwargs: P.kwargs) -> R:
-            game = _game_of(step, *args, **kwargs)
-            begun = time.monotonic()
-            try:
-                found = step(*args, **kwargs)
-            except NightgridError as error:
-                self._ended[name, game] = functools.partial(_raise, error)
-                raise
-            finally:
-                spent = self._seconds.get(game, 0.0) + time.monotonic() - begun
-                self._seconds[game] = spent
-            self._ended[name, game] = lambda: found
-            return found
-
-        return worked
-
-    def taken_over_by(self, as_step: AsStep) -> AsStep:
-        """Wrap steps: one that was worked ahead returns its result once, any other is worked."""
-
-        def made(name: str, step: Callable[P, R]) -> Callable[P, R]:
-            @functools.wraps(step)
-            def once(*args: P.args, **kwargs: P.kwargs) -> R:
-                ended = self._ended.pop((name, _game_of(step, *args, **kwargs)), None)
-                return step(*args, **kwargs) if ended is None else ended()
-
-            return as_step(name, once)
-
-        return made
-
-    def seconds(self, game: str) -> float:
-        """Sum the seconds that the steps of a game took."""
-        return self._seconds.get(game, 0.0)
-
-
-def _game_of(step: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
-    """Name the game that a step is called for; empty for a step that takes none."""
-    given = inspect.signature(step).bind(*args, **kwargs).arguments.get("game")
-    return "" if given is None else given.game
-
-
-def _raise(error: NightgridError) -> None:
-    raise error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +59,16 @@ class Watch:
 
 
 SILENT = Watch()
+
+Rest = Callable[[AsStep, Watch], R]
+"""What is left of a night or a count once there is work."""
+
+
+class InFlow(Protocol):
+    """Runs what is left of a night or a count in a flow run, or without one."""
+
+    def __call__(self, rest: Rest[R], *, has_work: bool = True) -> R:
+        """Return what `rest` returns; without work a flow run only tells of a failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,20 +1,20 @@
-"""Run a night or a count: under Prefect where it is installed, and just the same without it.
+"""Run a night or a count: under Prefect if it is installed, and just the same without it.
 
-Prefect is loaded, and its temporary server started, once there is work, and not before: a night or
-a count with nothing to do ends without either (ADR 22).
+Prefect is loaded, and its temporary server started, once there is work: a night or a count with
+nothing to do ends without either (ADR 22).
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from nightgrid.flows.prefect import environment
-from nightgrid.flows.prefect.preload import Preload
-from nightgrid.flows.runs import SILENT, StepsAhead, StoppedError, Watch, plain
+from nightgrid.flows.prefect import server
+from nightgrid.flows.runs import SILENT, InFlow, Rest, StoppedError, Watch, plain
 from nightgrid.workers.exporter import share_metrics
 
 if TYPE_CHECKING:
@@ -23,68 +23,78 @@ if TYPE_CHECKING:
     from nightgrid.flows.night.report import NightReport
     from nightgrid.flows.night.settings import NightSettings
 
+R = TypeVar("R")
+
 
 def run_night(
     night: NightSettings, watch: Watch = SILENT, *, prefect: bool | None = None
 ) -> NightReport:
     """Run a night to its end (`nightgrid.flows.night.night.work_night`).
 
-    `prefect` None means under Prefect if it is installed: in a flow run on the server of
-    PREFECT_API_URL, or on a temporary one of its own, as soon as there is something to do. An idle
-    night is no flow run. One that failed for want of a source is one where there is a server to
-    tell of it.
+    `prefect` None means under Prefect if it is installed: once there is something to solve, in a
+    flow run on the server of PREFECT_API_URL, or on a temporary one. A night with nothing to solve
+    is a flow run if it failed and a server is named, which then tells of it.
     """
     share_metrics(night.workers)
-    from nightgrid.flows.night.night import night_alone, work_ahead, work_night, work_steps
+    from nightgrid.flows.night.night import work_night
 
+    games = [{"game": game.game, "source": game.source} for game in night.games]
+    shown = {"lake": night.workers.lake, "games": games}
     with _sigterm_stops():
-        if not environment.enter(prefect):
-            return work_night(night, watch)
-        ahead = StepsAhead()
-        with night_alone(night), Preload() as preload:
-            found = work_ahead(night, ahead, watch, preload.begin)
-            if not (found.work or (found.trouble and environment.names_server())):
-                return work_steps(night, watch, plain, ahead)
-            with watch.waiting(_awaited()):
-                preload.ready()
-            from nightgrid.flows.prefect.tasks import run_night_flow
-
-            return run_night_flow(night, watch, ahead)
+        return work_night(night, watch, in_flow=_in_flow(prefect, "nightly", shown, watch))
 
 
 def run_count(
     settings: CountSettings, watch: Watch = SILENT, *, prefect: bool | None = None
 ) -> CountReport:
-    """Run a count to its end (`nightgrid.flows.count.count.work_count`), under Prefect or not as a
-    night.
-    """
+    """Run a count to its end (`nightgrid.flows.count.count.work_count`), under Prefect or not."""
     share_metrics(settings.workers)
-    from nightgrid.flows.count.count import count_steps, work_ahead, work_count
-    from nightgrid.flows.count.planner import planner_of
+    from nightgrid.flows.count.count import work_count
 
+    shown = {"corpus": settings.corpus, "lake": settings.workers.lake, "ask": str(settings.ask)}
     with _sigterm_stops():
-        if not environment.enter(prefect):
-            return work_count(settings, watch)
-        ahead = StepsAhead()
-        with planner_of(settings) as planner, Preload() as preload:
-            if not work_ahead(settings, ahead, watch, planner, preload.begin):
-                return count_steps(settings, watch, plain, planner, ahead)
-            with watch.waiting(_awaited()):
-                preload.ready()
-            from nightgrid.flows.prefect.tasks import run_count_flow
-
-            return run_count_flow(settings, watch, planner, ahead)
+        return work_count(settings, watch, in_flow=_in_flow(prefect, "count", shown, watch))
 
 
-def _awaited() -> str:
-    """Say what is waited for before a flow run can begin."""
-    own = "Prefect's temporary server is coming up; --no-prefect does without"
-    return "loading Prefect" if environment.names_server() else own
+def _in_flow(
+    prefect: bool | None, name: str, shown: Mapping[str, Any], watch: Watch
+) -> InFlow | None:
+    """Return what runs the rest of a night or a count under Prefect; None: no Prefect is wanted.
+
+    If Prefect's temporary server does not start, the rest runs without, unless `prefect` is True.
+    """
+    if prefect:
+        server.check_installed()
+    if not (server.is_installed() if prefect is None else prefect):
+        return None
+
+    def in_flow(rest: Rest[R], *, has_work: bool = True) -> R:
+        if not (has_work or server.is_named()):
+            return rest(plain, watch)
+        more = {}
+        if "PREFECT_LOGGING_LEVEL" not in os.environ:
+            # A night and a count say themselves what they do and what they fail of.
+            more["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
+        server.set_environment(**more)
+        own = "Prefect's temporary server is starting; --no-prefect does without"
+        try:
+            with watch.waiting("loading Prefect" if server.is_named() else own):
+                if not server.check_named_server():
+                    server.start_temporary_server()
+                from nightgrid.flows.prefect.flows import run_in_flow
+        except server.NotStartedError as error:
+            if prefect:
+                raise
+            watch.on_note(f"{error}; going on without Prefect")
+            return rest(plain, watch)
+        return run_in_flow(name, shown, watch, rest)
+
+    return in_flow
 
 
 @contextmanager
 def _sigterm_stops() -> Iterator[None]:
-    """Let SIGTERM end what is under way as StoppedError, unless the caller has its own way.
+    """Let SIGTERM end what is under way as StoppedError, unless the caller has a handler.
 
     The driver and Prefect take the signal over while they are at work.
     """

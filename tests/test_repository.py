@@ -325,8 +325,9 @@ def test_a_deployment_file_is_valid_yaml_and_loopback_by_default(path: Path):
 
 def test_the_prefect_deployment_names_a_flow_that_exists():
     deployment = yaml.safe_load((ROOT / "infra/prefect.yaml").read_text())["deployments"][0]
-    file, function = deployment["entrypoint"].split(":")
-    assert re.search(rf"^def {function}\(", (ROOT / file).read_text(), re.MULTILINE)
+    module, function = deployment["entrypoint"].rsplit(".", 1)
+    file = ROOT / f"{module.replace('.', '/')}.py"
+    assert re.search(rf"^def {function}\(", file.read_text(), re.MULTILINE)
 
 
 def test_shell_scripts_and_the_crontab_parse(tmp_path: Path):

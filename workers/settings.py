@@ -228,9 +228,6 @@ class Settings(BaseSettings):
     """Whether a night ends with a report in the lake, whatever started it: reports/report.html."""
     runs_kept_days: float = Field(default=90.0, ge=0)
     """The files of a run that ended this many days ago are deleted; its results stay."""
-    flow_history_days: float = Field(default=90.0, ge=0)
-    """Flow runs that ended so long ago are deleted from Prefect's server, with all that is theirs,
-    when the next one begins; 0 keeps them for good."""
 
     server_start_seconds: float = Field(default=20.0, gt=0)
     workers_start_seconds: float = Field(default=300.0, gt=0)

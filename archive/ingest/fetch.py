@@ -70,7 +70,6 @@ def fetch(
     first: dt.date | None = None,
     last: dt.date | None = None,
     refresh_days: int = REFRESH_DAYS,
-    on_new: Callable[[], None] = lambda: None,
     now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
 ) -> FetchReport:
     """Ask a source for the dates of a range and store every payload that is new for its date.
@@ -78,8 +77,7 @@ def fetch(
     The range begins with the first published puzzle and ends today unless given; a folder has
     the dates it has. Known dates are asked for again when the source is local, when they lie
     within the last `refresh_days` or in the future, or when their last payload is in quarantine or
-    was a draft: a payload seen before its date may differ from what was published. `on_new` is
-    called at the first payload that is new.
+    was a draft: a payload seen before its date may differ from what was published.
 
     Raises TransientError and PermanentError of the lake only; a source's failures are reported.
     """
@@ -123,8 +121,6 @@ def fetch(
         _store(raw, date, answer, now(), report)
         if files is not None and answer.kind == AnswerKind.BODY:
             files.saw(date, raw.of(date)[-1].sha256)
-        if report.new == [date]:
-            on_new()
         if answer.source_down:
             failures_in_a_row = GIVE_UP_AFTER_FAILURES
         elif answer.kind == AnswerKind.FAILED and answer.transient:

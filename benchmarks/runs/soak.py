@@ -37,7 +37,7 @@ from benchmarks.runs.soak_load import (
 )
 from benchmarks.runs.soak_probe import DATABASE, FILES, KEYS, RSS, Probe, Sample, trends
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.flows.prefect import environment
+from nightgrid.flows.prefect.server import set_environment
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.settings import Settings
 
@@ -64,9 +64,8 @@ def main() -> int:
             games="pips",
             batch_processes=options.processes,
             ondemand_seconds=TASK_S,
-            flow_history_days=KEPT_S / DAY_S,
         )
-        environment.prepare()
+        set_environment()
         with prefect(folder) as (server, api), local_cluster(settings):
             env = {
                 **os.environ,
@@ -180,8 +179,8 @@ def _report(
         f"Thirds: medians of {len(times)} samples, the first {SETTLE_S:g} s left out. Grew: by "
         "more than its kind may (memory 5 % and 8 MiB, files 3, keys 10 % and 10, Redis' data "
         "10 % and 1 MiB, Prefect's database 10 % and 0.5 MiB). Every process with those that it "
-        f"started. Prefect keeps ended flow runs and events for {KEPT_S:g} s here, by "
-        "`NIGHTGRID_FLOW_HISTORY_DAYS` and `PREFECT_SERVER_EVENTS_RETENTION_PERIOD`."
+        f"started. Prefect keeps events for {KEPT_S:g} s here, by "
+        "`PREFECT_SERVER_EVENTS_RETENTION_PERIOD`."
     )
     section.say("![Mixed load](../docs/pictures/soak.svg)")
     finish(section, to_results=options.write)

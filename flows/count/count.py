@@ -7,12 +7,11 @@ same call.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
-from nightgrid.archive.lake.faults import MissingFileError, NotInLakeError
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.flows.cluster import work_run
 from nightgrid.flows.count.attention import attention_of, contradictions_of
@@ -20,13 +19,12 @@ from nightgrid.flows.count.figures import figures_of_puzzles, figures_of_run
 from nightgrid.flows.count.planner import (
     PlannedCount,
     Planner,
-    finished_count,
     plan_count,
     planner_of,
 )
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings, asked_of, rests_on_others, run_name
-from nightgrid.flows.runs import SILENT, AsStep, StepsAhead, Watch, plain, stopped
+from nightgrid.flows.runs import SILENT, AsStep, InFlow, Watch, plain, stopped
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.driver.growing_run import read_progress
 from nightgrid.workers.driver.progress import Left, Progress, left_of
@@ -38,9 +36,6 @@ from nightgrid.workers.upkeep import tidy
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
-
-TRIES = 2
-"""How often a count is planned whose corpus or answers retention drops before they are reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,75 +65,35 @@ class OpenCount:
 
 
 def work_count(
-    settings: CountSettings, watch: Watch = SILENT, as_step: AsStep = plain
+    settings: CountSettings,
+    watch: Watch = SILENT,
+    *,
+    as_step: AsStep = plain,
+    in_flow: InFlow | None = None,
 ) -> CountReport:
     """Do the four steps and report them; a killed count is ended by the same call.
 
-    Raises TransientError when a later call may succeed, PermanentError when it will not, and
-    StoppedError when a signal asked this process to stop or the run is cancelled.
+    The corpus is brought and its plan begun first; if there is something to solve, the rest is run
+    by `in_flow`.
+
+    Raises TransientError if a later call may succeed, PermanentError if it will not, and
+    StoppedError if a signal asked this process to stop or the run is cancelled.
     """
+    begun_s = time.monotonic()
     with planner_of(settings) as planner:
-        return count_steps(settings, watch, as_step, planner, StepsAhead())
-
-
-def work_ahead(
-    settings: CountSettings,
-    ahead: StepsAhead,
-    watch: Watch,
-    planner: Planner,
-    on_work: Callable[[], None],
-) -> bool:
-    """Bring the corpus and begin to plan; tell whether there is anything to work.
-
-    Calls `on_work` as soon as there is some: a corpus that has to be made, a run that is not at its
-    end. A lake that fails counts as work: a flow engine may try again. Raises PermanentError for
-    what no count can be.
-    """
-
-    def on_slices(done: int, total: int) -> None:
-        on_work()
-        ahead.slices = (done, total)
-        watch.on_slices(done, total)
-
-    try:
-        corpus = ahead.work("corpus", bring_corpus)(
-            settings, _loading(planner, replace(watch, on_slices=on_slices))
-        )
-        if corpus.is_new or finished_count(settings, corpus) is None:
-            on_work()
-        planned = ahead.work("plan", plan_count)(settings, corpus, planner)
-    except (MissingFileError, TransientError):
-        on_work()
-        return True
-    return not planned.finished
-
-
-def count_steps(
-    settings: CountSettings, watch: Watch, as_step: AsStep, planner: Planner, ahead: StepsAhead
-) -> CountReport:
-    """Do what `work_count` does with this planner, beginning with what was done ahead."""
-    do = ahead.taken_over_by(as_step)
-    for left in reversed(range(TRIES)):
-        # Retention drops a corpus with the last of its results.
-        corpus = do("corpus", bring_corpus)(settings, _loading(planner, watch))
+        corpus = as_step("corpus", bring_corpus)(settings, _loading(planner, watch))
         watch.on_corpus(corpus)
-        try:
-            planned = do("plan", plan_count)(settings, corpus, planner)
-            report = do("solve", solve_count)(settings, corpus, planned, planner, watch)
-            whole = do("report", report_count)(settings, corpus, planned, report, ahead.begun_s)
-        except MissingFileError:
-            # Another count may have made the corpus anew since, so that it is whole again. What is
-            # missed a second time beside a whole corpus is lost, not dropped.
-            if not left and corpus.is_whole():
-                raise
-            continue
-        if whole is not None:
-            watch.on_report(whole)
-            return whole
-    raise TransientError(
-        "this corpus or its answers are dropped while it is counted; expected a retention of more "
-        "days. The same command works them"
-    )
+        planned = as_step("plan", plan_count)(settings, corpus, planner)
+
+        def rest(as_step: AsStep, watch: Watch) -> CountReport:
+            report = as_step("solve", solve_count)(settings, corpus, planned, planner, watch)
+            report = as_step("report", report_count)(settings, corpus, planned, report, begun_s)
+            watch.on_report(report)
+            return report
+
+        if in_flow is not None and not planned.finished:
+            return in_flow(rest)
+        return rest(as_step, watch)
 
 
 def _loading(planner: Planner, watch: Watch) -> Watch:
@@ -266,24 +221,23 @@ def report_count(
     planned: PlannedCount,
     report: CountReport,
     begun_s: float,
-) -> CountReport | None:
+) -> CountReport:
     """Complete the report of a count that began at `begun_s`, in monotonic seconds.
 
-    Figures are of all puzzles of the corpus, whichever runs their results are from. None: the lake
-    lacks results, or the run itself, since retention has dropped them meanwhile.
+    Figures are of all puzzles of the corpus, whichever runs their results are from. Raises
+    TransientError if retention has dropped results of the corpus meanwhile.
     """
     lake = settings.lake
-    try:
-        run, done = open_run(lake, planned.run_id), read_done(lake, planned.run_id)
-    except NotInLakeError:
-        return None
+    run, done = open_run(lake, planned.run_id), read_done(lake, planned.run_id)
     across = rests_on_others(run, done) or (planned.finished and _gave_up(done))
     if across:
         figures = figures_of_puzzles(lake, run.question, corpus.puzzle_ids())
     else:
         figures = figures_of_run(lake, done)
     if figures.jobs < run.job_count + run.answered_count:
-        return None
+        raise TransientError(
+            "answers of this corpus were dropped while it was counted; the same command works them"
+        )
     results = None if across or done is None else done["results"]
     if results is not None and not lake.exists(results):
         results = None  # merged with those of other runs

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from structlog.contextvars import bound_contextvars
@@ -21,7 +21,7 @@ from nightgrid.archive.results.read_once import reading_once
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.night.page import write_page
-from nightgrid.flows.night.planning import PlannedRun, open_run_path
+from nightgrid.flows.night.planning import PlannedRun
 from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.night.steps import (
@@ -35,15 +35,8 @@ from nightgrid.flows.night.steps import (
     ranks,
     solve,
 )
-from nightgrid.flows.runs import (
-    SILENT,
-    AsStep,
-    StepsAhead,
-    StoppedError,
-    Watch,
-    plain,
-)
-from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
+from nightgrid.flows.runs import SILENT, AsStep, InFlow, StoppedError, Watch, plain
+from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.lease import holding
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.processes import locked
@@ -54,21 +47,68 @@ log = get_logger("nightgrid.night")
 NIGHT_ID_CHARS = 12
 
 
-def work_night(night: NightSettings, watch: Watch = SILENT, as_step: AsStep = plain) -> NightReport:
+def work_night(
+    night: NightSettings,
+    watch: Watch = SILENT,
+    *,
+    as_step: AsStep = plain,
+    in_flow: InFlow | None = None,
+) -> NightReport:
     """Do the six steps of every game and report them; a killed night is ended by the same call.
 
     First all sources are fetched and all games planned, then all are solved one after the other
-    by the same workers: those of our own load no game but those that there is something to solve
-    of. A source that is missing, fails or gives nothing but payloads that cannot be read, and
-    whatever else goes wrong with one of several games, costs that game alone.
+    by the same workers: those of our own load only games that have something to solve. Once that
+    is known, the rest is run by `in_flow`, if there is work or a game failed. A source that is
+    missing, fails or gives only payloads that cannot be read, and whatever else goes wrong with
+    one of several games, costs that game alone.
 
-    Raises NightFailedError at the end when a game failed, StoppedError when a signal asked this
-    process to stop or a run is cancelled, TransientError while another process of this machine has
-    the lake's night, and whatever goes wrong with the only game of a night.
+    Raises NightFailedError at the end if a game failed, StoppedError if a signal asked this
+    process to stop or a run is cancelled, TransientError while another process has the lake's
+    night, and whatever goes wrong with the only game of a night.
     """
+    begun, name = time.monotonic(), uuid.uuid4().hex[:NIGHT_ID_CHARS]
     with night_alone(night):
         check_sources(night, watch)
-        return work_steps(night, watch, as_step, StepsAhead())
+        with (
+            bound_contextvars(night=name),
+            span("night", night=name),
+            decoding_once(),
+            reading_once(),
+        ):
+            games = [_GameWork(night, game, as_step) for game in night.games]
+            for work in games:
+                work.fetch()
+            new = [work.game.game for work in games if work.report.new_payloads]
+            if new:
+                watch.on_work(new)
+            for work in games:
+                work.plan()
+            loaded = [work.game.game for work in games if work.report.planned]
+            if loaded:
+                log.info("night begun", games=loaded)
+                watch.on_work(loaded)
+
+            def rest(as_step: AsStep, watch: Watch) -> NightReport:
+                with OwnWorkers(night, loaded) as workers:
+                    for work in games:
+                        work.finish(as_step, workers, watch)
+                        _log_end(work.report)
+                        watch.on_report(work.report)
+                tidy(night.lake, night.workers.runs_kept_days)
+                reports = tuple(work.report for work in games)
+                report = NightReport(games=reports, wall_seconds=time.monotonic() - begun)
+                if loaded:
+                    log.info(
+                        "night ended", seconds=round(report.wall_seconds, 3), failed=report.failed
+                    )
+                write_page(night, report, watch)
+                if report.failed:
+                    raise NightFailedError(report)
+                return report
+
+            if in_flow is not None and (loaded or any(work.report.failed for work in games)):
+                return in_flow(rest, has_work=bool(loaded))
+            return rest(as_step, watch)
 
 
 @contextmanager
@@ -89,49 +129,6 @@ def night_alone(night: NightSettings) -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ahead:
-    """What a night found before it began."""
-
-    work: bool
-    """Whether there is something to normalise, plan or solve."""
-    trouble: bool = False
-    """Whether a source or a game failed."""
-
-
-def work_ahead(
-    night: NightSettings, ahead: StepsAhead, watch: Watch, on_work: Callable[[], None]
-) -> Ahead:
-    """Check and fetch the sources and look for work.
-
-    Calls `on_work` as soon as there is some: a run that an earlier night has begun, a payload that
-    the lake does not have, a job without an answer. A lake that fails counts as work: a flow engine
-    may try again. Where nothing was fetched, normalising and planning are worked ahead, too.
-
-    Raises PermanentError when the source of the only game is none.
-    """
-    check_sources(night, watch)
-    games = [_GameWork(night, game, ahead.work) for game in night.games]
-    try:
-        if any(_is_begun(night, game) for game in night.games):
-            on_work()
-        for work in games:
-            work.fetch(on_work)
-        news = [work.game.game for work in games if work.report.new_payloads]
-        if news:
-            watch.on_work(news)
-            return Ahead(work=True)
-        for work in games:
-            work.plan()
-    except TransientError:
-        on_work()
-        return Ahead(work=True)
-    return Ahead(
-        work=any(work.report.planned for work in games),
-        trouble=any(work.report.failed for work in games),
-    )
-
-
 def check_sources(night: NightSettings, watch: Watch = SILENT) -> None:
     """Look whether every source is one, and tell at once of those that are none.
 
@@ -144,46 +141,6 @@ def check_sources(night: NightSettings, watch: Watch = SILENT) -> None:
             if len(night.games) == 1:
                 raise
             watch.on_trouble(game.game, str(error))
-
-
-def work_steps(
-    night: NightSettings, watch: Watch, as_step: AsStep, ahead: StepsAhead
-) -> NightReport:
-    """Do what `work_night` does, in a night that is held, beginning with what was done ahead.
-
-    Every night comes through here, whatever started it, and leaves its report for people.
-    """
-    name = uuid.uuid4().hex[:NIGHT_ID_CHARS]
-    with bound_contextvars(night=name), span("night", night=name), decoding_once():
-        figures = _worked(night, watch, ahead.taken_over_by(as_step), ahead)
-        write_page(night, figures, watch)
-    if figures.failed:
-        raise NightFailedError(figures)
-    return figures
-
-
-def _worked(night: NightSettings, watch: Watch, do: AsStep, ahead: StepsAhead) -> NightReport:
-    games = [_GameWork(night, game, do, ahead.seconds(game.game)) for game in night.games]
-    for work in games:
-        work.fetch()
-    with reading_once():
-        for work in games:
-            work.plan()
-        loaded = [work.game.game for work in games if work.report.planned]
-        if loaded:
-            log.info("night begun", games=loaded)
-            watch.on_work(loaded)
-        with OwnWorkers(night, loaded) as workers:
-            for work in games:
-                work.finish(workers, watch)
-                _log_end(work.report)
-                watch.on_report(work.report)
-    tidy(night.lake, night.workers.runs_kept_days)
-    reports = tuple(work.report for work in games)
-    figures = NightReport(games=reports, wall_seconds=time.monotonic() - ahead.begun_s)
-    if loaded:
-        log.info("night ended", seconds=round(figures.wall_seconds, 3), failed=figures.failed)
-    return figures
 
 
 def _log_end(report: GameReport) -> None:
@@ -210,9 +167,7 @@ def _log_end(report: GameReport) -> None:
 class _GameWork:
     """The steps of one game of a night, and its report as far as they have come."""
 
-    def __init__(
-        self, night: NightSettings, game: NightGame, as_step: AsStep, seconds: float = 0.0
-    ) -> None:
+    def __init__(self, night: NightSettings, game: NightGame, as_step: AsStep) -> None:
         self.game = game
         self.report = GameReport(
             game=game.game, ask=", ".join(map(str, game.asks)), lake=night.workers.lake
@@ -220,14 +175,13 @@ class _GameWork:
         self._night = night
         self._as_step = as_step
         self._planned: list[PlannedRun] | None = None
-        self._seconds = seconds
+        self._seconds = 0.0
 
-    def fetch(self, on_new: Callable[[], None] | None = None) -> None:
+    def fetch(self) -> None:
         """Fetch; without a source, go on with what the lake has."""
-        night, game, do = self._night, self.game, self._as_step
-        more = () if on_new is None else (on_new,)
+        do = self._as_step
         with self._timed(), self._spared("source_trouble", source_failed=True):
-            self.report = do("fetch", fetch)(night, game, self.report, *more)
+            self.report = do("fetch", fetch)(self._night, self.game, self.report)
 
     def plan(self) -> None:
         """Normalise and plan."""
@@ -236,6 +190,22 @@ class _GameWork:
             self.report = do("normalise", normalise)(night, game, self.report)
             self.report, self._planned = do("plan", plan)(night, game, self.report)
 
+    def finish(self, do: AsStep, workers: OwnWorkers, watch: Watch) -> None:
+        """Solve, aggregate and file the report; if the game has failed, only file it."""
+        night, game = self._night, self.game
+        with self._timed():
+            if self._planned is not None:
+                with self._spared("failure"):
+                    self.report = do("solve", solve)(
+                        night, game, self._planned, self.report, workers, watch
+                    )
+                    self.report = do("aggregate", aggregate)(night, game, self.report)
+                    if ranks(night, game, self.report):
+                        self.report = do("rank", rank)(night, game, self.report, workers)
+        self.report = replace(self.report, wall_seconds=self._seconds)
+        with self._spared("failure", "not filed: "):
+            do("report", file_report)(night, game, self.report)
+
     @contextmanager
     def _timed(self) -> Iterator[None]:
         begun = time.monotonic()
@@ -243,22 +213,6 @@ class _GameWork:
             yield
         finally:
             self._seconds += time.monotonic() - begun
-
-    def finish(self, workers: OwnWorkers, watch: Watch) -> None:
-        """Solve, aggregate and file the report; where the game has failed, only file it."""
-        begun = time.monotonic() - self._seconds
-        night, game, do = self._night, self.game, self._as_step
-        if self._planned is not None:
-            with self._spared("failure"):
-                self.report = do("solve", solve)(
-                    night, game, self._planned, self.report, workers, watch
-                )
-                self.report = do("aggregate", aggregate)(night, game, self.report)
-                if ranks(night, game, self.report):
-                    self.report = do("rank", rank)(night, game, self.report, workers)
-        self.report = replace(self.report, wall_seconds=time.monotonic() - begun)
-        with self._spared("failure", "not filed: "):
-            do("report", file_report)(night, game, self.report)
 
     @contextmanager
     def _spared(self, field: str, what: str = "", **more: bool) -> Iterator[None]:
@@ -275,8 +229,3 @@ class _GameWork:
             told = "; ".join(filter(None, (getattr(self.report, field), why)))
             changes: dict[str, Any] = {field: told, **more}
             self.report = replace(self.report, **changes)
-
-
-def _is_begun(night: NightSettings, game: NightGame) -> bool:
-    """Tell whether the lake has the note of a run that an earlier night has begun."""
-    return any(night.lake.exists(open_run_path(game.game, ask)) for ask in game.asks)

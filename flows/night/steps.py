@@ -47,10 +47,7 @@ from nightgrid.flows.night.planning import (
 )
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
-from nightgrid.flows.runs import (
-    Watch,
-    ignore,
-)
+from nightgrid.flows.runs import Watch
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.lease import check_held
@@ -66,16 +63,10 @@ def report_path(game: str) -> str:
     return f"gold/nightly-{game}.json"
 
 
-def fetch(
-    night: NightSettings,
-    game: NightGame,
-    report: GameReport,
-    on_new: Callable[[], None] = ignore,
-) -> GameReport:
+def fetch(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
     """Store the payloads that are new. A date that fails is reported and does not stop the night.
 
-    `on_new` is called at the first payload that is new. Raises PermanentError for a source that is
-    none.
+    Raises PermanentError for a source that is none.
     """
     source = open_source(game.source, game=game.game, redirect_hosts=game.redirect_hosts)
     try:
@@ -89,7 +80,6 @@ def fetch(
                 first=game.since,
                 last=game.until,
                 refresh_days=game.refresh_days,
-                on_new=on_new,
             ),
         )
         beside = source.skipped()

@@ -1,1 +1,1 @@
-"""Prefect around the night and the count: tasks, artifacts, environment."""
+"""Prefect around nights and counts: flows, the schedule, and the server that keeps them."""

@@ -47,6 +47,12 @@ COMMANDS = (
         "nightly --source archive/pips --lake lake",
     ),
     Command(
+        "schedule",
+        "schedule",
+        "Serve nights on a schedule that Prefect keeps.",
+        "schedule --source archive/pips --lake lake --cron '15 3 * * *'",
+    ),
+    Command(
         "counting.count",
         "count",
         "Count a corpus of puzzles, from a hundred to a million.",

@@ -47,7 +47,7 @@ from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.flows.night.report import GameReport
-    from nightgrid.flows.night.settings import NightSettings
+    from nightgrid.flows.night.settings import NightGame, NightSettings
 
 COUNTS = "counts by date"
 """What reports call the table that people look at first."""
@@ -55,18 +55,60 @@ MAX_FAILURES_SHOWN = 10
 """Dates that could not be fetched are named one by one up to this number."""
 
 
+Sources = Annotated[
+    list[str],
+    typer.Option(
+        "--source",
+        metavar="[GAME=]FOLDER|URL",
+        help="A folder of DATE.json payloads, or the base URL of an HTTP archive. For several "
+        "games in one night: a folder with a sub-folder for each that is named after it, or "
+        "one --source GAME=FOLDER|URL for each.",
+    ),
+]
+RefreshDays = Annotated[
+    int | None,
+    typer.Option(
+        "--refresh-days",
+        min=0,
+        metavar="N",
+        help="Ask again for the last N days, because published puzzles change. Default: 14.",
+    ),
+]
+SourceGame = Annotated[
+    str | None,
+    typer.Option(
+        "--game",
+        metavar="GAME",
+        autocompletion=offer(GAMES),
+        help=f"{one_of(GAMES)}: the game of a --source that names none. Default: those that "
+        f"the source has sub-folders of, else {DEFAULT_GAME}.",
+    ),
+]
+RedirectHosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--redirect-host",
+        metavar="HOST[:PORT]",
+        help="A host to which a URL may redirect, beside its own; may be given several times. "
+        "No redirect of a public server is followed into this network.",
+    ),
+]
+Asks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ask",
+        metavar="ASK",
+        autocompletion=offer(ASKS),
+        help="count, first, all, all(LIMIT) or, for words, best(K); may be given several "
+        "times. Default: count; for words best(10), which counts as well.",
+    ),
+]
+
+
 @with_game_rules
 def nightly(
     *,
-    source: Annotated[
-        list[str],
-        typer.Option(
-            metavar="[GAME=]FOLDER|URL",
-            help="A folder of DATE.json payloads, or the base URL of an HTTP archive. For several "
-            "games in one night: a folder with a sub-folder for each that is named after it, or "
-            "one --source GAME=FOLDER|URL for each.",
-        ),
-    ],
+    source: Sources,
     lake: LakeOption = None,
     from_: Annotated[
         str | None,
@@ -75,40 +117,10 @@ def nightly(
     to: Annotated[
         str | None, typer.Option(metavar="DATE", help="Last date. Default: all the source has.")
     ] = None,
-    refresh_days: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Ask again for the last N days, because published puzzles change. Default: 14.",
-        ),
-    ] = None,
-    game: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GAME",
-            autocompletion=offer(GAMES),
-            help=f"{one_of(GAMES)}: the game of a --source that names none. Default: those that "
-            f"the source has sub-folders of, else {DEFAULT_GAME}.",
-        ),
-    ] = None,
-    redirect_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="HOST[:PORT]",
-            help="A host to which a URL may redirect, beside its own; may be given several times. "
-            "No redirect of a public server is followed into this network.",
-        ),
-    ] = None,
-    ask: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ASK",
-            autocompletion=offer(ASKS),
-            help="count, first, all, all(LIMIT) or, for words, best(K); may be given several "
-            "times. Default: count; for words best(10), which counts as well.",
-        ),
-    ] = None,
+    refresh_days: RefreshDays = None,
+    game: SourceGame = None,
+    redirect_host: RedirectHosts = None,
+    ask: Asks = None,
     rules: GameRules,
     rank: Annotated[
         bool,
@@ -141,40 +153,24 @@ def nightly(
     quarantine of a game, or a puzzle is poison, 3 bad input. What a night has told the next one
     does not tell again, but for poison: such a puzzle has no answer until --retry poison finds one.
     """
-    from nightgrid.flows.night.settings import NightGame, NightSettings, beside_games, night_sources
-
-    check_game(game)
-    places = night_sources(source, game)
-    rules.check()
-    for name in places:
-        service_plug(name).check_night(rules.said)
     since, until = date_range(from_, to)
-    common: dict[str, Any] = {} if refresh_days is None else {"refresh_days": refresh_days}
-    games = [
-        NightGame(
-            source=address,
-            game=name,
-            asks=tuple(map(Ask.parse, ask or ())),
-            rules=own.rules(name),
-            lexicon=own.lexicon,
-            since=since,
-            until=until,
-            redirect_hosts=tuple(redirect_host or ()),
-            **common,
-        )
-        for (name, address), own in zip(places.items(), rules.among(list(places)), strict=True)
-    ]
+    games = night_games(
+        source,
+        game,
+        rules,
+        ask,
+        since=since,
+        until=until,
+        refresh_days=refresh_days,
+        redirect_hosts=tuple(redirect_host or ()),
+    )
+    from nightgrid.flows.night.settings import NightSettings
+
     night = NightSettings(
-        games=tuple(games),
+        games=games,
         retry=retry,
         **run_options(lake, workers, inline=inline, split=split, rank=rank),
     )
-
-    for text in source:
-        if beside := beside_games(text):
-            first = ", ".join(beside[:3]) + (", …" if len(beside) > 3 else "")
-            what = plural(len(beside), "name")
-            note(f"{what} in {text} skipped ({first}); expected folders {one_of(GAMES)}")
 
     reports: list[GameReport] = []
 
@@ -189,6 +185,43 @@ def nightly(
     if not json:
         _say_rest(reports, verbose=verbose)
     return code
+
+
+def night_games(
+    sources: Sequence[str],
+    game: str | None,
+    rules: GameRules,
+    asks: Sequence[str] | None,
+    **others: Any,
+) -> tuple[NightGame, ...]:
+    """Read the games of a night from its options; name what is skipped in folders of games.
+
+    Raises PermanentError for what no night can have.
+    """
+    from nightgrid.flows.night.settings import NightGame, beside_games, night_sources
+
+    check_game(game)
+    places = night_sources(sources, game)
+    rules.check()
+    for name in places:
+        service_plug(name).check_night(rules.said)
+    for text in sources:
+        if beside := beside_games(text):
+            first = ", ".join(beside[:3]) + (", …" if len(beside) > 3 else "")
+            what = plural(len(beside), "name")
+            note(f"{what} in {text} skipped ({first}); expected folders {one_of(GAMES)}")
+    given = {name: value for name, value in others.items() if value is not None}
+    return tuple(
+        NightGame(
+            source=address,
+            game=name,
+            asks=tuple(map(Ask.parse, asks or ())),
+            rules=own.rules(name),
+            lexicon=own.lexicon,
+            **given,
+        )
+        for (name, address), own in zip(places.items(), rules.among(list(places)), strict=True)
+    )
 
 
 def _say_rest(reports: Sequence[GameReport], *, verbose: bool) -> None:

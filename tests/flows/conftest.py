@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from nightgrid.flows.night.settings import NightGame, NightSettings
-from nightgrid.flows.prefect import environment
+from nightgrid.flows.prefect import server
 from nightgrid.workers.settings import Settings
 
 # Some tests here import Prefect; it reads its environment once.
-environment.prepare()
+server.set_environment()
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "service" / "sample" / "pips"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,13 +15,12 @@ from typing import Any
 import pytest
 
 from nightgrid.archive.lake.json_files import read_json
-from nightgrid.flows.count.count import count_steps
 from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.night import steps
-from nightgrid.flows.night.night import work_night, work_steps
+from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import NightFailedError
 from nightgrid.flows.night.settings import NightGame, NightSettings
-from nightgrid.flows.prefect import environment, preload
+from nightgrid.flows.prefect import server
 from nightgrid.flows.runs import StoppedError, Watch
 from nightgrid.flows.start import run_count, run_night
 from nightgrid.solvers.errors import PermanentError, TransientError
@@ -39,14 +36,6 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Stand for Prefect; gives what was done, in order."""
     done: list[str] = []
 
-    class Coming(preload.Preload):
-        def begin(self) -> None:
-            if "begun" not in done:
-                done.append("begun")
-
-        def ready(self) -> None:
-            done.append("ready")
-
     def tell(name: str, step: Any) -> Any:
         def run(*args: Any) -> Any:
             done.append(name)
@@ -54,55 +43,61 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return run
 
-    monkeypatch.setattr("nightgrid.flows.start.Preload", Coming)
-    monkeypatch.setattr(environment, "available", lambda: True)
-    monkeypatch.setitem(
-        sys.modules,
-        "nightgrid.flows.prefect.tasks",
-        SimpleNamespace(
-            run_night_flow=lambda night, watch, ahead: work_steps(night, watch, tell, ahead),
-            run_count_flow=lambda settings, watch, planner, ahead: count_steps(
-                settings, watch, tell, planner, ahead
-            ),
-        ),
-    )
+    monkeypatch.setattr(server, "is_installed", lambda: True)
+    monkeypatch.setattr(server, "check_named_server", server.is_named)
+    monkeypatch.setattr(server, "start_temporary_server", lambda: done.append("server"))
+    flows = SimpleNamespace(run_in_flow=lambda name, shown, watch, rest: rest(tell, watch))
+    monkeypatch.setitem(sys.modules, "nightgrid.flows.prefect.flows", flows)
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     return done
 
 
-STEPS = ["fetch", "normalise", "plan", "solve", "aggregate", "report"]
+STEPS = ["solve", "aggregate", "report"]
 
 
-def test_prefect_comes_while_sources_are_fetched_and_an_idle_night_goes_without(
-    engine: list[str], source: Callable[[int], Path], night: Night, monkeypatch: Any
+def test_prefect_comes_once_there_is_work_and_an_idle_night_goes_without(
+    engine: list[str], source: Callable[[int], Path], night: Night
 ):
     settings = night(source(2))
-    real = steps.fetching.fetch
-
-    def fetch(*args: Any, **kwargs: Any) -> Any:
-        engine.append("asked")
-        found = real(*args, **kwargs)
-        engine.append("fetched")
-        return found
-
-    monkeypatch.setattr(steps.fetching, "fetch", fetch)
     worked: list[Any] = []
     watch = Watch(on_work=worked.append)
-    (first,) = run_night(settings, watch, prefect=True).games
-    assert engine == ["asked", "begun", "fetched", "ready", *STEPS]
+    (first,) = run_night(settings, watch).games
+    assert engine == ["server", *STEPS]
     assert (first.new_payloads, first.solved) == (2, 6)
     assert worked == [["pips"], ["pips"]], "kernels are made ready before a plan"
 
     engine.clear()
     worked.clear()
-    (idle,) = run_night(settings, watch, prefect=True).games
-    assert engine == ["asked", "fetched"]
+    (idle,) = run_night(settings, watch).games
+    assert engine == []
     assert worked == []
     plain_report = run_one(settings)
     assert replace(idle, wall_seconds=0.0) == replace(plain_report, wall_seconds=0.0)
     filed = read_json(settings.lake, steps.report_path("pips"))
     assert filed is not None
     assert filed["already_known"] == 6
+
+
+def test_a_night_goes_on_without_prefect_if_its_temporary_server_does_not_start(
+    engine: list[str],
+    source: Callable[[int], Path],
+    night: Night,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def fail() -> None:
+        raise server.NotStartedError("Prefect's temporary server did not start within 30 s")
+
+    monkeypatch.setattr(server, "start_temporary_server", fail)
+    told: list[str] = []
+    settings = night(source(1))
+    with pytest.raises(TransientError, match="did not start within 30 s"):
+        run_night(settings, prefect=True)
+    (report,) = run_night(settings, Watch(on_note=told.append)).games
+    assert (report.resumed, report.solved) == (True, 3)
+    assert told == [
+        "Prefect's temporary server did not start within 30 s; going on without Prefect"
+    ]
+    assert engine == []
 
 
 def test_work_that_an_earlier_night_has_left_is_done_under_prefect(
@@ -121,7 +116,7 @@ def test_work_that_an_earlier_night_has_left_is_done_under_prefect(
 
     (report,) = run_night(settings, prefect=True).games
 
-    assert engine == ["begun", "ready", *STEPS]
+    assert engine == ["server", *STEPS]
     assert (report.resumed, report.solved, report.new_payloads) == (True, 3, 0)
 
 
@@ -158,43 +153,26 @@ def test_of_several_games_a_missing_source_is_told_first_and_fails_its_game_alon
     assert caught.value.report.of("pips").solved == 3
     assert [line.partition(":")[0] for line in told] == ["tiles", "pips", "tiles"]
     assert "is not a folder" in told[0]
-    assert engine[:2] == ["begun", "ready"]
+    assert engine[:2] == ["server", "solve"]
 
 
-@pytest.mark.parametrize("server", [False, True])
+@pytest.mark.parametrize("named", [False, True])
 def test_an_idle_night_whose_source_failed_is_a_flow_run_where_a_server_keeps_it(
     engine: list[str],
     source: Callable[[int], Path],
     night: Night,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    server: bool,
+    named: bool,
 ):
-    if server:
+    if named:
         monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
     settings = night(source(1))
     run_one(settings)
     missing = NightGame(source=str(tmp_path / "nowhere"), game="tiles")
     with pytest.raises(NightFailedError):
         run_night(replace(settings, games=(*settings.games, missing)), prefect=True)
-    assert ("ready" in engine) == server
-
-
-def test_a_lake_that_fails_ahead_fails_the_step_once_which_may_be_tried_again(
-    engine: list[str], source: Callable[[int], Path], night: Night, monkeypatch: Any
-):
-    failures = [TransientError("the lake is away")]
-    real = steps.fetching.fetch
-
-    def fetch(*args: Any, **kwargs: Any) -> Any:
-        if failures:
-            raise failures.pop()
-        return real(*args, **kwargs)
-
-    monkeypatch.setattr(steps.fetching, "fetch", fetch)
-    with pytest.raises(TransientError, match="the lake is away"):
-        run_night(night(source(1)), prefect=True)
-    assert engine == ["begun", "ready", "fetch"]
+    assert engine == ([*STEPS, *STEPS] if named else [])
 
 
 def test_sigterm_stops_a_night_before_it_has_begun(
@@ -217,7 +195,7 @@ def test_a_count_with_nothing_to_do_goes_without_prefect_and_without_a_planner(
     slices: list[tuple[int, int]] = []
     watch = Watch(on_slices=lambda *told: slices.append(told))
     first = run_count(settings, watch, prefect=True)
-    assert engine == ["begun", "ready", "corpus", "plan", "solve", "report"]
+    assert engine == ["server", "solve", "report"]
     assert (first.planned, first.figures.statuses) == (20, {"solved": 20})
     assert slices[-1] == (1, 1)
 
@@ -238,51 +216,6 @@ def test_what_no_count_can_be_is_told_before_anything_begins(engine: list[str], 
     assert engine == []
 
 
-def test_ctrl_c_while_prefect_comes_ends_its_server_before_it_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    stopped, served = threading.Event(), threading.Event()
-
-    def start(coming: preload.Preload) -> None:
-        coming._server = SimpleNamespace(stop=stopped.set)
-        os.kill(os.getpid(), signal.SIGINT)
-        if stopped.wait(60):
-            served.set()
-
-    monkeypatch.setattr(preload.Preload, "_start", start)
-    with pytest.raises(KeyboardInterrupt), preload.Preload() as coming:
-        coming.ready()
-    assert stopped.is_set()
-    assert served.is_set(), "its thread has ended, too"
-
-
-def test_ctrl_c_of_a_terminal_does_not_reach_the_temporary_server(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    import prefect.server.api.server
-    from prefect.settings import PREFECT_API_URL, temporary_settings
-
-    deaf: list[str] = []
-    code = "import signal as s; print(s.SIGINT in s.pthread_sigmask(s.SIG_BLOCK, ()))"
-
-    class Server:
-        def start(self) -> None:
-            done = subprocess.run(
-                [sys.executable, "-c", code],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            deaf.append(done.stdout.strip())
-
-    monkeypatch.setattr(prefect.server.api.server, "SubprocessASGIServer", Server)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    with temporary_settings(restore_defaults={PREFECT_API_URL}):
-        preload.Preload()._start()
-    assert deaf == ["True"]
-    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
-
-
 def test_the_wait_for_prefect_is_told(
     engine: list[str], source: Callable[[int], Path], night: Night
 ):
@@ -293,5 +226,5 @@ def test_the_wait_for_prefect_is_told(
         engine.append("awaited")
 
     run_night(night(source(1)), Watch(waiting=waiting), prefect=True)
-    told = "Prefect's temporary server is coming up; --no-prefect does without"
-    assert engine == ["begun", told, "ready", "awaited", *STEPS]
+    told = "Prefect's temporary server is starting; --no-prefect does without"
+    assert engine == [told, "server", "awaited", *STEPS]

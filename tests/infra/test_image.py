@@ -29,8 +29,8 @@ def test_the_image_is_built_and_names_its_version(image: Image):
     doctor = image.run([*image.entry, "doctor"])
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
     # Each program that Compose and Kubernetes start in the image.
-    deploy = ["python", "-m", "nightgrid.flows.prefect.deploy", "--help"]
-    for words in (["prefect", "--version"], deploy):
+    schedule = [*image.entry, "schedule", "--help"]
+    for words in (["prefect", "--version"], schedule):
         done = image.run(words)
         assert done.returncode == 0, done.stderr
     # With the extra `trace`, which NIGHTGRID_TRACE_URL wants.

@@ -216,7 +216,11 @@ def test_long_running_pods_are_probed_and_have_time_to_hand_back(one: Object):
     for container in spec["containers"]:
         if one["kind"] == "CronJob":
             continue
-        assert {"startupProbe", "livenessProbe", "readinessProbe"} <= set(container)
+        probes = {"startupProbe", "livenessProbe", "readinessProbe"}
+        if container["name"] == "nights":
+            # Ready while Prefect answers; without Prefect a night in progress goes on.
+            probes = {"readinessProbe"}
+        assert probes == {name for name in container if name.endswith("Probe")}
         if container["name"] in ("batch", "interactive", "keeper"):
             stop_s = int(settings["NIGHTGRID_STOP_SECONDS"])
             assert int(settings["NIGHTGRID_SOFT_SHUTDOWN_SECONDS"]) < stop_s

@@ -305,7 +305,6 @@ PROGRAMS = (
     ("-m", "nightgrid.workers.ondemand.keeper"),
     ("-m", "nightgrid.workers.cluster.supervisor"),
     ("-m", "celery", "--app", "nightgrid.workers.app", "worker"),
-    ("-m", "nightgrid.flows.prefect.deploy", "--source", "."),
 )
 
 

@@ -1,9 +1,8 @@
-"""Heartbeats of a supervisor, its keeper and a schedule: files for probes, and systemd.
+"""Heartbeats of a supervisor and its keeper: files for probes, and systemd.
 
 `live`: the supervisor goes round, and so does its keeper. `ready`: in addition each of its
 processes runs, each worker was heard by the server a moment ago and refuses nothing, and the keeper
-has looked at the lake. `nights-live` and `nights-ready` are those of the process that keeps the
-schedule of nights. A file is touched while that is so.
+has looked at the lake. A file is touched while that is so.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from pathlib import Path
 
 LIVE, READY = "live", "ready"
 KEEPER_LIVE, KEEPER_READY = "keeper-live", "keeper-ready"
-NIGHTS_LIVE, NIGHTS_READY = "nights-live", "nights-ready"
 NOT_READY = "not-ready"
 """The file that says why a supervisor is not ready."""
 FOLDER = "beats"
@@ -29,8 +27,6 @@ FRESH_S = {
     NOT_READY: 30.0,
     KEEPER_LIVE: 300.0,
     KEEPER_READY: 60.0,
-    NIGHTS_LIVE: 30.0,
-    NIGHTS_READY: 60.0,
 }
 """How old each may be. One round of a keeper takes as long as the lake takes to list its jobs."""
 

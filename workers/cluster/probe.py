@@ -1,8 +1,8 @@
 """Check that the workers of this host make progress: `python -m nightgrid.workers.cluster.probe`.
 
 `... probe live` fails where a restart would help, `... probe ready` while they take no work
-(`heartbeats` says when); `nights-live` and `nights-ready` are about the schedule of nights. It asks
-neither lake nor server, and imports nothing that takes time: it may run every few seconds.
+(`heartbeats` says when). It asks neither lake nor server, and imports nothing that takes time: it
+may run every few seconds.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from pathlib import Path
 from nightgrid.workers.cluster.heartbeats import (
     FRESH_S,
     LIVE,
-    NIGHTS_LIVE,
-    NIGHTS_READY,
     READY,
     age_s,
     is_fresh,
@@ -26,8 +24,6 @@ NOT_SO = {
     LIVE: "the supervisor or its keeper does not go round",
     READY: "a process is missing, a worker is not heard or refuses work, or the lake does not "
     "answer the keeper",
-    NIGHTS_LIVE: "the process that keeps the schedule does not go round",
-    NIGHTS_READY: "Prefect's server has given no answer about nights that are due",
 }
 
 

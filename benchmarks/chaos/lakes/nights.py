@@ -23,10 +23,10 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.night import night as nightly
-from nightgrid.flows.night.night import night_alone, work_night, work_steps
+from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
-from nightgrid.flows.runs import SILENT, StepsAhead, plain
+from nightgrid.flows.runs import Watch
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.pips.generate.generator import generate, to_payload
 from nightgrid.solvers.pips.generate.mix import PRESETS
@@ -161,10 +161,16 @@ def two_hosts(field: Field, folder: Path) -> Found:
     lake = folder / "lake"
     one = night_of(lake, one_day(folder, "one", [0, 1]), host="one")
     other = one_day(folder, "other", [0, 2])
-    with night_alone(one):
+    refused = said = None
+
+    def begin_another(_: object) -> None:
+        nonlocal refused, said
         refused = start_night(lake, other, "other")
         _, said = refused.communicate(timeout=NIGHT_S)
-        work_steps(one, SILENT, plain, StepsAhead())
+
+    work_night(one, Watch(on_report=begin_another))
+    assert refused is not None
+    assert said is not None
     after = start_night(lake, other, "other")
     after.communicate(timeout=NIGHT_S)
     found = field.after_night(Lake.open(str(lake)), 1)

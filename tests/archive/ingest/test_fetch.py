@@ -326,25 +326,6 @@ def test_a_source_is_told_how_many_dates_may_be_left_to_ask_for(
     assert endpoint.left == [5, 4, 3, 2, 1]
 
 
-def test_the_first_new_payload_is_told_at_once_and_no_later_one(
-    lake: Lake, endpoint: Endpoint, now: Now
-) -> None:
-    asked_when_told: list[int] = []
-    for number in (2, 3, 5):
-        endpoint.gives(day(number), b"x")
-
-    def ask() -> None:
-        def on_new() -> None:
-            asked_when_told.append(len(endpoint.asked))
-
-        fetch(lake, endpoint, first=day(1), last=day(5), now=now, on_new=on_new)
-
-    ask()
-    assert asked_when_told == [2]
-    ask()
-    assert asked_when_told == [2], "nothing was new"
-
-
 def test_a_source_that_asks_for_a_long_pause_gets_it(
     lake: Lake, endpoint: Endpoint, now: Now
 ) -> None:

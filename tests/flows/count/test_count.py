@@ -175,7 +175,7 @@ def test_a_count_that_was_killed_is_ended_by_the_same_call(settings: Count, step
             raise Killed
 
     with pytest.raises(Killed):
-        work_count(settings(), Watch(on_progress=die_on_the_way), deadly)
+        work_count(settings(), Watch(on_progress=die_on_the_way), as_step=deadly)
     report = run(settings())
     assert report.resumed == (step != "plan")
     assert report.chunks_found == (3 if step == "solving" else 0)
@@ -255,55 +255,6 @@ def test_generated_boards_of_letters_take_the_default_words():
     settings = CountSettings(corpus=spec, workers=Settings(lake="lake"))
     game = asked_of(settings, SimpleNamespace(name=spec, game="letterboxed", lake=None)).game
     assert game.lexicon_id == default_lexicon().lexicon_id
-
-
-def test_an_error_in_one_sentence_has_no_traceback_under_prefect(
-    caplog: pytest.LogCaptureFixture,
-):
-    import logging
-
-    from nightgrid.flows.prefect import environment
-
-    environment.prepare()
-    log = logging.getLogger("prefect.flow_runs")
-    for error in (StoppedError("stopped run x"), ValueError("a fault")):
-        record = log.makeRecord(
-            log.name, logging.ERROR, __file__, 1, "%r", (error,), (type(error), error, None)
-        )
-        assert log.filter(record)
-        assert (record.exc_info is None) == isinstance(error, StoppedError)
-
-
-@pytest.mark.parametrize("level", [None, "INFO"])
-@pytest.mark.parametrize("name", ["prefect.flow_runs", "prefect.task_runs"])
-def test_an_error_that_a_count_says_itself_is_not_said_by_prefect_beside_it(
-    monkeypatch: pytest.MonkeyPatch, level: str | None, name: str
-):
-    import logging
-
-    from prefect.logging.handlers import PrefectConsoleHandler
-
-    from nightgrid.flows.prefect import environment
-
-    monkeypatch.delenv(environment.LEVEL_VARIABLE, raising=False)
-    if level is not None:
-        monkeypatch.setenv(environment.LEVEL_VARIABLE, level)
-    console = PrefectConsoleHandler()
-    monkeypatch.setattr(logging.getLogger(), "handlers", [console])
-    environment.prepare()
-    environment.say_errors_once()
-    log = logging.getLogger(name)
-    for error in (StoppedError("stopped run x"), ValueError("a fault")):
-        record = log.makeRecord(
-            log.name, logging.ERROR, __file__, 1, "%r", (error,), (type(error), error, None)
-        )
-        log.filter(record)
-        ours = isinstance(error, StoppedError) and name == "prefect.flow_runs" and level is None
-        assert bool(console.filter(record)) is not ours
-    environment.say_no_more()
-    assert bool(console.filter(record)) is (level is not None)
-    environment.say_errors_once()
-    assert console.filter(record)
 
 
 @pytest.mark.long(

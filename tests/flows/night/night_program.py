@@ -62,7 +62,7 @@ def main() -> None:
     watch = Watch(on_progress=on_progress)
     try:
         if options.kill and options.kill != "solving":
-            report = work_night(settings, watch, deadly)
+            report = work_night(settings, watch, as_step=deadly)
         else:
             prefect = True if options.prefect else None if options.without_prefect else False
             report = run_night(settings, watch, prefect=prefect)

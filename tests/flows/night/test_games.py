@@ -216,16 +216,14 @@ def test_what_a_game_does_not_answer_is_refused_before_the_night(game: str, ask:
         NightGame(source="x", game=game, asks=(Ask.parse(ask),))
 
 
-def test_a_scheduled_night_waits_for_no_other(three: Three, tmp_path: Path) -> None:
-    tasks = pytest.importorskip("nightgrid.flows.prefect.tasks")
+def test_a_night_waits_for_no_other(three: Three, tmp_path: Path) -> None:
     night = three(str(tmp_path / "none"))
     seen = []
 
     def begin_another(_: object) -> None:
         for games in (night.games, night.games[:1]):
-            other = dataclasses.replace(night, games=games)
             with pytest.raises(TransientError, match="another night is at work"):
-                tasks.nightly_flow.fn(**tasks.night_parameters(other))
+                work_night(dataclasses.replace(night, games=games))
             seen.append(games)
 
     with pytest.raises(NightFailedError):

@@ -15,7 +15,7 @@ from nightgrid.flows.night.settings import (
     beside_games,
     night_sources,
 )
-from nightgrid.flows.prefect import environment
+from nightgrid.flows.prefect import server
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
@@ -84,15 +84,14 @@ def test_no_worker_serves_a_server_that_is_not_there(tmp_path):
 
 
 def test_prefect_is_told_to_be_silent_but_the_user_has_the_last_word(monkeypatch):
-    for name in environment._QUIET:
+    for name in server._QUIET:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PREFECT_RESULTS_DEFAULT_SERIALIZER", "compressed/json")
 
-    environment.prepare()
+    server.set_environment()
 
     assert os.environ["DO_NOT_TRACK"] == "1"
     assert os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"
-    assert os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"] == "120"
     assert os.environ["PREFECT_RESULTS_DEFAULT_SERIALIZER"] == "compressed/json"
 
 

@@ -1,0 +1,65 @@
+"""`nightgrid schedule`: nights on a schedule that a Prefect server keeps."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nightgrid.service.cli.night import (
+    Asks,
+    RedirectHosts,
+    RefreshDays,
+    SourceGame,
+    Sources,
+    night_games,
+)
+from nightgrid.service.options.game_options import GameRules, with_game_rules
+from nightgrid.service.options.shared_options import LakeOption, RetryOption, run_options
+from nightgrid.service.terminal.console import Exit, note
+
+EVERY_NIGHT = "15 3 * * *"
+"""03:15 in UTC: the payloads of the day are out everywhere."""
+
+
+@with_game_rules
+def schedule(
+    *,
+    source: Sources,
+    lake: LakeOption = None,
+    cron: Annotated[
+        str, typer.Option(metavar="CRON", help="When nights begin, in UTC: five fields as of cron.")
+    ] = EVERY_NIGHT,
+    refresh_days: RefreshDays = None,
+    game: SourceGame = None,
+    redirect_host: RedirectHosts = None,
+    ask: Asks = None,
+    rules: GameRules,
+    retry: RetryOption = None,
+) -> int:
+    """Work a night whenever its time has come, until stopped.
+
+    The schedule lives in the Prefect server of PREFECT_API_URL and stays there when this process
+    stops; started again, it goes on, and a night that was missed runs late. Each night is a run of
+    the flow nightly, one at a time, as nightgrid nightly works it. How workers work is read from
+    NIGHTGRID_* in the environment. Exit code: 0 stopped by Ctrl-C or SIGTERM, 1 the server does not
+    answer, 3 bad input.
+    """
+    from nightgrid.archive.sources import open_source
+    from nightgrid.flows.night.settings import NightSettings
+
+    games = night_games(
+        source,
+        game,
+        rules,
+        ask,
+        refresh_days=refresh_days,
+        redirect_hosts=tuple(redirect_host or ()),
+    )
+    for one in games:
+        open_source(one.source, game=one.game, redirect_hosts=one.redirect_hosts).close()
+    night = NightSettings(games=games, retry=retry, **run_options(lake, None, inline=False))
+    from nightgrid.flows.prefect.schedule import serve
+
+    serve(night, cron=cron, on_ready=note)
+    return Exit.OK

@@ -1,0 +1,213 @@
+"""Nights and counts as flow runs: tasks, one progress bar, one summary, and how they end."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from nightgrid.flows.count.settings import CountSettings
+from nightgrid.flows.night.report import GameReport, NightReport
+from nightgrid.flows.night.settings import NightSettings
+from nightgrid.flows.runs import StoppedError, Watch
+from nightgrid.flows.start import run_count
+from nightgrid.workers.driver.progress import Progress
+from nightgrid.workers.runs.status import cancel_run
+from nightgrid.workers.settings import Settings
+from tests.flows.nights import run_one
+from tests.flows.prefect.conftest import ask, states
+
+Night = Callable[..., NightSettings]
+pytestmark = [pytest.mark.prefect, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _prefect() -> None:
+    """Load Prefect here: each process that collects the tests would take seconds for it."""
+    global flows
+    from nightgrid.flows.prefect import flows
+
+
+def nightgrid(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nightgrid", *words],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=150,
+        check=False,
+    )
+
+
+def progress(done: int, total: int = 10) -> Progress:
+    return Progress(
+        run_id="0" * 32,
+        chunks_done=done,
+        chunks_total=total,
+        jobs_done=done,
+        jobs_total=total,
+        in_flight=0,
+        failures=0,
+        seconds=0.0,
+    )
+
+
+def test_a_served_flow_knows_the_types_of_its_parameters(
+    source: Callable[[int], Path], night: Night
+) -> None:
+    """Given the copy by value that Prefect makes of a served flow, Then parameters are valid."""
+    import cloudpickle
+
+    copy = cloudpickle.loads(cloudpickle.dumps(flows.nightly_flow))
+    parameters = flows.night_parameters(night(source(1)))
+    assert json.loads(json.dumps(parameters)) == parameters
+    assert copy.validate_parameters(parameters) == parameters
+
+
+def test_progress_is_shown_at_most_every_ten_seconds_and_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[float] = []
+    now_s = 100.0
+
+    def create(*, progress: float, **_: str) -> Any:
+        shown.append(progress)
+        return uuid4()
+
+    monkeypatch.setattr(flows, "create_progress_artifact", create)
+    monkeypatch.setattr(
+        flows, "update_progress_artifact", lambda *, progress, **_: shown.append(progress)
+    )
+    bar = flows.ProgressArtifact("key", clock=lambda: now_s)
+    for done, at in [(0, 100.0), (1, 109.9), (2, 110.0), (3, 111.0), (10, 112.0)]:
+        now_s = at
+        bar.show(progress(done))
+    assert shown == [0.0, 20.0, 100.0]
+
+
+def test_a_server_that_is_gone_costs_the_picture_and_not_the_night(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def gone(**_: Any) -> None:
+        raise httpx.ConnectError("gone")
+
+    for name in ("create_progress_artifact", "create_markdown_artifact"):
+        monkeypatch.setattr(flows, name, gone)
+    monkeypatch.setattr(flows, "get_run_logger", lambda: logging.getLogger("night"))
+    flows.ProgressArtifact("key").show(progress(1))
+    flows._summarise("nightly", NightReport(games=(GameReport(game="pips", ask="count"),)))
+    assert [record.getMessage() for record in caplog.records] == [
+        "progress could not be shown: gone",
+        "the summary could not be shown: gone",
+    ]
+
+
+@pytest.mark.long(
+    short="tests/flows/prefect/test_schedule.py::test_a_schedule_runs_its_night_and_outlives_the_process"
+)
+def test_a_night_of_the_command_line_is_a_flow_run_only_if_there_is_work(
+    source: Callable[[int], Path], night: Night, prefect: dict[str, str]
+) -> None:
+    settings = night(source(2))
+    lake = settings.workers.lake
+    words = ("nightly", "--source", settings.games[0].source, "--lake", lake, "--inline", "--json")
+    first, idle = nightgrid(prefect, *words), nightgrid(prefect, *words)
+
+    assert (first.returncode, idle.returncode) == (0, 0), first.stderr[-3000:]
+    assert json.loads(first.stdout)["solved"] == 6
+    assert json.loads(idle.stdout)["planned"] == 0
+    assert states(prefect, lake) == ["COMPLETED"]
+    (run,) = [run for run in ask(prefect, "flow_runs") if lake in str(run["parameters"])]
+    assert f"Prefect's flow run {run['name']}, http" in first.stderr
+    assert "INFO" not in first.stderr, "people are told what is our own"
+    tasks = ask(prefect, "task_runs", flow_runs={"id": {"any_": [run["id"]]}})
+    assert {task["name"] for task in tasks} == {"solve-pips", "aggregate-pips", "report-pips"}
+    assert {task["state"]["type"] for task in tasks} == {"COMPLETED"}
+    found = ask(prefect, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
+    shown = {artifact["key"]: artifact["data"] for artifact in found}
+    assert shown.keys() == {"nightly-progress", "nightly-summary"}
+    assert float(shown["nightly-progress"]) == 100.0
+    assert "6 puzzles, 6 solved, 0 unsolvable, 0 in quarantine" in shown["nightly-summary"]
+
+
+@pytest.mark.long(
+    short="tests/flows/test_start.py::test_an_idle_night_whose_source_failed_is_a_flow_run_where_a_server_keeps_it"
+)
+def test_a_night_whose_source_is_down_is_a_failed_flow_run(
+    night: Night, prefect: dict[str, str]
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    lake = night("x").workers.lake
+    words = ("nightly", "--source", url, "--lake", lake, "--inline", "--json")
+    done = nightgrid(prefect, *words, "--to", "2025-08-18")
+    assert done.returncode == 1, done.stderr[-3000:]
+    assert json.loads(done.stdout)["source_failed"] is True
+    assert "gave nothing: the date asked for failed" in done.stderr
+    assert states(prefect, lake) == ["FAILED"]
+
+
+@pytest.mark.long(
+    short="tests/flows/test_start.py::test_a_count_with_nothing_to_do_goes_without_prefect_and_without_a_planner"
+)
+def test_a_count_is_one_flow_run_with_progress_and_summary(
+    prefect: dict[str, str], tmp_path: Path
+) -> None:
+    lake = str(tmp_path / "counted")
+    words = ("count", "pips:n=40,mix=easy,seed=4", "--lake", lake, "--inline", "--json")
+    done = nightgrid(prefect, *words)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout)["statuses"] == {"solved": 40}
+    assert states(prefect, lake) == ["COMPLETED"]
+    (run,) = [run for run in ask(prefect, "flow_runs") if lake in str(run["parameters"])]
+    found = ask(prefect, "artifacts", artifacts={"flow_run_id": {"any_": [run["id"]]}})
+    assert {artifact["key"] for artifact in found} == {"count-progress", "count-summary"}
+
+
+@pytest.mark.long(
+    short="tests/flows/count/test_count.py::test_a_cancelled_count_goes_on_only_when_told_to"
+)
+def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(
+    prefect: dict[str, str], tmp_path: Path
+) -> None:
+    spec, lake = "pips:n=40,mix=easy,seed=4", str(tmp_path / "cancelled")
+    count = CountSettings(corpus=spec, executor="inline", workers=Settings(lake=lake))
+    watch = Watch(on_progress=lambda progress: cancel_run(count.lake, progress.run_id))
+    with pytest.raises(StoppedError):
+        run_count(count, watch, prefect=False)
+    done = nightgrid(prefect, "count", spec, "--lake", lake, "--inline", "--json")
+    assert done.returncode == 130
+    assert "the same command with --resume goes on" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert states(prefect, lake) == ["CANCELLED"]
+
+
+@pytest.mark.long(
+    short="tests/flows/prefect/test_server.py::test_loopback_is_reached_without_the_proxy"
+)
+def test_a_night_behind_a_proxy_has_its_temporary_server(
+    source: Callable[[int], Path], night: Night, prefect: dict[str, str], tmp_path: Path
+) -> None:
+    """Given a proxy that is set and refuses, Then loopback is reached without it."""
+    settings = night(source(1))
+    lake = settings.workers.lake
+    left_out = ("PREFECT_API_URL", "NO_PROXY", "no_proxy")
+    env = {name: text for name, text in prefect.items() if name not in left_out}
+    env |= {"PREFECT_HOME": str(tmp_path / "home")}
+    env |= dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY"), "http://127.0.0.1:9")
+    words = ("nightly", "--source", settings.games[0].source, "--lake", lake, "--inline", "--json")
+    done = nightgrid(env, *words)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Prefect's flow run" in done.stderr
+    assert "going on without Prefect" not in done.stderr
+    assert run_one(settings).already_known == 3
