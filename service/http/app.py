@@ -18,7 +18,6 @@ from nightgrid.service.http.lake import games, pictures, puzzles, report, result
 from nightgrid.service.http.monitoring import metrics, queue, ready
 from nightgrid.service.http.monitoring.gauges import Gauges
 from nightgrid.service.http.monitoring.requests import Noted
-from nightgrid.service.http.monitoring.traced import telemetry
 from nightgrid.service.http.query_names import refuse_unknown
 from nightgrid.service.http.rankings import routes as rankings
 from nightgrid.service.http.settings import ServiceSettings
@@ -26,6 +25,7 @@ from nightgrid.service.http.solves import events, found, open_solves, routes
 from nightgrid.service.http.state import Service
 from nightgrid.service.web.files import routes as page_routes
 from nightgrid.solvers.registry import GAMES, titles
+from nightgrid.workers.tracing import is_tracing
 
 API = "/v1"
 """What the paths of the API begin with."""
@@ -96,7 +96,14 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         # Their pages load scripts from other hosts.
         docs_url=None,
         redoc_url=None,
-        telemetry=telemetry(),
+        # Requests of the API are traced; metrics and logs are ours.
+        telemetry={
+            "tracing": is_tracing(),
+            "metrics": False,
+            "logs": False,
+            "operation_spans": False,
+            "exclude": lambda scope: not scope.get("path", "").startswith(f"{API}/"),
+        },
     )
     app.state.service = service
     problems.install(app)

@@ -34,7 +34,7 @@ def test_the_image_is_built_and_names_its_version(image: Image):
         done = image.run(words)
         assert done.returncode == 0, done.stderr
     # With the extra `trace`, which NIGHTGRID_TRACE_URL wants.
-    code = "import nightgrid.workers.tracing.exporting"
+    code = "import opentelemetry.exporter.otlp.proto.http.trace_exporter"
     assert image.run(["python", "-c", code]).stderr == ""
     assert "--uid 10001 " in (image.root / "useradd.txt").read_text()
 

@@ -38,8 +38,6 @@ ABOUT_HEADER = "about"
 """Header of a message that names what it is about."""
 LOG_HEADER = "log"
 """Header of a message with the ids that its worker logs (nightgrid.workers.logs)."""
-TRACE_HEADER = "trace"
-"""Header of a message that names the trace which it belongs to, where there are traces."""
 MESSAGES_READ_MAX = 10_000
 """Messages of one queue that are looked at; a bounded window never has as many."""
 
@@ -60,9 +58,9 @@ class Traffic:
 
 
 def _own_headers(about: str) -> dict[str, Any]:
-    trace = trace_header()
     own = {ABOUT_HEADER: about, "submitted_at": time.time(), LOG_HEADER: carried()}
-    return own | ({TRACE_HEADER: trace} if trace else {})
+    # Celery's instrumentation reads it in the worker.
+    return own | trace_header()
 
 
 def send(app: Celery, task: str, queue: str, about: str, argument: dict[str, Any]) -> None:

@@ -11,12 +11,12 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 from nightgrid.archive.lake.faults import NoRoomError
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.broker.heartbeat_thread import AcknowledgedRequest
-from nightgrid.workers.broker.queues import LOG_HEADER, TRACE_HEADER
+from nightgrid.workers.broker.queues import LOG_HEADER
 from nightgrid.workers.celery_worker.this_worker import WORKER_ID
 from nightgrid.workers.logs import bind_carried, get_logger
 from nightgrid.workers.metrics import TASK_SECONDS, TASKS
 from nightgrid.workers.runs.run_files import ChunkRef
-from nightgrid.workers.tracing import continued
+from nightgrid.workers.tracing import describe_span
 
 log = get_logger("nightgrid.worker")
 
@@ -42,14 +42,9 @@ class NightgridTask(Task):  # type: ignore[misc]
     retry_backoff_max = 10
     retry_jitter = True
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Work the task as a part of the trace that its message names."""
-        name = self.name.removeprefix(TASK_PREFIX)
-        with continued(header(self.request, TRACE_HEADER), name, **_ids(arguments)):
-            return self.run(*arguments, **named)
-
-    def before_start(self, task_id: str, *_: Any) -> None:
+    def before_start(self, task_id: str, args: tuple[Any, ...], *_: Any) -> None:
         """Bind what every log line of the task shall carry."""
+        describe_span(**_ids(args))
         clear_contextvars()
         bind_carried(header(self.request, LOG_HEADER))
         bind_contextvars(

@@ -41,7 +41,7 @@ from nightgrid.workers.ondemand.jobs.rows import is_answered
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ondemand.record_files import read_record
 from nightgrid.workers.runs.interests import interest_name
-from nightgrid.workers.tracing import name_span
+from nightgrid.workers.tracing import describe_span
 
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
@@ -206,7 +206,7 @@ def known_reply_of(service: Service) -> KnownReply:
             # Requests are counted and traced by route.
             scope["route"] = _POST_SOLVE
             route = route_of(scope)
-            name_span(f"{scope['method']} {route}", {"http.route": route})
+            describe_span(f"{scope['method']} {route}", **{"http.route": route})
         return reply
 
     return known_reply

@@ -20,6 +20,7 @@ from tests.service.scenes import PAIR, environment
 
 SOON_S = 120.0
 """Both processes begin and solve by then, also where tests share two cores."""
+TASK = "run/nightgrid.solve_ondemand"
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"
 
@@ -109,20 +110,20 @@ def test_one_trace_goes_through_the_service_and_a_worker(tmp_path: Path, redis_u
         url = json.loads(service.stdout.readline())["url"]
 
         solve = ask(url, queued, TRACE)
-        names = {"file", "kernel", "solve_ondemand", "publish", "POST /v1/solves"}
+        names = {"file", "kernel", TASK, "publish", "POST /v1/solves"}
         wait_for(lambda: names <= set(of_trace(where, TRACE)), "the spans")
         found = of_trace(where, TRACE)
         request = ["POST /v1/solves", PARENT]
-        task = ["solve_ondemand", "publish", *request]
+        task = [TASK, "publish", *request]
         assert chain(found, "kernel") == ["kernel", *task]
         assert chain(found, "file") == ["file", *task]
-        assert {name: found[name].role for name in ("publish", "solve_ondemand", "kernel")} == {
+        assert {name: found[name].role for name in ("publish", TASK, "kernel")} == {
             "publish": "service",
-            "solve_ondemand": "worker",
+            TASK: "worker",
             "kernel": "worker",
         }
         assert found["kernel"].process == found["file"].process != found["publish"].process
-        assert found["solve_ondemand"].attributes["job"] in solve["links"]["self"]
+        assert found[TASK].attributes["job"] in solve["links"]["self"]
 
         # A small board is solved by a process of the service, which is a third one.
         other = TRACE[::-1]
