@@ -15,6 +15,7 @@ import tenacity
 
 from nightgrid.archive import outages
 from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
+from nightgrid.archive.sources.proxies import named_proxy
 from nightgrid.archive.sources.redirects import (
     RedirectError,
     addresses_of,
@@ -191,7 +192,8 @@ class HttpSource:
             with slow:
                 return self._followed(url, headers)
         except httpx.TransportError as error:
-            answer = failed(url, "network", f"the request failed: {_reason(error)}")
+            why = f"{_reason(error)}{named_proxy(url)}"
+            answer = failed(url, "network", f"the request failed: {why}")
             if isinstance(error, httpx.UnsupportedProtocol):
                 return answer
             raise _TryAgain(replace(answer, transient=True)) from error
@@ -250,7 +252,8 @@ class HttpSource:
             )
         if status == httpx.codes.FORBIDDEN and _MISSING_KEY.search(body[:_MISSING_KEY_BYTES]):
             return Answer(kind=AnswerKind.ABSENT, url=url, http_status=status)
-        answer = failed(url, "http-status", f"the server answered {status}", status)
+        through = named_proxy(url, status=status)
+        answer = failed(url, "http-status", f"the server answered {status}{through}", status)
         answer = replace(answer, body=body or None)
         if status not in _TRANSIENT_STATUSES:
             return answer

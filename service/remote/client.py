@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
+from nightgrid.archive.sources.proxies import named_proxy
 from nightgrid.service.asking import COMMAND_LINE
 from nightgrid.solvers.errors import PermanentError, TransientError
 
@@ -98,8 +99,8 @@ class RemoteClient:
         why = "does not answer in time" if isinstance(error, httpx.TimeoutException) else str(error)
         # "[Errno 111] Connection refused": the number is the system's own.
         why = _ERRNO.sub("", why)
-        why = why[:1].lower() + why[1:]
-        return TransientError(f"the service at {self.url}: {why or type(error).__name__}")
+        why = why[:1].lower() + why[1:] or type(error).__name__
+        return TransientError(f"the service at {self.url}: {why}{named_proxy(self.url)}")
 
     def _refused(self, answer: httpx.Response) -> PermanentError | TransientError:
         told: Any = {}
@@ -107,7 +108,9 @@ class RemoteClient:
             told = answer.json()
             why, foreign = str(told["detail"]), False
         except (ValueError, KeyError, TypeError):
-            why, foreign = f"it answered {answer.status_code} {answer.reason_phrase}", True
+            through = named_proxy(self.url, status=answer.status_code)
+            why = f"it answered {answer.status_code} {answer.reason_phrase}{through}"
+            foreign = True
         foreign = foreign and answer.status_code not in {401, *_TRANSIENT}
         has_no_path = answer.status_code == 404 and _is_of(told, "not-found")
         if foreign or has_no_path:

@@ -14,7 +14,7 @@ from nightgrid.archive.outages import Outage
 from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import note
 
-AGAIN_EVERY_S = 15.0
+AGAIN_EVERY_S = 30.0
 """Where lines cannot be overwritten, an outage that goes on is printed again after this."""
 SHORT_S = 1.5
 """An outage that is over sooner is not told: servers are started again within a moment."""

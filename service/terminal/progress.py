@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from nightgrid.workers.driver.progress import Progress
 
 TERMINAL_EVERY_S = 0.1
-PIPED_EVERY_S = 5.0
-WARM_PIPED_EVERY_S = 15.0
-"""How often the progress of compiling is printed to a log."""
+PIPED_EVERY_S = 30.0
+"""In a file or a pipe a long night must not become a long log."""
 BAR_CHARS = 30
 BAR_PATIENCE_S = 1.0
 """A solve that is over sooner shows no bar."""
@@ -30,8 +29,6 @@ LEFT_FROM_SHARE = 0.25
 """The share of the kernels that is done before a time is expected for the others."""
 WARM_PATIENCE_S = 2.0
 """Kernels that are only loaded are ready sooner."""
-SAID_AGAIN_S = 30.0
-"""A wait that was printed is printed again after this."""
 READY_PATIENCE_S = 20.0
 """A plan of a few thousand puzzles is ready sooner, together with workers for it."""
 
@@ -39,10 +36,10 @@ READY_PATIENCE_S = 20.0
 class MovingLine:
     """A bar and a text that are written over; where they cannot be, a line now and then."""
 
-    def __init__(self, *, transient: bool = False, piped_every_s: float = PIPED_EVERY_S) -> None:
+    def __init__(self, *, transient: bool = False) -> None:
         """Begin a line; a `transient` one is taken away at its end."""
         self._moving = sys.stderr.isatty()
-        self._every_s = TERMINAL_EVERY_S if self._moving else piped_every_s
+        self._every_s = TERMINAL_EVERY_S if self._moving else PIPED_EVERY_S
         self._transient = transient
         self._next_at = 0.0
         self._bar: Bar | None = None
@@ -181,7 +178,7 @@ class OnceLine(MovingLine):
 
     def __init__(self, what: str) -> None:
         """Begin a line about `what`, in the plural."""
-        super().__init__(piped_every_s=WARM_PIPED_EVERY_S)
+        super().__init__()
         self._what = what
         self._first: tuple[float, int] | None = None
 
@@ -302,7 +299,7 @@ def activity(how_far: Callable[[], tuple[int, int, str]]) -> Iterator[None]:
 
     What is over within WARM_PATIENCE_S shows nothing.
     """
-    line = MovingLine(transient=True, piped_every_s=WARM_PIPED_EVERY_S)
+    line = MovingLine(transient=True)
     ended = threading.Event()
 
     def show() -> None:
@@ -335,14 +332,14 @@ def waited(what: str) -> Iterator[None]:
 
 @contextmanager
 def patient(text: str, seconds: float) -> Iterator[None]:
-    """Say a text if the body goes on for so long, and again, with the time, every SAID_AGAIN_S."""
+    """Say a text if the body goes on for so long, and again, with the time, every PIPED_EVERY_S."""
     begun, ended = time.monotonic(), threading.Event()
 
     def tell() -> None:
         if ended.wait(seconds):
             return
         note(text)
-        while not ended.wait(SAID_AGAIN_S):
+        while not ended.wait(PIPED_EVERY_S):
             note(f"{text}, {time.monotonic() - begun:.0f} s")
 
     teller = threading.Thread(target=tell, daemon=True)

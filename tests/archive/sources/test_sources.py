@@ -22,6 +22,7 @@ import pytest
 
 from nightgrid.archive import outages
 from nightgrid.archive.sources import AnswerKind, Validators, open_source
+from nightgrid.archive.sources.proxies import proxy_of
 from nightgrid.archive.sources.web import HttpSource, Politeness
 from nightgrid.solvers.errors import PermanentError
 from tests.loopback import LoopbackServer
@@ -390,6 +391,25 @@ def test_a_dead_server_is_a_transient_failure(slept: list[float]) -> None:
     assert (answer.kind, answer.transient, answer.body) == (AnswerKind.FAILED, True, None)
     assert answer.message == "the request failed: connection refused, after 4 attempts"
     source.close()
+
+
+def test_a_proxy_that_refuses_is_named(
+    server: Server, slept: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    polite = Politeness(interval_s=0.0, attempts=1)
+    place = server.url.removeprefix("http://").partition("/")[0]
+    for proxy, why in (("127.0.0.1:9", "connection refused"), (place, "the server answered 407")):
+        server.replies = [Reply(status=407)]
+        monkeypatch.setenv("http_proxy", f"http://user:secret@{proxy}")
+        source = HttpSource("http://archive.example", polite, sleep=slept.append)
+        message = source.fetch(DATE, None).message
+        assert f"{why} (by the proxy {proxy}; NO_PROXY names hosts" in message
+        source.close()
+    monkeypatch.setenv("no_proxy", "archive.example")
+    assert proxy_of("http://archive.example/x") == ""
+    assert proxy_of("http://other.example/x") == proxy
 
 
 @pytest.mark.parametrize("announced", [True, False])

@@ -328,3 +328,14 @@ def test_a_service_that_is_not_there_is_told_without_numbers_of_the_system(told:
     with pytest.raises(TransientError) as caught:
         client.get("/v1/games")
     assert str(caught.value) == f"the service at http://localhost:9: {said}"
+
+
+def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch):
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    told = r"\(by the proxy 127\.0\.0\.1:9; NO_PROXY names hosts that are reached without it\)"
+    with pytest.raises(TransientError, match=rf"at http://host: connection refused {told}"):
+        RemoteClient("http://host").get("/v1/games")
+    with pytest.raises(PermanentError, match=rf"it answered 403 Forbidden {told}"):
+        answering(403, "<html>").get("/v1/games")

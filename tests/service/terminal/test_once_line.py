@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nightgrid.service.terminal.progress import OnceLine
+from nightgrid.service.terminal.progress import MovingLine, OnceLine
 
 
 def test_what_is_made_once_is_told_now_and_then_with_the_time_that_is_left(
@@ -14,10 +14,23 @@ def test_what_is_made_once_is_told_now_and_then_with_the_time_that_is_left(
     clock = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
     line = OnceLine("vectors of words")
-    for clock[0], done in ((100.0, 4_000), (105.0, 5_000), (115.0, 7_000), (140.0, 10_000)):
+    for clock[0], done in ((100.0, 4_000), (129.0, 5_000), (130.0, 7_000), (140.0, 10_000)):
         line(done, 10_000)
     assert capsys.readouterr().err.splitlines() == [
         "vectors of words, made once and kept if stopped: 4,000 of 10,000",
-        "vectors of words, made once and kept if stopped: 7,000 of 10,000, about 15 s left",
+        "vectors of words, made once and kept if stopped: 7,000 of 10,000, about 30 s left",
         "vectors of words, made once and kept if stopped: 10,000 of 10,000",
     ]
+
+
+def test_a_file_gets_a_line_every_30_s_and_one_at_the_end(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    line = MovingLine()
+    for step in range(66):
+        clock[0] = 100.0 + step
+        line.show(step, 66, lambda step=step: f"{step} of 66")
+    line.close()
+    assert capsys.readouterr().err.splitlines() == ["0 of 66", "30 of 66", "60 of 66", "65 of 66"]

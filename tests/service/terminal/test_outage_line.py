@@ -55,9 +55,9 @@ def test_an_outage_is_told_within_seconds_and_again_now_and_then(monkeypatch: An
     shown.begin(Outage(what=WHAT, why="refused", until_s=now + 60))
     shown._show(now + 1.0)
     assert told == [], "a server that is started again is no outage"
-    for later in (2.0, 3.0, 16.0, 18.0):
+    for later in (2.0, 3.0, 31.0, 33.0):
         shown._show(now + later)
-    assert [text.rsplit(" ", 2)[1] for text in told] == ["58", "42"]
+    assert [text.rsplit(" ", 2)[1] for text in told] == ["58", "27"]
     shown.end(WHAT, answers=True)
     assert told[-1] == f"{WHAT} answers again"
     shown._show(now + 40)

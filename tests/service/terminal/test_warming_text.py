@@ -42,7 +42,7 @@ def test_a_wait_that_goes_on_is_told_again_with_its_time(monkeypatch: pytest.Mon
             twice.set()
 
     monkeypatch.setattr(progress, "note", note)
-    monkeypatch.setattr(progress, "SAID_AGAIN_S", 1e-3)
+    monkeypatch.setattr(progress, "PIPED_EVERY_S", 1e-3)
     monkeypatch.setattr(progress.time, "monotonic", lambda: 100.0)
     with progress.patient("planning", 0.0):
         assert twice.wait(60)

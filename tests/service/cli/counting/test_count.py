@@ -345,7 +345,7 @@ def test_slices_of_a_corpus_are_told_where_it_takes_long(
     assert capsys.readouterr().err == "corpus: it is read or made first, once\n"
 
 
-def test_boards_that_a_generator_makes_are_told_every_five_seconds(
+def test_boards_that_a_generator_makes_are_told_every_half_minute(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     clock = [100.0]
@@ -353,18 +353,18 @@ def test_boards_that_a_generator_makes_are_told_every_five_seconds(
     line = SlicesLine()
     line(0, 4)
     line.rows(0, 60_000)
-    for clock[0], made in ((103.0, 6_000), (105.5, 10_000), (107.0, 14_000), (110.5, 20_000)):
+    for clock[0], made in ((103.0, 6_000), (130.5, 10_000), (157.0, 14_000), (160.5, 20_000)):
         line.rows(made, 60_000)
-    clock[0] = 131.0
+    clock[0] = 191.0
     line.rows(60_000, 60_000)
     line(4, 4)
     line.close()
     assert capsys.readouterr().err.splitlines() == [
         "corpus: it is read or made first, once",
-        "corpus: 10,000 of 60,000 boards made, 5.5 s, about 28 s left",
-        "corpus: 20,000 of 60,000 boards made, 10.5 s, about 21 s left",
-        "corpus: 60,000 of 60,000 boards made, 31.0 s",
-        "corpus: complete, 31.0 s",
+        "corpus: 10,000 of 60,000 boards made, 30.5 s, about 2:32 min left",
+        "corpus: 20,000 of 60,000 boards made, 60.5 s, about 2:01 min left",
+        "corpus: 60,000 of 60,000 boards made, 91.0 s",
+        "corpus: complete, 91.0 s",
     ]
 
 
