@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -63,6 +64,11 @@ class Server(uvicorn.Server):
             gc.freeze()
             gc.set_threshold(*GARBAGE)
             self._on_started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End, on every signal alike: a second Ctrl-C must not turn open requests into errors."""
+        super().handle_exit(sig, frame)
+        self.force_exit = False
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End what waits, then the connections."""

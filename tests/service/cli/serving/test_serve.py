@@ -7,18 +7,28 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 
+from nightgrid.solvers.pips.generate.generator import generate
+from nightgrid.solvers.pips.generate.mix import PRESETS
+from nightgrid.solvers.registry import game
 from tests.service.scenes import environment
 
 END_S = 30
+LARGE = game("pips").puzzle_to_json(
+    generate(replace(PRESETS["loose"], dominoes=((22, 1.0),)), 1)[0]
+)
+"""A board that no process of the service solves by itself."""
 
 
-def test_ctrl_c_ends_the_service(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_service_and_a_second_one_cuts_no_answer(tmp_path: Path) -> None:
     words = ["serve", "--port", "0", "--no-workers", "--json", "--lake", "lake"]
     with subprocess.Popen(
         [sys.executable, "-m", "nightgrid.service.cli.app", *words],
@@ -30,8 +40,20 @@ def test_ctrl_c_ends_the_service(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         told = json.loads(process.stdout.readline())
-        assert httpx.get(f"{told['url']}healthz", timeout=END_S).status_code == 200
-        process.send_signal(signal.SIGINT)
+        with ThreadPoolExecutor(1) as pool:
+            # No worker takes it: the client waits until the service ends.
+            waiting = pool.submit(
+                httpx.post,
+                f"{told['url']}v1/solves",
+                json={"puzzle": LARGE, "ask": "count"},
+                headers={"Prefer": "wait=60"},
+                timeout=2 * END_S,
+            )
+            while not httpx.get(f"{told['url']}v1/queue", timeout=END_S).json()["waiting"]:
+                time.sleep(0.1)
+            for _ in range(2):
+                process.send_signal(signal.SIGINT)
+            assert waiting.result().status_code == 202
         _, err = process.communicate(timeout=END_S)
     assert process.returncode == 0
     assert f"the page is at {told['url']}" in err
