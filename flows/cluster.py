@@ -15,7 +15,7 @@ from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.local import beginning_cluster
 from nightgrid.workers.cluster.supervisor import SERVER, supervisor_state
 from nightgrid.workers.driver.driver import RunSummary, drive
-from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
+from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.settings import Settings
 
@@ -84,12 +84,12 @@ def work_run(
     lake = settings.lake
     inline = settings.executor == "inline"
     with closing(
-        InlineExecutor(lake, settings.workers) if inline else CeleryExecutor(settings.workers)
-    ) as executor:
+        InlineOutbox(lake, settings.workers) if inline else CeleryOutbox(settings.workers)
+    ) as outbox:
         summary = drive(
             lake,
             run_id,
-            executor,
+            outbox,
             on_progress,
             settings=settings.workers,
             check_planner=check_planner,

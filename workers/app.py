@@ -17,7 +17,7 @@ from nightgrid.workers.settings import (
     program_settings,
 )
 
-SOLVE_CHUNK = "nightgrid.solve_chunk"
+WORK_CHUNK = "nightgrid.work_chunk"
 SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
 RANK_BOARDS = "nightgrid.rank_boards"
 """Names of the tasks: what a message calls for."""
@@ -64,7 +64,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_create_missing_queues": False,
         "task_default_queue": BATCH,
         "task_routes": {
-            SOLVE_CHUNK: {"queue": BATCH},
+            WORK_CHUNK: {"queue": BATCH},
             SOLVE_ONDEMAND: {"queue": INTERACTIVE},
             RANK_BOARDS: {"queue": BATCH},
         },

@@ -169,15 +169,11 @@ class Settings(BaseSettings):
     """The driver waits this long for an announcement before it looks around."""
     reconcile_seconds: float = Field(default=2.0, gt=0)
     """The driver compares the lake with what is in flight this often."""
-    chunk_overdue_seconds: float = Field(default=150.0, gt=0)
-    """A chunk from which nothing was heard for this long is submitted again."""
     broker_patience_seconds: float = Field(default=60.0, ge=0)
     """The driver gives up on a dead broker after this time, and so does a process that starts
     workers for one that NIGHTGRID_REDIS_URL names."""
-    attempts_max: int = Field(default=3, ge=2)
-    """Deaths or failures of a chunk before it is broken up, or of a single row before poison."""
-    interruptions_max: int = Field(default=10, ge=2)
-    """The same for deaths together with the driver, which the chunk may not have caused."""
+    attempts_max: int = Field(default=4, ge=2)
+    """Failed attempts at a job after which it is poison."""
 
     ondemand_seconds: float = Field(default=5.0, gt=0)
     """What an on-demand solve may take in one task; over it, it becomes a run of its own."""

@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.capacity.model import Costs, House, Outcome, drawn, lognormal, simulate
 from benchmarks.instruments.report import Section, add_write, finish
 from nightgrid.workers.broker.queues import MESSAGES_READ_MAX
-from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS
+from nightgrid.workers.driver.outbox import CHUNKS_PER_PROCESS
 from nightgrid.workers.runs.plan.plan_pass import CHUNK_MAX_ROWS, CHUNK_MAX_S
 from nightgrid.workers.settings import Settings
 

@@ -27,8 +27,8 @@ from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor
-from nightgrid.workers.runs.attempts import read_start
+from nightgrid.workers.driver.outbox import CeleryOutbox
+from nightgrid.workers.runs.attempts import read_note
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import plan_pass as chunking
 from nightgrid.workers.runs.plan.planner import plan_run
@@ -125,7 +125,7 @@ def _run(table: pa.Table, processes: int, planned_for: int) -> Run:
             plan_s = time.perf_counter() - begun
             before: Any = r.info()
             busy_before = _worker_cpu_s(settings)
-            executor = CeleryExecutor(settings)
+            executor = CeleryOutbox(settings)
             with _counted() as calls:
                 cpu = time.process_time()
                 begun_at = time.time()
@@ -174,9 +174,9 @@ def _mtime(lake: Lake, path: str) -> float:
 
 
 def _started_at(lake: Lake, ref: ChunkRef) -> float:
-    start = read_start(lake, ref)
-    assert start is not None
-    return start.started_at
+    note = read_note(lake, ref)
+    assert note is not None
+    return note.started_at
 
 
 def _worker_cpu_s(settings: Settings) -> float:
@@ -249,7 +249,7 @@ def _inline(table: pa.Table, folder: Path) -> dict[str, Any]:
     begun = time.perf_counter()
     for ref in unbegun:
         assert not lake.exists(ref.result_path)
-        assert read_start(lake, ref) is None
+        assert read_note(lake, ref) is None
     return {
         "look_s": (time.perf_counter() - begun) / LOOKED_AT,
         "put_s": tuple(round(float(s), 6) for s in np.sort(put_s)),

@@ -54,7 +54,6 @@ LIMITS = {
     "batch_chunk_seconds": 5.0,
     "hard_limit_seconds": 20.0,
     "visibility_timeout_seconds": 30,
-    "chunk_overdue_seconds": 40.0,
     "liveness_ttl_seconds": 2.0,
 }
 """Longer than in other faults: an object store answers more slowly than a folder."""

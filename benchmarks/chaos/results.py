@@ -17,7 +17,7 @@ from nightgrid.archive.words.binding import open_game
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.reasons import Reason
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.plan import plan_pass as chunking
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.settings import Settings
@@ -52,7 +52,7 @@ def undisturbed(settings: Settings, boards: pa.Table, game: str = "pips") -> pa.
     """Work the boards in this process; return the results."""
     lake = fresh_lake(settings)
     run_id = plan(lake, boards, settings, game)
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert summary.finished
     return lake.read_table(f"results/{run_id}.parquet", RESULTS)
 

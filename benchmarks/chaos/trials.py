@@ -154,7 +154,7 @@ def _cut_off(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> A
 
 def _redelivered(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Aftermath:
     """Kill a host while the driver sends nothing again: Redis hands its messages out again."""
-    mute = {"NIGHTGRID_CHAOS_MUTE": "1", "NIGHTGRID_CHUNK_OVERDUE_SECONDS": "100000"}
+    mute = {"NIGHTGRID_CHAOS_MUTE": "1"}
     with cluster(folder, environment={**PAUSE, **mute}) as made:
         return runs.run(made, boards, faults.kill_host, seed=seed, expected=expected)
 

@@ -29,7 +29,7 @@ from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import game
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.driver.outbox import CeleryOutbox
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.runs.manifest import open_run
@@ -98,7 +98,7 @@ def measure(lake: Lake, settings: Settings, seconds: float) -> Measured:
 
 def _drive(lake: Lake, run_id: str, settings: Settings, errors: list[str]) -> None:
     try:
-        with closing(CeleryExecutor(settings)) as executor:
+        with closing(CeleryOutbox(settings)) as executor:
             drive(lake, run_id, executor, settings=settings)
     except (NightgridError, pa.ArrowException) as error:
         errors.append(f"batch: {error}")

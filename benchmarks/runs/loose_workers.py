@@ -30,8 +30,8 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.registry import game
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor
-from nightgrid.workers.runs.attempts import read_start
+from nightgrid.workers.driver.outbox import CeleryOutbox
+from nightgrid.workers.runs.attempts import read_note
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan.planner import plan_run
@@ -142,7 +142,7 @@ def _staged(
         watcher = Watcher(lake, run_id)
         watcher.look(None)
         started = sum(watcher.cpu.values())
-        drive(lake, run_id, CeleryExecutor(settings), watcher.look, settings=settings)
+        drive(lake, run_id, CeleryOutbox(settings), watcher.look, settings=settings)
         wall = time.perf_counter() - begun
         watcher.look(None)
     (row,) = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
@@ -182,8 +182,8 @@ def _stages(lake: Lake, run_id: str) -> list[dict[str, Any]]:
         stage["kernel"] += row["kernel_ns"]
         if row["status"] == CARRIED:
             stage["written"] += sum(json.loads(row["children"])["rows"])
-        start = read_start(lake, ChunkRef(run_id=run_id, segment=ref.segment, chunk=ref.chunk))
-        stage["begun"].append(start.started_at if start else 0.0)
+        note = read_note(lake, ChunkRef(run_id=run_id, segment=ref.segment, chunk=ref.chunk))
+        stage["begun"].append(note.started_at if note else 0.0)
         stage["ended"].append((Path(lake.url) / ref.result_path).stat().st_mtime)
     return [stages[number] for number in sorted(stages)]
 

@@ -41,7 +41,7 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.driver.outbox import CeleryOutbox
 from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.runs.job_keys import ids_of
@@ -166,7 +166,7 @@ def _drive(boards: Boards, processes: int, lake_url: str) -> dict[str, Any]:
             if progress.chunks_done < progress.chunks_total:
                 solved_at = time.time()
 
-        executor = CeleryExecutor(settings)
+        executor = CeleryOutbox(settings)
         summary = drive(lake, RUN_ID, executor, note, settings=settings, check_planner=check)
         marks += [solved_at, time.time()]
         driver_cpu_s = time.process_time() - busy

@@ -26,7 +26,7 @@ from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings, asked_of, rests_on_others, run_name
 from nightgrid.flows.runs import SILENT, AsStep, InFlow, Watch, plain, stopped
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.driver.growing_run import read_progress
+from nightgrid.workers.driver.growth import read_progress
 from nightgrid.workers.driver.progress import Left, Progress, left_of
 from nightgrid.workers.runs.manifest import has_plan, has_run, open_run, read_done
 from nightgrid.workers.runs.plan.planner import Estimate, estimate_run

@@ -19,7 +19,7 @@ from nightgrid.archive.lake.tables import RESULTS  # noqa: E402
 from nightgrid.solvers.algebra import Ask, Budget  # noqa: E402
 from nightgrid.workers.cluster.local import local_cluster  # noqa: E402
 from nightgrid.workers.driver.driver import drive  # noqa: E402
-from nightgrid.workers.driver.executors import InlineExecutor  # noqa: E402
+from nightgrid.workers.driver.outbox import InlineOutbox  # noqa: E402
 from nightgrid.workers.ondemand.keeper import Keeper  # noqa: E402
 from nightgrid.workers.runs.plan import planner  # noqa: E402
 from nightgrid.workers.runs.plan.planner import plan_run  # noqa: E402
@@ -179,7 +179,7 @@ def undisturbed_rows(folder, boards, ask=COUNT):
     settings = quick_settings(folder / "undisturbed")
     lake = Lake.open(settings.lake)
     run_id = plan(lake, boards, ask)
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert summary.finished
     return result_rows(lake, run_id)
 

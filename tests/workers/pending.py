@@ -1,7 +1,7 @@
 """What a run has still to work, as a driver that begins finds it in the lake."""
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.workers.runs.attempts import Attempts, read_all_attempts
+from nightgrid.workers.runs.attempts import read_attempts
 from nightgrid.workers.runs.manifest import Run
 from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
 
@@ -9,13 +9,13 @@ from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
 def pending_chunks(lake: Lake, run: Run) -> list[ChunkRef]:
     """List the chunks still to be worked, each with the attempt that counts now."""
     done = done_chunks(lake, run.run_id)
-    attempts = read_all_attempts(lake, run.run_id)
+    attempts = read_attempts(lake, run.run_id)
     return [
         ChunkRef(
             run_id=run.run_id,
             segment=ref.segment,
             chunk=ref.chunk,
-            attempt=attempts.get(ref.key, Attempts()).attempt,
+            attempt=attempts.get(ref.key, 1),
         )
         for ref in run.chunks()
         if ref.key not in done

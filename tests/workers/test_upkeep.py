@@ -16,7 +16,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.record import Record
 from nightgrid.workers.ondemand.record_files import delete_record, write_record
@@ -47,7 +47,7 @@ def boards(first, count):
 
 def work(lake, settings, first=0):
     run_id = plan(lake, boards(first, 2))
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     return run_id
 
 

@@ -63,13 +63,13 @@ def _own_headers(about: str) -> dict[str, Any]:
     return own | trace_header()
 
 
-def send(app: Celery, task: str, queue: str, about: str, argument: dict[str, Any]) -> None:
-    """Publish one message. Raises TransientError when the broker is dead."""
+def send(app: Celery, task: str, queue: str, about: str, *arguments: Any) -> None:
+    """Publish one message with the arguments of a task. Raises TransientError for a dead broker."""
     try:
         with span("publish", queue=queue, task=task, about=about):
             app.send_task(
                 task,
-                args=[argument],
+                args=arguments,
                 queue=queue,
                 headers=_own_headers(about),
                 # A queue is a list that needs no declaration. kombu 5.7 goes on with a closed

@@ -13,7 +13,8 @@ from celery.exceptions import TimeLimitExceeded
 
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
+from nightgrid.workers.app import SOLVE_ONDEMAND, WORK_CHUNK
+from nightgrid.workers.broker.notices.announcements import Announcement
 from nightgrid.workers.broker.notices.job_refusals import others_may_work, record_job_refusal
 from nightgrid.workers.broker.worker_keys import record_refusal
 from nightgrid.workers.celery_worker.base_task import CANNOT_WORK, TASK_PREFIX
@@ -39,32 +40,35 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
         return
     if sender.name == SOLVE_ONDEMAND:
         _refuse_job(args[0], exception)
-    if sender.name != SOLVE_CHUNK:
-        return
-    ref = ChunkRef(**args[0])
-    if isinstance(exception, CANNOT_WORK):
-        _refuse(ref, str(exception))
-    elif isinstance(exception, TransientError):
-        notify_driver("transient", ref, Reason(code=ReasonCode.TRANSIENT, sentence=str(exception)))
-    elif isinstance(exception, TimeLimitExceeded):
+    if sender.name == WORK_CHUNK:
+        ref, driver = ChunkRef(**args[0]), args[1]
+        if isinstance(exception, TransientError):
+            _refuse(ref, str(exception))
+            reason = Reason(code=ReasonCode.TRANSIENT, sentence=str(exception))
+            notify_driver(driver, Announcement(event="returned", ref=ref, reason=reason))
+            # The message is acknowledged when this returns, and the next one is taken after that.
+            time.sleep(SETTINGS.refusal_pause_seconds)
+        else:
+            reason = _reason_of(exception)
+            notify_driver(driver, Announcement(event="failed", ref=ref, reason=reason))
+
+
+def _reason_of(exception: BaseException) -> Reason:
+    if isinstance(exception, TimeLimitExceeded):
         limit = f"exceeded the hard limit of {SETTINGS.hard_limit_seconds:g} s"
-        notify_driver("lost", ref, Reason(code=ReasonCode.HARD_LIMIT, sentence=limit))
-    elif type(exception).__name__ == "WorkerLostError":
+        return Reason(code=ReasonCode.HARD_LIMIT, sentence=limit)
+    if type(exception).__name__ == "WorkerLostError":
         died = f"{ReasonCode.PROCESS_LOST.sentence}: {_how(exception)}"
-        notify_driver("lost", ref, Reason(code=ReasonCode.PROCESS_LOST, sentence=died))
-    else:
-        notify_driver("failed", ref, exception_reason(exception))
+        return Reason(code=ReasonCode.PROCESS_LOST, sentence=died)
+    return exception_reason(exception)
 
 
 def _refuse(ref: ChunkRef, why: str) -> None:
-    """Hand a chunk back, say why, and take nothing for a while: other workers may take it."""
+    """Record why this worker could not work: `status` shows it, and drivers read it."""
     log.warning("cannot work here", chunk=ref.name, reason=why)
-    REFUSALS.labels(SOLVE_CHUNK.removeprefix(TASK_PREFIX)).inc()
+    REFUSALS.labels(WORK_CHUNK.removeprefix(TASK_PREFIX)).inc()
     with contextlib.suppress(redis.RedisError):
         record_refusal(connections()[1], SETTINGS, WORKER_ID, why)
-    notify_driver("refused", ref, Reason(code=ReasonCode.TRANSIENT, sentence=why), WORKER_ID)
-    # The message is acknowledged when the task ends, and the next one is taken after that.
-    time.sleep(SETTINGS.refusal_pause_seconds)
 
 
 def _refuse_job(message: dict[str, Any], exception: BaseException) -> None:

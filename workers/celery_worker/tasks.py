@@ -8,7 +8,8 @@ from typing import Any
 from celery import Task
 from structlog.contextvars import bind_contextvars
 
-from nightgrid.workers.app import RANK_BOARDS, SOLVE_CHUNK, SOLVE_ONDEMAND, app
+from nightgrid.workers.app import RANK_BOARDS, SOLVE_ONDEMAND, WORK_CHUNK, app
+from nightgrid.workers.broker.notices.announcements import Announcement, Event
 from nightgrid.workers.broker.notices.job_notifications import notify_of_job
 from nightgrid.workers.broker.queues import ABOUT_HEADER
 from nightgrid.workers.celery_worker.base_task import CANNOT_WORK, NightgridTask, header
@@ -18,7 +19,7 @@ from nightgrid.workers.celery_worker.this_worker import (
     connections,
     notify_driver,
 )
-from nightgrid.workers.chunks.solve import solve_chunk as solve_chunk_of
+from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -29,15 +30,16 @@ RANK_SECONDS = 540.0
 """Hard limit of a task that ranks boards."""
 
 
-@app.task(base=NightgridTask, name=SOLVE_CHUNK)  # type: ignore[untyped-decorator]
-def solve_chunk(ref: dict[str, Any]) -> dict[str, Any]:
-    """Solve one chunk of a run and announce it."""
+@app.task(base=NightgridTask, name=WORK_CHUNK)  # type: ignore[untyped-decorator]
+def work_chunk(ref: dict[str, Any], driver: str) -> dict[str, Any]:
+    """Solve one chunk of a run, and announce it to the driver process that sent it."""
     chunk = ChunkRef(**ref)
     bind_contextvars(run=chunk.run_id, chunk=chunk.name)
     lake, _, watcher = connections()
-    report = solve_chunk_of(lake, chunk, SETTINGS, WORKER_ID, watcher)
+    report = solve_chunk(lake, chunk, SETTINGS, WORKER_ID, watcher)
     if report.state != "stale":
-        notify_driver("done", chunk)
+        event: Event = "returned" if report.state == "returned" else "done"
+        notify_driver(driver, Announcement(event=event, ref=chunk))
     return {"state": report.state, "rows": report.rows}
 
 

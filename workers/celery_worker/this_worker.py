@@ -9,12 +9,10 @@ from functools import partial
 import redis
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.reasons import Reason
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.notices.announcements import Announcement, EventKind, announce
+from nightgrid.workers.broker.notices.announcements import Announcement, announce
 from nightgrid.workers.broker.stop_keys import is_stop_requested
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import program_settings
 from nightgrid.workers.stopping import Watcher
 
@@ -37,13 +35,10 @@ def connections() -> tuple[Lake, redis.Redis, Watcher]:
     return _open[pid]
 
 
-def notify_driver(
-    event: EventKind, ref: ChunkRef, reason: Reason | None = None, worker: str = ""
-) -> None:
-    """Announce what became of a chunk to the driver of its run."""
-    announcement = Announcement(event=event, ref=ref, reason=reason, worker=worker)
+def notify_driver(driver: str, announcement: Announcement) -> None:
+    """Announce what became of a chunk to the driver process that sent it."""
     try:
-        announce(connections()[1], SETTINGS, announcement)
+        announce(connections()[1], SETTINGS, driver, announcement)
     except redis.RedisError as error:
-        # The part is in the lake: the driver finds it there.
-        log.warning("not announced", chunk=ref.name, announcement=event, error=str(error))
+        # What the lake has of the chunk, the driver finds there.
+        log.warning("not announced", chunk=announcement.ref.name, error=str(error))

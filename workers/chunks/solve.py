@@ -29,7 +29,7 @@ from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.solved_rows import list_solutions, solve_rows
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
 from nightgrid.workers.metrics import count_rows
-from nightgrid.workers.runs.attempts import Start, read_attempts, read_start, write_start
+from nightgrid.workers.runs.attempts import Note, read_note, take_back, write_note
 from nightgrid.workers.runs.listed_files import tidy_files
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -48,7 +48,8 @@ class ChunkReport:
     ref: ChunkRef
     rows: int
     state: str
-    """`solved`: worked now. `done`: its result was there already. `stale`: not wanted any more."""
+    """`solved`: worked now. `done`: its result was there already. `stale`: not wanted any more.
+    `returned`: what it needs is gone, and is made again."""
 
 
 def solve_chunk(
@@ -64,17 +65,20 @@ def solve_chunk(
     that is not about one puzzle. Ids of the run and chunk stay bound to lines of the log.
     """
     bind_contextvars(run=ref.run_id, chunk=ref.name)
-    start = Start(attempt=ref.attempt, worker=worker, started_at=time.time())
     with watching(watcher, ref.run_id, run_cancel_check(lake, ref.run_id)) as stop:
         try:
-            return _worked(lake, ref, settings, start, stop)
+            return _worked(lake, ref, settings, worker, stop)
         except Exception as error:
             is_stopped = stop is not None and stop.reason_code is not None
             if is_stopped and not isinstance(error, RefusalError):
                 # What a search raises that was stopped says nothing of the puzzle.
-                return _stopped(lake, ref, start)
+                return _stopped(lake, ref, worker)
             if isinstance(error, TransientError):
-                _take_note_back(lake, ref, start)
+                take_back(lake, ref, worker)
+            raise
+        except BaseException:
+            # This process is told to exit.
+            take_back(lake, ref, worker)
             raise
 
 
@@ -87,25 +91,15 @@ def _name_work(game: Game[Any, Any], rows: pa.Table) -> None:
             bind_contextvars(puzzle=game.puzzle_id(game.from_arrays(arrays_of(rows), 0)))
 
 
-def _take_note_back(lake: Lake, ref: ChunkRef, start: Start) -> None:
-    """Delete the note of a worker that is not at work: it would count as a death.
-
-    That of another process stays, which may be of the same worker.
-    """
-    with suppress(NightgridError):
-        if read_start(lake, ref) == start:
-            lake.delete(ref.started_path, durable=False)
-
-
-def _stopped(lake: Lake, ref: ChunkRef, start: Start) -> ChunkReport:
+def _stopped(lake: Lake, ref: ChunkRef, worker: str) -> ChunkReport:
     if drops_states(lake, ref.run_id):
         drop_frontiers(lake, ref.run_id, [ref.key])
-    _take_note_back(lake, ref, start)
+    take_back(lake, ref, worker)
     return ChunkReport(ref=ref, rows=0, state="stale")
 
 
 def _worked(
-    lake: Lake, ref: ChunkRef, settings: Settings, start: Start, stop: Stop | None
+    lake: Lake, ref: ChunkRef, settings: Settings, worker: str, stop: Stop | None
 ) -> ChunkReport:
     with refusing():
         state = _superseded(lake, ref)
@@ -116,7 +110,7 @@ def _worked(
         rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
         game = _planned_for(game_of(lake, run.question), run)
         _name_work(game, rows)
-        write_start(lake, ref, start.worker, start.started_at)
+        write_note(lake, ref, Note(worker=worker, started_at=time.time()))
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:
         kept_tables.drop()
@@ -134,9 +128,11 @@ def _worked(
             drop_frontiers(lake, ref.run_id, [ref.key])
             return ChunkReport(ref=ref, rows=0, state="stale")
     if part is None:
-        return ChunkReport(ref=ref, rows=0, state="done")
+        take_back(lake, ref, worker)
+        is_done = lake.exists(ref.result_path)
+        return ChunkReport(ref=ref, rows=0, state="done" if is_done else "returned")
     if run.budget.stopped is not None:
-        return _stopped(lake, ref, start)
+        return _stopped(lake, ref, worker)
     with refusing():
         with span("file", rows=rows.num_rows):
             created = lake.create_table(ref.result_path, part)
@@ -184,9 +180,9 @@ def _superseded(lake: Lake, ref: ChunkRef) -> str | None:
     """Tell why a chunk needs no work: a message may come twice, or long after its time."""
     if lake.exists(ref.result_path) or read_done(lake, ref.run_id) is not None:
         return "done"
-    if read_attempts(lake, ref).attempt > ref.attempt or is_cancelled(lake, ref.run_id):
-        return "stale"
-    return None
+    note = read_note(lake, ref)
+    has_failed = note is not None and note.failure is not None
+    return "stale" if has_failed or is_cancelled(lake, ref.run_id) else None
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,6 @@ page, before it can be used.
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,13 +17,13 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import COST_COLUMNS, Budget, Outcome, Status
 from nightgrid.solvers.canonical import canonical_json
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row
 from nightgrid.workers.freed_memory import give_back, keep_freed
-from nightgrid.workers.runs.attempts import read_attempts
+from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.finishing.gathering import SPLIT
 from nightgrid.workers.runs.manifest import Run, read_segment
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -36,6 +35,8 @@ from nightgrid.workers.runs.staged.frontier import (
     write_frontier,
 )
 from nightgrid.workers.runs.staged.stages import CARRIED, Carried, StagePart
+
+log = get_logger("nightgrid.worker")
 
 KEPT_SECONDS = 20.0
 """Tables that no part has asked for in this time are given up: longer than a barrier lasts, as a
@@ -50,9 +51,9 @@ def carry(
 ) -> pa.Table | None:
     """Work a chunk that is one part of a staged count; return its PARTS, of one row.
 
-    None when another worker has done so meanwhile. States that are to be carried on lie in the
-    chunk's frontier by then. A part without room comes back split into halves. Raises
-    TransientError when states that it needs are gone; they are being made again then.
+    None when states that it needs are gone: another worker has done the part meanwhile, or the
+    chunks that left them are worked again. States that are to be carried on lie in the chunk's
+    frontier by then. A part without room comes back split into halves.
     """
     (head,) = heads_of(rows)
     puzzle = game.from_arrays(arrays_of(rows), 0)
@@ -128,18 +129,15 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
                 if not count.hold(states, begins):
                     return False
         except LostFrontierError as error:
-            if lake.exists(ref.result_path):
-                # This is an old message: what it needs has been taken on and deleted.
-                return None
-            gone = [s for s in before if s == source or not lake.exists(frontier_path(s))]
-            for chunk in gone:
+            log.warning("states lost", chunk=source.name, reason=str(error))
+            # An old message needs what has been taken on and deleted.
+            if not lake.exists(ref.result_path):
                 # Neither is there without the other, and a chunk without its part is not done.
-                # Who worked it before is not at it any more.
-                attempt = read_attempts(lake, chunk).attempt
-                lake.delete(replace(chunk, attempt=attempt).started_path)
-                lake.delete(chunk.result_path)
-                lake.delete(frontier_path(chunk))
-            raise TransientError(f"{error}; {len(gone)} chunks are worked again") from error
+                for gone in before:
+                    if gone == source or not lake.exists(frontier_path(gone)):
+                        lake.delete(gone.result_path)
+                        lake.delete(frontier_path(gone))
+            return None
     return count.gather_held()
 
 

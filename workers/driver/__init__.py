@@ -1,6 +1,5 @@
-"""The driver of a run: one table of chunks, and what follows from it.
+"""The driver of a run: a table of chunks, one loop, and one rule for what is lost.
 
-`driver` has the loop; `reconciler` decides what is sent next and what became of a chunk: tried
-again, broken up, or poison; `growing_run` adds chunks. `chunk_records` says which transition may
-follow which.
+`driver` has the loop and the rule; `growth` adds chunks; `outbox` sends them; `chunk_records` says
+which transition leads where.
 """

@@ -1,7 +1,6 @@
 """The records of a run's chunks: states, which transition leads where, and what they add up to.
 
-docs/explanation/architecture.md draws the states. What is in the lake decides, so most transitions
-tell what the driver has found there.
+What is in the lake decides: most transitions say what the driver has found there.
 """
 
 from __future__ import annotations
@@ -15,67 +14,49 @@ from typing import Literal
 
 import pyarrow as pa
 
-from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.runs.attempts import Attempts, Start
 from nightgrid.workers.runs.manifest import NO_JOBS, SegmentKind
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
 from nightgrid.workers.runs.staged.stages import Carried
 
 
 class State(StrEnum):
-    """Where a chunk is. Every chunk of a run is in exactly one state."""
+    """The states of a chunk; docs/explanation/architecture.md has the table."""
 
     READY = "ready"
     """It is to be sent."""
     SENT = "sent"
     """Its message is on its way; no worker is known to have begun."""
-    STARTED = "started"
-    """A worker has noted in the lake that it works on it."""
-    ADOPTED = "adopted"
-    """As started, but an earlier driver has sent it."""
-    FAILED = "failed"
-    """An attempt has failed, which the lake knows; what follows is not decided yet."""
+    BEGUN = "begun"
+    """A worker has noted its attempt in the lake."""
     DONE = "done"
     """Its result is in the lake and has not been read."""
     READ = "read"
     """Its result was read, and what goes on of it is in the manifest."""
-    BROKEN_UP = "broken up"
-    """It failed too often: each of its rows is a chunk of its own."""
+    HALVED = "halved"
+    """It failed too often: two chunks of another segment have its rows."""
 
 
-IN_FLIGHT = (State.SENT, State.STARTED, State.ADOPTED)
+IN_FLIGHT = (State.SENT, State.BEGUN)
 """States of a chunk that has a flight."""
 HAS_RESULT = (State.DONE, State.READ)
 """States of a chunk whose result is in the lake."""
-OPEN = (State.READY, *IN_FLIGHT, State.FAILED, State.DONE)
-"""States that a chunk has to leave before its run is at its end."""
+OPEN = (State.READY, *IN_FLIGHT, State.DONE)
+"""States that a chunk has to leave before its run is finished."""
 
 TRANSITIONS: Mapping[str, Mapping[State, State]] = MappingProxyType(
     {
         "send": {State.READY: State.SENT},
-        "adopt": {State.READY: State.ADOPTED},
-        "begin": {
-            State.SENT: State.STARTED,
-            State.STARTED: State.STARTED,
-            State.ADOPTED: State.ADOPTED,
-        },
-        "requeue": dict.fromkeys(IN_FLIGHT, State.READY),
-        "fail": dict.fromkeys(IN_FLIGHT, State.FAILED),
-        "retry": {State.FAILED: State.READY},
-        "break_up": dict.fromkeys((State.READY, State.FAILED), State.BROKEN_UP),
-        "poison": {State.FAILED: State.DONE},
-        "skip": {State.READY: State.DONE},
-        "land": dict.fromkeys((State.READY, *IN_FLIGHT, State.FAILED), State.DONE),
+        "begin": dict.fromkeys((State.READY, *IN_FLIGHT), State.BEGUN),
+        "fail": dict.fromkeys(IN_FLIGHT, State.READY),
+        "requeue": dict.fromkeys((*IN_FLIGHT, *HAS_RESULT), State.READY),
+        "halve": dict.fromkeys((State.READY, *IN_FLIGHT), State.HALVED),
+        "land": dict.fromkeys((State.READY, *IN_FLIGHT), State.DONE),
         "read": {State.DONE: State.READ},
-        "read_again": {State.READ: State.DONE},
-        "reopen": dict.fromkeys(HAS_RESULT, State.READY),
     }
 )
 """By the name of each transition: the state that it leads to, by the state that it begins in."""
-PlainTransition = Literal[
-    "requeue", "retry", "break_up", "poison", "skip", "land", "read_again", "reopen"
-]
-"""Transitions that change nothing but the state. A chunk that becomes ready is sent first."""
+PlainTransition = Literal["fail", "requeue", "halve", "land"]
+"""Transitions of which nothing else is noted. A chunk that becomes ready again is sent first."""
 
 
 class IllegalTransitionError(Exception):
@@ -93,16 +74,18 @@ class PartOf:
 
 @dataclass(slots=True, kw_only=True)
 class Flight:
-    """A chunk on its way: one that was sent and whose end is not known."""
+    """A chunk on its way: it was sent or begun, and its result is not in the lake."""
 
     ref: ChunkRef
-    submitted_at: float
+    sent_at: float
     """Monotonic seconds."""
-    start: Start | None = None
-    """The worker's note in the lake, once it has begun."""
-    seen_at: float = 0.0
+    worker: str = ""
+    """Who noted that it began, if anyone has."""
+    begun_at: float = 0.0
     """Monotonic seconds at which the driver first saw that note: clocks of other hosts may be
-    wrong, so nothing is reckoned from the time in it."""
+    wrong."""
+    missing_since: float | None = None
+    """Monotonic seconds of the first look at which its message was not where it should be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,9 +106,6 @@ class Reading:
     """Whether that is because this part is over budget for good."""
 
 
-UNTRIED = Attempts()
-
-
 @dataclass(slots=True, kw_only=True)
 class Chunk:
     """One chunk of a run, as its driver knows it; only the table of chunks changes it."""
@@ -138,8 +118,8 @@ class Chunk:
     """What the planner expected it to take; None: nothing was expected."""
     part_of: PartOf | None = None
     state: State = State.READY
-    attempts: Attempts = UNTRIED
-    """Failures and interruptions so far, as the lake has them."""
+    attempt: int = 1
+    """The attempt that counts now."""
     flight: Flight | None = None
     """While it is in flight."""
     reading: Reading | None = None
@@ -148,8 +128,6 @@ class Chunk:
     """Whether a later segment goes on with rows or states of it."""
     went_on: pa.Array = field(default_factory=lambda: NO_JOBS)
     """Numbers of its jobs that go on in `split` segments."""
-    is_collected: bool = False
-    """Whether its answers were handed to the collector."""
 
     @property
     def has_result(self) -> bool:
@@ -167,24 +145,11 @@ class Chunk:
         return self.part_of is not None and self.part_of.stage is not None
 
     @property
-    def is_suspect(self) -> bool:
-        """Whether it was in a worker that died."""
-        lost = (failure.code is ReasonCode.WORKER_LOST for failure in self.attempts.failures)
-        return self.attempts.interruptions > 0 or any(lost)
-
-    @property
     def is_open_part(self) -> bool:
         """Whether it is a part of a job whose outcome is missing; one that goes on is not."""
         if self.part_of is None or self.is_continued:
             return False
         return self.reading is None or (self.reading.goes_on and not self.reading.is_lost)
-
-    @property
-    def has_whole_answers(self) -> bool:
-        """Whether it was read, and every row is the answer of a job."""
-        if self.state is not State.READ or self.part_of is not None or self.is_continued:
-            return False
-        return self.reading is not None and not self.reading.goes_on
 
     @property
     def urgency_s(self) -> float:
@@ -194,10 +159,10 @@ class Chunk:
 
 @dataclass(slots=True)
 class Counts:
-    """Sums over the chunks of a run; one that was broken up counts no more, its rows do."""
+    """Sums over the chunks of a run; one that was halved counts no more, its halves do."""
 
     chunks_total: int = 0
-    """Grows when parts come back split or chunks are broken up."""
+    """Grows when parts come back split or chunks are halved."""
     chunks_done: int = 0
     foreseen_total: int = 0
     """Chunks of which the planner expected something ..."""
@@ -206,7 +171,7 @@ class Counts:
     """... and what it expected of them."""
     expected_done_s: float = 0.0
     planned_rows: int = 0
-    """Rows of the plan, also of chunks that were broken up."""
+    """Rows of the plan, also of chunks that were halved."""
     answered: int = 0
     """Jobs that were worked whole and have their answer."""
     states: int = 0
@@ -224,7 +189,7 @@ class Counts:
         """Count a chunk in, or out with `sign` -1."""
         if chunk.kind == "plan":
             self.planned_rows += sign * chunk.rows
-        if chunk.state is State.BROKEN_UP:
+        if chunk.state is State.HALVED:
             return
         done = sign * chunk.has_result
         self.chunks_total += sign

@@ -1,7 +1,7 @@
 """The one table of a run's chunks: a record for each, changed by named transitions alone.
 
-A state machine without a lake, a queue or a clock. Sums, divided jobs, suspects and what waits for
-the collector follow from the records: before a record changes it is counted out, and then in again.
+A state machine without a lake, a queue or a clock. Sums and divided jobs follow from the records:
+before a record changes it is counted out, and then in again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from nightgrid.workers.driver.chunk_records import (
     IN_FLIGHT,
     OPEN,
     TRANSITIONS,
-    UNTRIED,
     Chunk,
     Counts,
     DividedJobs,
@@ -27,7 +26,6 @@ from nightgrid.workers.driver.chunk_records import (
     Reading,
     State,
 )
-from nightgrid.workers.runs.attempts import Attempts, Start
 from nightgrid.workers.runs.manifest import Segment, with_more
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
 from nightgrid.workers.runs.staged.stages import Carried
@@ -36,27 +34,22 @@ from nightgrid.workers.runs.staged.stages import Carried
 class ChunkTable:
     """The chunks of one run, in memory: some hundred bytes each.
 
-    `attempts` is what the lake knows of earlier failures. Every transition raises
+    `attempts` is the last attempt at each chunk that was begun. Every transition raises
     IllegalTransitionError in a state that does not have it. A chunk that was looked up changes
     with the table.
     """
 
-    def __init__(self, run_id: str, attempts: Mapping[ChunkKey, Attempts] | None = None) -> None:
+    def __init__(self, run_id: str, attempts: Mapping[ChunkKey, int] | None = None) -> None:
         self.run_id = run_id
         self.counts = Counts()
         self.jobs = DividedJobs()
         self.made: Counter[str] = Counter()
         """How often each transition was made."""
-        self.failures = 0
-        """Deaths and failures, without chunks that an earlier driver left in flight."""
         self._attempts = attempts or {}
         self._chunks: dict[ChunkKey, Chunk] = {}
         self._open: dict[State, OrderedDict[ChunkKey, None]] = {
             state: OrderedDict() for state in OPEN
         }
-        self._suspects: set[ChunkKey] = set()
-        self._uncollected: dict[ChunkKey, None] = {}
-        self._uncollected_rows = 0
 
     # -- what it holds -----------------------------------------------------------------------
 
@@ -75,7 +68,7 @@ class ChunkTable:
 
     def ref(self, key: ChunkKey) -> ChunkRef:
         """Name a chunk with the attempt that counts now."""
-        attempt = self._chunks[key].attempts.attempt
+        attempt = self._chunks[key].attempt
         return ChunkRef(run_id=self.run_id, segment=key[0], chunk=key[1], attempt=attempt)
 
     def chunks_in(self, *states: State) -> Iterator[Chunk]:
@@ -104,20 +97,6 @@ class ChunkTable:
         """Whether no chunk is left to be worked or read, and no stage to be added."""
         return not any(self._open.values()) and not self.jobs.due
 
-    def suspects_in_flight(self) -> list[Chunk]:
-        """List the chunks in flight that were in a worker that died."""
-        suspects = (self._chunks[key] for key in self._suspects)
-        return [chunk for chunk in suspects if chunk.flight is not None]
-
-    def uncollected(self) -> Iterator[Chunk]:
-        """Yield the chunks that were read and whose answers the collector has not taken in."""
-        return (self._chunks[key] for key in self._uncollected)
-
-    @property
-    def uncollected_size(self) -> tuple[int, int]:
-        """How many chunks wait for the collector, and how many rows they have."""
-        return len(self._uncollected), self._uncollected_rows
-
     # -- chunks that come --------------------------------------------------------------------
 
     def add(
@@ -142,7 +121,7 @@ class ChunkTable:
                 rows=rows,
                 expected_s=cost_s,
                 part_of=parts.get(key),
-                attempts=self._attempts.get(key, UNTRIED),
+                attempt=self._attempts.get(key, 1),
             )
             if chunk.part_of is not None:
                 self.jobs.meet(chunk.part_of, planned=segment.kind == "plan")
@@ -156,9 +135,9 @@ class ChunkTable:
             for chunk in reversed(new):
                 self._open[State.READY].move_to_end(chunk.key, last=False)
         origins = dict.fromkeys(segment.origins)
-        if segment.kind == "broken":
+        if segment.kind == "halved":
             for key in origins:
-                self.move("break_up", key)
+                self.move("halve", key)
             return
         numbers = with_more({key: self._chunks[key].went_on for key in origins}, went_on)
         for key in origins:
@@ -174,24 +153,14 @@ class ChunkTable:
 
     def send(self, key: ChunkKey, now: float) -> None:
         """Its message was sent."""
-        self._move("send", key, flight=Flight(ref=self.ref(key), submitted_at=now))
+        self._move("send", key, flight=Flight(ref=self.ref(key), sent_at=now))
 
-    def adopt(self, key: ChunkKey, start: Start | None, now: float) -> None:
-        """An earlier driver has sent it, and a worker has begun."""
-        flight = Flight(ref=self.ref(key), submitted_at=now, start=start, seen_at=now)
-        self._move("adopt", key, flight=flight)
-
-    def begin(self, key: ChunkKey, start: Start, now: float) -> None:
-        """A worker has noted that it begins, perhaps after another one."""
-        flight = self._move("begin", key).flight
-        assert flight is not None
-        flight.start, flight.seen_at = start, now
-
-    def fail(self, key: ChunkKey, attempts: Attempts) -> None:
-        """An attempt failed; `attempts` is what the lake knows of them now."""
-        # Work that ended together with an earlier driver, by a stop for example, is no failure.
-        self.failures += len(attempts.failures) > len(self._chunks[key].attempts.failures)
-        self._move("fail", key, attempts=attempts)
+    def begin(self, key: ChunkKey, worker: str, now: float) -> None:
+        """A worker has noted that it begins: after another one, or for an earlier driver."""
+        flight = self._chunks[key].flight or Flight(ref=self.ref(key), sent_at=now)
+        self._move("begin", key, flight=flight)
+        if worker != flight.worker:
+            flight.worker, flight.begun_at, flight.missing_since = worker, now, None
 
     def move(self, transition: PlainTransition, key: ChunkKey) -> None:
         """Make a transition of which nothing else is to be noted."""
@@ -200,12 +169,6 @@ class ChunkTable:
     def read(self, key: ChunkKey, reading: Reading, carried: Carried | None = None) -> None:
         """Its result was read; chunks in which rows of it go on have been added before."""
         self._move("read", key, carried, reading=reading)
-
-    def collect(self, key: ChunkKey) -> None:
-        """The collector has its answers; this changes no state."""
-        if key not in self._uncollected:
-            raise IllegalTransitionError(f"collect: chunk {key} does not wait for it")
-        self._change(self._chunks[key], is_collected=True)
 
     # -- how records change ------------------------------------------------------------------
 
@@ -220,6 +183,8 @@ class ChunkTable:
         self.made[transition] += 1
         if after not in IN_FLIGHT:
             changes["flight"] = None
+        if transition == "fail":
+            changes["attempt"] = chunk.attempt + 1
         self._change(chunk, carried, state=after, **changes)
         if after is not before:
             if before in self._open:
@@ -243,12 +208,3 @@ class ChunkTable:
         self.counts.add(chunk)
         if chunk.part_of is not None:
             self.jobs.count_in(chunk, chunk.part_of, carried)
-        if chunk.is_suspect:
-            self._suspects.add(chunk.key)
-        waits = chunk.has_whole_answers and not chunk.is_collected
-        if waits and chunk.key not in self._uncollected:
-            self._uncollected[chunk.key] = None
-            self._uncollected_rows += chunk.rows
-        elif not waits and chunk.key in self._uncollected:
-            del self._uncollected[chunk.key]
-            self._uncollected_rows -= chunk.rows

@@ -1,37 +1,392 @@
-"""Drive a run to its end: keep a bounded window in flight and believe only the lake."""
+"""Drive a run to its end: keep a small window of chunks in flight, and believe only the lake."""
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
+import pyarrow as pa
 from structlog.contextvars import bound_contextvars
 
+from nightgrid.archive.lake.faults import set_aside
 from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.driver.collector import Collector
-from nightgrid.workers.driver.driver_loop import DriverLoop, work_to_the_end
-from nightgrid.workers.driver.executors import Executor
-from nightgrid.workers.driver.growing_run import GrowingRun
+from nightgrid.archive.lake.tables import PARTS
+from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.broker.notices.announcements import Announcement
+from nightgrid.workers.broker.queues import BATCH
+from nightgrid.workers.chunks.result_rows import Row, heads_of, poison_reason, result_row
+from nightgrid.workers.driver.chunk_records import IN_FLIGHT, Chunk, State
+from nightgrid.workers.driver.growth import GrowingRun
+from nightgrid.workers.driver.outbox import GONE_INTERVALS, Outbox, Place, Worker
 from nightgrid.workers.driver.patience import Patience
-from nightgrid.workers.driver.progress import Progress
+from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.logs import get_logger
+from nightgrid.workers.metrics import CHUNKS, count_rows
 from nightgrid.workers.processes import locked
+from nightgrid.workers.runs.attempts import read_attempts, read_note, write_failure
+from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finishing.ended import ensure_results
+from nightgrid.workers.runs.finishing.finish import finish_run
+from nightgrid.workers.runs.manifest import Run, SegmentTakenError, count_segments
+from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
 from nightgrid.workers.runs.status import is_cancelled
 from nightgrid.workers.settings import Settings, load_settings
 from nightgrid.workers.tracing import span
 
 log = get_logger("nightgrid.driver")
+
+HALVED_AFTER = 2
+"""Failed attempts after which a chunk of many rows is halved: one of them may be at fault."""
+NOWHERE_SECONDS = 0.1
+"""A message that is nowhere at a look, and still at one that is so much later, is lost: between the
+queue and the hands of a worker it is nowhere for a moment."""
+PLAN_POLL_SECONDS = 0.05
+"""How often a driver looks whether the planner has come further."""
+UNRECOVERABLE = Reason(code=ReasonCode.UNRECOVERABLE_JOB)
+DAMAGED_MAX = 3
+"""Results of one chunk that are set aside, before that is the fault of the lake."""
+
+
+class AllRefuseError(TransientError):
+    """Every living worker refuses the chunks of a run, for reasons that are not the run's."""
+
+
+class Driver:
+    """Drive one run: a table of its chunks, and what the lake says of them.
+
+    Call `step` again and again, with a wait of `pause_s` between, and `finish` when it returns
+    True. Both may be called again after a TransientError. Any number of drivers share an outbox;
+    two drivers of one run do no harm.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        run_id: str,
+        outbox: Outbox,
+        settings: Settings,
+        *,
+        queue: str = BATCH,
+        check_planner: Callable[[], None] | None = None,
+    ) -> None:
+        """Open the run. `check_planner` raises if no process plans it any more."""
+        self._lake = lake
+        self._run_id = run_id
+        self._outbox = outbox
+        self._settings = settings
+        self.queue = queue
+        """The queue that its chunks are sent to."""
+        self._check_planner = check_planner
+        self._begun = time.monotonic()
+        self._heard: deque[Announcement] = deque()
+        self._damaged: Counter[str] = Counter()
+        self._unseen = 0
+        """Chunks in a row that were announced as done and have no result in this lake."""
+        self.failures = 0
+        """Attempts that failed, as far as this driver noted it."""
+        self.resubmissions = 0
+        """How often a chunk was to be sent again."""
+        self._open()
+        self.chunks_resumed = self._table.number_in(State.DONE)
+
+    def _open(self) -> None:
+        self._growing = GrowingRun(self._lake, self._run_id, self._settings.stage_sizes)
+        self._table = self._growing.table
+        self._noted: Counter[str] = Counter()
+        self._look_at = 0.0
+
+    @property
+    def run(self) -> Run:
+        """The run as it was read last."""
+        return self._growing.run
+
+    @property
+    def pause_s(self) -> float:
+        """How long to wait for announcements before the next step."""
+        return self._settings.poll_seconds if self.run.planned else PLAN_POLL_SECONDS
+
+    @property
+    def progress(self) -> Progress:
+        """How far the run is."""
+        now = time.monotonic()
+        return progress_of(
+            self._table,
+            self.run,
+            processes=self._outbox.processes(self.queue),
+            seconds=now - self._begun,
+            failures=self.failures,
+            now=now,
+        )
+
+    def hear(self, announcement: Announcement) -> None:
+        """Take an announcement of a worker into account at the next step."""
+        if announcement.ref.run_id == self._run_id:
+            self._heard.append(announcement)
+
+    def check_planner(self) -> None:
+        """Raise if the run is not planned to its end and no process plans it any more."""
+        if self.run.planned:
+            return
+        if self._check_planner is None:
+            raise PermanentError(
+                f"run {self._run_id} is not planned to its end, and no process plans it"
+            )
+        self._check_planner()
+
+    def step(self) -> bool:
+        """Make one pass without waiting; return True when no chunk is left to be worked.
+
+        Raises TransientError while lake or broker fail, and AllRefuseError, one of these, while no
+        worker can work.
+        """
+        try:
+            return self._step()
+        except SegmentTakenError:
+            # Another driver has added to the run.
+            self._open()
+            return False
+
+    def _step(self) -> bool:
+        growing, table = self._growing, self._table
+        if not growing.run.planned:
+            growing.take_in_plan()
+        while self._heard:
+            self._take(self._heard[0])
+            self._heard.popleft()
+        if time.monotonic() >= self._look_at:
+            self._look()
+        self._read_results()
+        growing.add_stages()
+        self._send()
+        growing.drop_obsolete()
+        if growing.run.planned and table.is_settled:
+            return self._is_done()
+        self._require_workers()
+        return False
+
+    def _require_workers(self) -> None:
+        """Raise TransientError while no worker works in this lake."""
+        why = self._outbox.refusal(self.queue)
+        if why:
+            raise AllRefuseError(f"no worker can work here: {why}")
+        if self._unseen > self._settings.attempts_max * self._outbox.window(self.queue):
+            raise TransientError(
+                f"{self._unseen} chunks were announced as done, and this lake has no result of "
+                "them: the workers work in another copy of it, or it is not what is mounted here"
+            )
+
+    def _is_done(self) -> bool:
+        """Look once more: results may be gone, or another driver may have added to the run."""
+        if count_segments(self._lake, self._run_id) != len(self.run.segments):
+            self._open()
+            return False
+        self._look()
+        return self._table.is_settled
+
+    def finish(self) -> dict[str, Any]:
+        """Merge the chunk results into results, solutions and DONE.json; return what that says.
+
+        Raises TransientError for a chunk result that is damaged: it is worked again.
+        """
+        try:
+            return finish_run(self._lake, self._run_id)
+        except DamagedResultError as error:
+            self._set_aside(error)
+            self._open()
+            raise TransientError(f"{error}; its chunk is worked again") from error
+
+    # -- what is to be sent ------------------------------------------------------------------
+
+    def _send(self) -> None:
+        """Send chunks until the window is full; a row that has one chance left is sent alone."""
+        table, window = self._table, self._outbox.window(self.queue)
+        if any(map(self._has_last_chance, table.chunks_in(*IN_FLIGHT))):
+            return
+        for chunk in filter(self._growing.has_sources, list(table.ready())):
+            ref = table.ref(chunk.key)
+            if table.jobs.is_unrecoverable(chunk):
+                self._end_unworked(ref, Status.OVER_BUDGET, UNRECOVERABLE)
+            elif table.in_flight >= window:
+                return
+            elif not (table.in_flight and self._has_last_chance(chunk)):
+                self._outbox.send(ref, self.queue)
+                table.send(chunk.key, time.monotonic())
+                if self._has_last_chance(chunk):
+                    return
+
+    def _has_last_chance(self, chunk: Chunk) -> bool:
+        """Tell whether a row is poison if its worker dies once more, perhaps of another row."""
+        if chunk.rows_left > 1 or chunk.attempt < self._settings.attempts_max:
+            return False
+        last = read_note(self._lake, replace(self._table.ref(chunk.key), attempt=chunk.attempt - 1))
+        failure = None if last is None else last.failure
+        return failure is not None and failure.code is ReasonCode.WORKER_LOST
+
+    def _end_unworked(self, ref: ChunkRef, status: Status, reason: Reason) -> list[Row]:
+        """Write the result of a chunk that is not worked any more; return its jobs."""
+        rows = self._lake.read_row_group(ref.manifest_path, ref.chunk)
+        part = [result_row(head, str(status), reason) for head in heads_of(rows)]
+        self._lake.create_table(ref.result_path, pa.Table.from_pylist(part, PARTS))
+        self._table.move("land", ref.key)
+        jobs: list[Row] = rows.select(["job_id", "puzzle_id"]).to_pylist()
+        return jobs
+
+    # -- what came back ----------------------------------------------------------------------
+
+    def _take(self, heard: Announcement) -> None:
+        chunk = self._table.get(heard.ref.key)
+        if chunk is None or chunk.flight is None:
+            return
+        if heard.event == "done":
+            if self._lake.exists(heard.ref.result_path):
+                self._table.move("land", chunk.key)
+                self._unseen = 0
+            else:
+                # Where the lake is slow to show files, the next look finds it.
+                self._unseen += 1
+        elif heard.ref.attempt != chunk.attempt:
+            return
+        elif heard.event == "failed":
+            self._fail(chunk, heard.reason)
+        else:
+            self._send_again(chunk, heard.reason.sentence)
+            # It may have found that results of other chunks are gone.
+            self._look_at = 0.0
+
+    def _read_results(self) -> None:
+        try:
+            self._growing.read_results()
+        except DamagedResultError as error:
+            self._set_aside(error)
+            self._send_again(self._table[error.ref.key], "its result was damaged")
+
+    def _set_aside(self, error: DamagedResultError) -> None:
+        """Set a damaged result aside, so that its chunk is worked again.
+
+        Raises PermanentError where a lake damages the result of one chunk again and again.
+        """
+        name = error.ref.name
+        self._damaged[name] += 1
+        if self._damaged[name] > DAMAGED_MAX:
+            raise PermanentError(
+                f"{error}: the result of {name} was damaged {DAMAGED_MAX + 1} times; expected "
+                "a lake that keeps what is written"
+            )
+        aside = set_aside(self._lake, error.ref.result_path)
+        log.warning("result set aside", chunk=name, to=aside, reason=str(error))
+
+    # -- what did not come back --------------------------------------------------------------
+
+    def _look(self) -> None:
+        """List chunk results and begun attempts, and decide what became of each chunk in flight."""
+        table = self._table
+        self._outbox.look()
+        attempts = read_attempts(self._lake, self._run_id)
+        done = done_chunks(self._lake, self._run_id)
+        for chunk in list(table):
+            if chunk.state is State.HALVED:
+                continue
+            if chunk.key in done:
+                if not chunk.has_result:
+                    table.move("land", chunk.key)
+            elif chunk.has_result:
+                self._send_again(chunk, "its result is gone")
+            else:
+                self._settle(chunk, is_begun=attempts.get(chunk.key, 0) >= chunk.attempt)
+        self._look_at = time.monotonic() + self._settings.reconcile_seconds
+        self._note_transitions()
+        waiting = table.number_in(State.READY) + table.in_flight
+        self._outbox.publish_demand(self._run_id, waiting)
+
+    def _settle(self, chunk: Chunk, *, is_begun: bool) -> None:
+        """Decide what became of a chunk without a result: the one rule for what is lost.
+
+        - Its attempt has failed if the note says so, or if the worker that wrote the note is gone.
+        - The same attempt is sent again if that worker was told to leave, if the message is
+          nowhere, or if it was taken a while ago and nobody began.
+        - Else it is on its way.
+        """
+        ref, now = self._table.ref(chunk.key), time.monotonic()
+        attempt = read_note(self._lake, ref) if is_begun else None
+        if attempt is not None:
+            self._table.begin(chunk.key, attempt.worker, now)
+            worker = self._outbox.worker(attempt.worker)
+            if attempt.failure is not None:
+                self._fail(chunk, attempt.failure)
+            elif worker is Worker.GONE:
+                self._fail(chunk, Reason(code=ReasonCode.WORKER_LOST))
+            elif worker is Worker.LEFT:
+                self._send_again(chunk, "its worker was stopped")
+        flight = chunk.flight
+        if flight is None:
+            return
+        place = self._outbox.place(ref, flight.sent_at)
+        if place is Place.NOWHERE:
+            limit_s = NOWHERE_SECONDS
+        elif place is Place.TAKEN and attempt is None:
+            limit_s = GONE_INTERVALS * self._settings.liveness_interval_seconds
+        else:
+            flight.missing_since = None
+            return
+        since = flight.missing_since = flight.missing_since or now
+        if now - since > limit_s:
+            self._send_again(chunk, "its message was lost")
+
+    def _send_again(self, chunk: Chunk, why: str) -> None:
+        """Let the same attempt be made once more."""
+        ref = self._table.ref(chunk.key)
+        log.info("chunk sent again", chunk=ref.name, reason=why)
+        self._lake.delete(ref.started_path, durable=False)
+        self._table.move("requeue", chunk.key)
+        self.resubmissions += 1
+
+    def _fail(self, chunk: Chunk, why: Reason) -> None:
+        """Note that an attempt failed, then try the next one, halve the chunk, or give it up."""
+        ref = self._table.ref(chunk.key)
+        if self._lake.exists(ref.result_path):
+            # Another worker has answered it, or this one just before it died.
+            self._table.move("land", chunk.key)
+            return
+        if write_failure(self._lake, ref, why):
+            self.failures += 1
+            log.warning("chunk failed", chunk=ref.name, attempt=ref.attempt, reason=why.sentence)
+        if chunk.rows_left > 1 and ref.attempt >= HALVED_AFTER:
+            self._growing.halve(chunk)
+        elif chunk.rows_left <= 1 and ref.attempt >= self._settings.attempts_max:
+            self._poison(ref, why)
+        else:
+            self._table.move("fail", chunk.key)
+            self.resubmissions += 1
+
+    def _poison(self, ref: ChunkRef, why: Reason) -> None:
+        reason = poison_reason(why, ref.attempt)
+        count_rows(self.run.question.game, {str(Status.POISON): 1})
+        for row in self._end_unworked(ref, Status.POISON, reason):
+            log.error(
+                "poison",
+                chunk=ref.name,
+                job=row["job_id"],
+                puzzle=row["puzzle_id"],
+                reason=reason.sentence,
+                reason_code=str(reason.code),
+            )
+
+    def _note_transitions(self) -> None:
+        """Count the transitions since this was called last in the metrics."""
+        made = Counter(self._table.made)
+        for transition, number in (made - self._noted).items():
+            CHUNKS.labels(transition).inc(number)
+        self._noted = made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,62 +414,81 @@ class RunSummary:
 def drive(
     lake: Lake,
     run_id: str,
-    executor: Executor,
+    outbox: Outbox,
     on_progress: Callable[[Progress], None] | None = None,
     *,
     settings: Settings | None = None,
+    queue: str = BATCH,
     check_planner: Callable[[], None] | None = None,
     stopping: threading.Event | None = None,
 ) -> RunSummary:
     """Work what a run still needs, then finish it.
 
-    A run that is not planned to its end is worked while it is planned: `check_planner` raises if
-    no process does so any more.
+    May be called again after any kind of end: it does only the rest. Returns early, with `finished`
+    false, when the run is cancelled or `stopping` is set, and in the main thread on SIGINT and
+    SIGTERM. `check_planner` is for a run that is still being planned: it raises if no process plans
+    it any more.
 
-    May be called again after any kind of end: it does only the rest. Called from the main thread,
-    it returns early, with `finished` false, on SIGINT and SIGTERM, and from any thread when
-    `stopping` is set or the run is cancelled (nightgrid.workers.runs.status).
-
-    Raises TransientError when broker or lake stay away for `broker_patience_seconds`, when it is
-    asked to stop while a step that must succeed fails, as at its start and its end, or when another
-    driver on this machine has this run. Drivers on several machines do a run no harm: they work it
-    together.
+    Raises TransientError when broker or lake fail for `broker_patience_seconds`, AllRefuseError
+    when all workers refuse for so long, RefusalError when this process does, and TransientError
+    when another driver on this machine has the run.
     """
     settings = settings or load_settings()
     begun = time.monotonic()
-    refusal = f"another driver is working run {run_id}"
     with (
         bound_contextvars(run=run_id),
         span("drive", run=run_id),
-        locked(settings.side_dir, f"driver-{run_id}", refusal),
+        locked(settings.side_dir, f"driver-{run_id}", f"another driver is working run {run_id}"),
         _stop_signals(stopping or threading.Event()) as stop,
-        Collector(lake, run_id, settings.side_dir) as collector,
     ):
-        patience = Patience(run_id, settings.broker_patience_seconds, stop)
-        ended = patience.insist(partial(ensure_results, lake, run_id), "look for an end")
-        patience.insist(partial(make_lake_id, lake.url), "read the lake's id")
-        # A count over generated boards fetches nothing, and nothing else would sweep its lake.
-        patience.insist(lake.sweep_staging, "sweep")
-        watch = _Watch(lake, run_id, stop, settings.reconcile_seconds, on_progress)
+        patience = Patience(f"what run {run_id} needs", settings.broker_patience_seconds, stop)
 
-        def begin() -> DriverLoop:
-            # This forgets failures of an earlier loop: they say nothing about steps of this one.
-            growing = patience.insist(
-                partial(GrowingRun, lake, run_id, settings.stage_sizes, check_planner), "open"
+        def begin() -> tuple[dict[str, Any] | None, Driver]:
+            make_lake_id(lake.url)
+            # A count over generated boards fetches nothing, and nothing else would sweep its lake.
+            lake.sweep_staging()
+            ended = ensure_results(lake, run_id)
+            return ended, Driver(
+                lake, run_id, outbox, settings, queue=queue, check_planner=check_planner
             )
-            return DriverLoop(lake, growing, executor, collector, watch.pass_on, settings, patience)
 
-        watch.poll()
-        loop = begin()
+        ended, driver = patience.insist(begin)
+        watch = _CancelWatch(lake, run_id, settings.reconcile_seconds)
         if ended is None:
-            log.info("run driven", jobs=loop.growing.run.job_count, game=loop.game)
-            loop, ended = work_to_the_end(loop, begin, stop)
-    summary = _summary_of(loop, ended, cancelled=watch.cancelled, begun=begun)
+            log.info("run driven", jobs=driver.run.job_count, game=driver.run.question.game)
+        while ended is None and not stop.is_set() and not watch.is_cancelled():
+            driver.check_planner()
+            try:
+                is_worked = driver.step()
+                if on_progress is not None:
+                    on_progress(driver.progress)
+                if is_worked and not stop.is_set():
+                    ended = driver.finish()
+                elif not stop.is_set():
+                    for announcement in outbox.wait(driver.pause_s):
+                        driver.hear(announcement)
+                patience.succeeded()
+            except TransientError as error:
+                patience.failed(error)
+    summary = RunSummary(
+        run_id=run_id,
+        finished=ended is not None,
+        job_count=driver.run.job_count,
+        answered_count=driver.run.answered_count,
+        statuses=ended["statuses"] if ended is not None else {},
+        chunks_total=driver.progress.chunks_total,
+        chunks_resumed=driver.chunks_resumed,
+        failures=driver.failures,
+        resubmissions=driver.resubmissions,
+        kernel_ns=ended["kernel_ns"] if ended is not None else 0,
+        seconds=time.monotonic() - begun,
+        cancelled=ended is None and watch.cancelled,
+    )
     log.info(
         "run ended",
         run=run_id,
         finished=summary.finished,
-        game=loop.game,
+        game=driver.run.question.game,
         statuses=summary.statuses,
         chunks=summary.chunks_total,
         failures=summary.failures,
@@ -124,66 +498,23 @@ def drive(
     return summary
 
 
-class _Watch:
-    """Reads every few seconds whether a run is cancelled, and stops its driver if so."""
+class _CancelWatch:
+    """Reads every few seconds whether a run is cancelled."""
 
-    def __init__(
-        self,
-        lake: Lake,
-        run_id: str,
-        stop: threading.Event,
-        every_s: float,
-        on_progress: Callable[[Progress], None] | None,
-    ) -> None:
-        self._lake = lake
-        self._run_id = run_id
-        self._stop = stop
-        self._every_s = every_s
-        self._on_progress = on_progress
-        self._poll_at = 0.0
+    def __init__(self, lake: Lake, run_id: str, every_s: float) -> None:
+        self._lake, self._run_id, self._every_s = lake, run_id, every_s
+        self._read_at = 0.0
         self.cancelled = False
-        """Whether the run was cancelled at the last poll."""
+        """Whether the run was cancelled when that was read last."""
 
-    def poll(self) -> None:
-        """Read whether the run is cancelled, unless that was done less than `every_s` ago."""
-        if time.monotonic() < self._poll_at:
-            return
-        self._poll_at = time.monotonic() + self._every_s
-        # A lake that fails now is read again at the next poll.
-        with contextlib.suppress(TransientError):
-            self.cancelled = is_cancelled(self._lake, self._run_id)
-        if self.cancelled:
-            self._stop.set()
-
-    def pass_on(self, progress: Progress) -> None:
-        """CancelCheck, and pass progress on to the caller of `drive`."""
-        self.poll()
-        if self._on_progress is not None:
-            self._on_progress(progress)
-
-
-def _summary_of(
-    loop: DriverLoop, ended: Mapping[str, Any] | None, *, cancelled: bool, begun: float
-) -> RunSummary:
-    """Sum up a run; `ended` is what its end says of it, None for one that is not at its end.
-
-    `begun` is when `drive` was called, in seconds of the monotonic clock.
-    """
-    run, table = loop.growing.run, loop.growing.table
-    return RunSummary(
-        run_id=run.run_id,
-        finished=ended is not None,
-        job_count=run.job_count,
-        answered_count=run.answered_count,
-        statuses=ended["statuses"] if ended is not None else {},
-        chunks_total=table.counts.chunks_total,
-        chunks_resumed=loop.chunks_resumed,
-        failures=table.failures,
-        resubmissions=sum(table.made[name] for name in ("requeue", "retry", "reopen")),
-        kernel_ns=ended["kernel_ns"] if ended is not None else 0,
-        seconds=time.monotonic() - begun,
-        cancelled=ended is None and cancelled,
-    )
+    def is_cancelled(self) -> bool:
+        """Tell whether the run is cancelled, as it was read at most `every_s` ago."""
+        if time.monotonic() >= self._read_at:
+            self._read_at = time.monotonic() + self._every_s
+            # A lake that fails now is read again next time.
+            with suppress(TransientError):
+                self.cancelled = is_cancelled(self._lake, self._run_id)
+        return self.cancelled
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class Progress(Counts):
     """Jobs of the run, as far as it is planned."""
     in_flight: int
     failures: int
-    """Deaths and failures of chunks seen by this driver, without what a stop handed back."""
+    """Attempts that failed, as far as this driver noted it."""
     seconds: float
     game: str = ""
     processes: int = 1
@@ -102,7 +102,7 @@ class Left:
 
 
 def progress_of(
-    table: ChunkTable, run: Run, *, processes: int, seconds: float, now: float
+    table: ChunkTable, run: Run, *, processes: int, seconds: float, now: float, failures: int = 0
 ) -> Progress:
     """Tell how far a run is by its table; `now` is of the clock of the table's flights."""
     counts, jobs, flights = table.counts, table.jobs, table.flights()
@@ -112,9 +112,9 @@ def progress_of(
         if run.puzzle_count:
             planned_share = min(1.0, jobs_total / run.puzzle_count)
     begun = [
-        Begun(elapsed_s=now - flight.seen_at, expected_s=table[flight.ref.key].expected_s or 0.0)
+        Begun(elapsed_s=now - flight.begun_at, expected_s=table[flight.ref.key].expected_s or 0.0)
         for flight in flights
-        if flight.start is not None
+        if flight.worker
     ]
     return Progress(
         **asdict(counts),
@@ -123,11 +123,11 @@ def progress_of(
         jobs_done=counts.answered + jobs.done,
         jobs_total=jobs_total,
         in_flight=len(flights),
-        failures=table.failures,
+        failures=failures,
         seconds=seconds,
         processes=processes,
         begun=begun,
-        oldest_seconds=max((now - flight.submitted_at for flight in flights), default=None),
+        oldest_seconds=max((now - flight.sent_at for flight in flights), default=None),
         planned_share=planned_share,
     )
 

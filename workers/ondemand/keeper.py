@@ -26,7 +26,7 @@ from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
 from nightgrid.workers.broker.stop_keys import request_stop
 from nightgrid.workers.broker.worker_keys import exited_workers, living_workers
 from nightgrid.workers.cluster.heartbeats import KEEPER_LIVE, KEEPER_READY, write_heartbeat
-from nightgrid.workers.driver.executors import PATIENCE_INTERVALS
+from nightgrid.workers.driver.outbox import GONE_INTERVALS
 from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.metrics import KEEPER_POLL, SENT_AGAIN
@@ -90,7 +90,7 @@ class Keeper:
         self._observed: dict[str, tuple[tuple[object, ...], float]] = {}
         """State of each job at the last poll, and since when on this host's monotonic clock."""
         self._silent_since: dict[str, float] = {}
-        patience_s = PATIENCE_INTERVALS * settings.liveness_interval_seconds
+        patience_s = GONE_INTERVALS * settings.liveness_interval_seconds
         self._watch = Watch(patience_s=patience_s)
         self._patience_s = patience_s
         self._drivers = RunDrivers(lake, settings)

@@ -12,11 +12,9 @@ from typing import NamedTuple
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.broker.queues import BATCH
-from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.driver.driver import AllRefuseError, drive
+from nightgrid.workers.driver.outbox import CeleryOutbox
 from nightgrid.workers.driver.progress import Progress
-from nightgrid.workers.driver.reconciler import AllRefuseError
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.runs.staged.frontier import frontier_folder
@@ -71,7 +69,7 @@ class _Turn:
 class RunDrivers:
     """Drives runs side by side, so that none waits for the end of another.
 
-    Runs that are driven share the queue evenly (`CeleryExecutor.window`), and those that wait take
+    Runs that are driven share the queue evenly (`CeleryOutbox.window`), and those that wait take
     the places of those that were driven longest.
     """
 
@@ -134,11 +132,11 @@ class RunDrivers:
 
     def _drive(self, run_id: str, turn: _Turn) -> None:
         try:
-            with closing(CeleryExecutor(self._settings, BATCH, runs=self.__len__)) as executor:
+            with closing(CeleryOutbox(self._settings, runs=self.__len__)) as outbox:
                 drive(
                     self._lake,
                     run_id,
-                    executor,
+                    outbox,
                     lambda progress: self._weigh(turn, progress),
                     settings=self._settings,
                     stopping=turn.stop,

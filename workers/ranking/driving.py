@@ -37,7 +37,7 @@ BOARDS_A_MESSAGE = 1
 """Boards of one message. A board takes a second or so: a worker that dies leaves no more."""
 MESSAGES_A_PROCESS = 3
 POLL_SECONDS = 0.5
-PATIENCE_INTERVALS = 3
+GONE_INTERVALS = 3
 """Heartbeat intervals of silence after which a worker is dead."""
 STALL_SECONDS = 120.0
 """A message is sent again when a worker took it and began no board of it for this long."""
@@ -171,7 +171,7 @@ def _requeue_lost(
 def _is_held(lake: Lake, settings: Settings, alive: Collection[str], one: _Message) -> bool:
     """Tell whether a message that is taken is held by a worker that is dead."""
     still_s = time.monotonic() - one.news_at
-    if still_s < PATIENCE_INTERVALS * settings.liveness_interval_seconds:
+    if still_s < GONE_INTERVALS * settings.liveness_interval_seconds:
         return False
     begun = [read_attempts(lake, ranking)[1] for ranking in one.boards]
     workers = [worker for worker in begun if worker is not None]

@@ -1,83 +1,106 @@
-"""Attempts at chunks in the lake: which counts, why earlier ones failed, which worker began one."""
+"""Attempts at chunks: a note in the lake for each, of who began it and perhaps why it failed.
+
+The notes of a chunk are its attempts: there is no other count. A worker writes the note when it
+begins, and deletes it when it hands the chunk back; the driver adds why the attempt failed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
-from nightgrid.archive.lake.conforming import reason_of_failure
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.run_files import (
-    ChunkKey,
-    ChunkRef,
-    chunk_keys,
-    folder,
-    started_attempts,
-)
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, folder, started_attempts
 
-STARTS_READ = 1000
-"""Records of beginnings that are read to name the workers of parts; of more chunks none is."""
-STARTS_AT_ONCE = 16
-"""Read side by side: on an object store each takes a round trip."""
+NOTES_READ = 1000
+"""Notes that are read to name the workers of parts; of more chunks none is."""
+NOTES_AT_ONCE = 16
+"""Read in parallel: on an object store each takes a round trip."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempts:
-    """The attempts at one chunk, kept in the lake because the driver may die too."""
+class Note:
+    """What the lake has of one attempt at a chunk."""
 
-    attempt: int = 1
-    """The attempt that counts now; messages with a smaller one are stale."""
-    failures: tuple[Reason, ...] = ()
-    """Why it failed or died, oldest first."""
-    interruptions: int = 0
-    """How often it died together with its driver, perhaps for another reason."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
-    """A worker's record that it began an attempt at a chunk."""
-
-    attempt: int
     worker: str
-    """Worker id, under which its heartbeat lies in Redis."""
+    """Worker id, under which its heartbeat lies in Redis; empty if none is known to have begun."""
     started_at: float
-    """Unix time, seconds."""
+    """Unix time, seconds, by the clock of the worker."""
+    failure: Reason | None = None
+    """Why the attempt failed."""
 
 
-def read_attempts(lake: Lake, ref: ChunkRef) -> Attempts:
-    """Read the attempts at a chunk; a damaged file counts as none."""
-    return read_hint(lake, ref.attempts_path, _attempts_from_json) or Attempts()
+def write_note(lake: Lake, ref: ChunkRef, note: Note) -> None:
+    """Write the note of an attempt: before a worker begins, or when the attempt has failed.
+
+    It outlives every process. That of a worker is not synced to the disk: a machine that loses it
+    in a power failure loses its workers too.
+    """
+    value: dict[str, Any] = {"worker": note.worker, "started_at": note.started_at}
+    if note.failure is not None:
+        value["failure"] = failure_to_json(note.failure)
+    write_json(lake, ref.started_path, value, durable=note.failure is not None)
 
 
-def _attempts_from_json(value: dict[str, Any]) -> Attempts:
-    attempt, interruptions = int(value["attempt"]), int(value["interruptions"])
-    if attempt < 1 or interruptions < 0:
-        raise ValueError("expected numbers of attempts")
-    failures = tuple(map(failure_from_json, value["failures"]))
-    return Attempts(attempt=attempt, failures=failures, interruptions=interruptions)
+def read_note(lake: Lake, ref: ChunkRef) -> Note | None:
+    """Read the note of an attempt; None if nobody began it. A damaged note counts as none."""
+
+    def note(value: dict[str, Any]) -> Note:
+        failure = value.get("failure")
+        return Note(
+            worker=str(value["worker"]),
+            started_at=float(value["started_at"]),
+            failure=None if failure is None else failure_from_json(failure),
+        )
+
+    return read_hint(lake, ref.started_path, note)
 
 
-def read_all_attempts(lake: Lake, run_id: str) -> dict[ChunkKey, Attempts]:
-    """Read the attempts at every chunk that failed or was interrupted."""
-    found = {}
-    for key in chunk_keys(lake.list(f"{folder(run_id)}/attempts")):
-        ref = ChunkRef(run_id=run_id, segment=key[0], chunk=key[1])
-        found[key] = read_attempts(lake, ref)
-    return found
+def write_failure(lake: Lake, ref: ChunkRef, failure: Reason) -> bool:
+    """Add to the note of an attempt why it failed; return whether it did not say so before."""
+    note = read_note(lake, ref) or Note(worker="", started_at=0.0)
+    if note.failure is not None:
+        return False
+    write_note(lake, ref, replace(note, failure=failure))
+    return True
 
 
-def write_attempts(lake: Lake, ref: ChunkRef, attempts: Attempts) -> None:
-    """Write the attempts at a chunk."""
-    value = {
-        "attempt": attempts.attempt,
-        "failures": [failure_to_json(failure) for failure in attempts.failures],
-        "interruptions": attempts.interruptions,
-    }
-    write_json(lake, ref.attempts_path, value, checked=True)
+def take_back(lake: Lake, ref: ChunkRef, worker: str) -> None:
+    """Delete the note of a worker that hands a chunk back: it was no attempt."""
+    with suppress(NightgridError):
+        note = read_note(lake, ref)
+        if note is not None and note.worker == worker and note.failure is None:
+            lake.delete(ref.started_path, durable=False)
+
+
+def read_attempts(lake: Lake, run_id: str) -> dict[ChunkKey, int]:
+    """List the last attempt at each chunk of a run that was begun."""
+    # The last attempt of each chunk comes last, and replaces those before it.
+    return dict(sorted(started_attempts(lake.list(f"{folder(run_id)}/started"))))
+
+
+def read_workers(lake: Lake, run_id: str, chunks: Collection[ChunkKey]) -> dict[ChunkKey, str]:
+    """Read which worker began the last attempt at each of some chunks; {} for very many chunks.
+
+    With few exceptions that is the one whose result counts. A result itself does not say: it is
+    the same bytes whichever worker wrote it.
+    """
+    if len(chunks) > NOTES_READ:
+        return {}
+    last = read_attempts(lake, run_id)
+    refs = [
+        ChunkRef(run_id=run_id, segment=key[0], chunk=key[1], attempt=last[key])
+        for key in sorted(last.keys() & set(chunks))
+    ]
+    with ThreadPoolExecutor(NOTES_AT_ONCE, "notes") as threads:
+        notes = list(threads.map(lambda ref: read_note(lake, ref), refs))
+    return {ref.key: note.worker for ref, note in zip(refs, notes, strict=True) if note}
 
 
 def failure_to_json(failure: Reason) -> dict[str, str]:
@@ -86,48 +109,5 @@ def failure_to_json(failure: Reason) -> dict[str, str]:
 
 
 def failure_from_json(value: Any) -> Reason:
-    """Read why an attempt failed; a sentence alone is what versions before 4 wrote."""
-    if isinstance(value, str):
-        return reason_of_failure(value)
+    """Read why an attempt failed."""
     return Reason(code=ReasonCode(value["code"]), sentence=value["reason"])
-
-
-def write_start(lake: Lake, ref: ChunkRef, worker: str, started_at: float) -> None:
-    """Record that a worker begins a chunk, before it does.
-
-    The record outlives every process. It is not synced to the disk: a machine that loses it in a
-    power failure loses its workers too.
-    """
-    start = {"worker": worker, "started_at": started_at}
-    write_json(lake, ref.started_path, start, durable=False)
-
-
-def read_start(lake: Lake, ref: ChunkRef) -> Start | None:
-    """Read which worker works on this attempt of a chunk, or None if no worker began."""
-
-    def start(value: dict[str, Any]) -> Start:
-        worker, started_at = str(value["worker"]), float(value["started_at"])
-        return Start(attempt=ref.attempt, worker=worker, started_at=started_at)
-
-    # A record cut short by a power failure counts as none: its worker is gone too.
-    return read_hint(lake, ref.started_path, start)
-
-
-def read_workers(lake: Lake, run_id: str, chunks: Collection[ChunkKey]) -> dict[ChunkKey, str]:
-    """Read which worker began the last attempt at each of some chunks; nothing of very many.
-
-    With few exceptions that is the one whose result counts. A result itself does not say: it is
-    the same bytes whichever worker wrote it.
-    """
-    if len(chunks) > STARTS_READ:
-        return {}
-    started = sorted(started_attempts(lake.list(f"{folder(run_id)}/started")))
-    # Of each chunk the last attempt stands last, and replaces those before it.
-    last = {key: attempt for key, attempt in started if key in chunks}
-    refs = [
-        ChunkRef(run_id=run_id, segment=key[0], chunk=key[1], attempt=attempt)
-        for key, attempt in last.items()
-    ]
-    with ThreadPoolExecutor(STARTS_AT_ONCE, "starts") as threads:
-        starts = list(threads.map(lambda ref: read_start(lake, ref), refs))
-    return {ref.key: start.worker for ref, start in zip(refs, starts, strict=True) if start}

@@ -17,7 +17,6 @@ from nightgrid.archive.lake.json_files import (
     describe_fault,
     parse_time,
     read_as,
-    read_json,
 )
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
@@ -41,12 +40,12 @@ from nightgrid.workers.runs.run_files import (
 
 _ORIGINS = b"nightgrid.segment"
 """Where the metadata of a segment's schema say why it exists."""
-_NUMBERS = ("puzzle_count", "poison_count", "divided_count", "split_ahead")
-"""What a plan may say besides, as whole numbers; earlier ones say less."""
+_NUMBERS = ("puzzle_count", "poison_count")
+"""What a plan may say besides, as whole numbers."""
 NO_JOBS = pa.nulls(0, pa.int64())
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
 
-SegmentKind = Literal["plan", "split", "broken", "stage"]
+SegmentKind = Literal["plan", "split", "halved", "stage"]
 _KINDS: dict[str, SegmentKind] = {name: name for name in get_args(SegmentKind)}
 
 
@@ -61,7 +60,7 @@ class Segment:
     number: int
     kind: SegmentKind
     """`plan`: written by the planner. `split`: children of rows that came back split.
-    `broken`: the rows of chunks over the cap on attempts, one row a chunk.
+    `halved`: the two halves of chunks that failed too often.
     `stage`: the next stage of a staged count, one part a chunk."""
     origins: tuple[ChunkKey, ...]
     """For each chunk the chunk that it continues; empty for `plan`. For a `stage`, the chunks
@@ -99,13 +98,13 @@ class Run:
     """How many bytes of solutions a job may list; None: what the worker's setting says."""
 
     def chunks(self) -> list[ChunkRef]:
-        """Every chunk that has to be worked: broken ones are replaced by their rows."""
-        broken = {key for s in self.segments if s.kind == "broken" for key in s.origins}
+        """Every chunk that has to be worked: halved ones are replaced by their halves."""
+        halved = {key for s in self.segments if s.kind == "halved" for key in s.origins}
         return [
             ChunkRef(run_id=self.run_id, segment=s.number, chunk=i)
             for s in self.segments
             for i in range(len(s.chunk_rows))
-            if (s.number, i) not in broken
+            if (s.number, i) not in halved
         ]
 
     def rows(self, key: ChunkKey) -> int:
@@ -145,12 +144,10 @@ def open_run(lake: Lake, run_id: str, known: tuple[Segment, ...] = ()) -> Run:
         budget=Budget(**plan["budget"]),
         job_count=plan["job_count"],
         answered_count=plan["answered_count"],
-        # Earlier plans do not say: they divided every job or none.
-        divided_count=plan.get("divided_count", plan.get("split_ahead", 1) - 1),
+        divided_count=plan["divided_count"],
         segments=segments,
         planned=planned,
         puzzle_count=plan.get("puzzle_count", 0),
-        # Plans of earlier versions say neither.
         poison_count=plan.get("poison_count", 0),
         retry=Retry(plan["retry"]) if plan.get("retry") else None,
         solution_bytes=plan.get("solution_bytes"),
@@ -176,7 +173,7 @@ def _asked(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _planned(about: dict[str, Any]) -> dict[str, Any]:
-    for name in ("job_count", "answered_count"):
+    for name in ("job_count", "answered_count", "divided_count"):
         checked_value(about, name, int)
     return _asked(about)
 
@@ -207,11 +204,8 @@ def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
     path = segment_path(run_id, number)
     text = (lake.schema(path).metadata or {}).get(_ORIGINS)
     chunk_rows = tuple(lake.row_groups(path))
-    # Runs of earlier versions say it in a file beside the segment.
-    beside = f"{path.removesuffix('.parquet')}.json"
-    told = read_json(lake, beside) if text is None else None
     try:
-        about: Any = told if text is None else json.loads(text)
+        about: Any = json.loads(text or b"null")
         return Segment(
             number=number,
             kind=_KINDS[about["kind"]],

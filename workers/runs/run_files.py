@@ -8,11 +8,11 @@ runs/run=<id>/asked.json                         planner   what is asked; writte
                                                            never written over
               sample.json                        planner   jobs and their features, to learn
                                                            from what they will have taken
-              started/seg-…-chunk-…-attempt-N.json   worker   before it works on a chunk
+              started/seg-…-chunk-…-attempt-N.json   worker, then driver   who works on a chunk;
+                                                           perhaps why that failed
               parts/seg-…-chunk-….parquet        worker    outcomes; its presence means done
               frontier/seg-…-chunk-….parquet     worker    states that a stage leaves; deleted by
                                                            the driver when they were taken on
-              attempts/seg-…-chunk-….json        driver    deaths and failures so far
               DONE.json                          driver    the results stand in results/
 """
 
@@ -43,7 +43,7 @@ class ChunkRef:
     segment: int
     chunk: int
     attempt: int = 1
-    """Counts submissions that matter: a message older than the last attempt is stale."""
+    """Counts the attempts that a worker began; a message of an attempt that failed is stale."""
 
     def __post_init__(self) -> None:
         check_run_id(self.run_id)
@@ -76,13 +76,8 @@ class ChunkRef:
 
     @property
     def started_path(self) -> str:
-        """Where a worker notes that it works on this attempt."""
+        """Where the note of this attempt is (nightgrid.workers.runs.attempts)."""
         return f"{folder(self.run_id)}/started/{self.name}-attempt-{self.attempt}.json"
-
-    @property
-    def attempts_path(self) -> str:
-        """Where the driver keeps deaths and failures of the chunk."""
-        return f"{folder(self.run_id)}/attempts/{self.name}.json"
 
 
 def is_run_id(text: str) -> bool:

@@ -20,7 +20,7 @@ from nightgrid.service.cli.app import main as command
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records
@@ -173,13 +173,13 @@ def silent() -> Iterator[Path]:
 
 def _begin(*words: str) -> None:
     """Begin a count or a night, and end its process after its first chunks."""
-    poll = InlineExecutor.poll
+    poll = InlineOutbox.poll
 
-    def dies(self: InlineExecutor, *arguments: object) -> object:
+    def dies(self: InlineOutbox, *arguments: object) -> object:
         poll(self, *arguments)  # type: ignore[arg-type]
         raise _KilledError
 
-    with mock.patch.object(InlineExecutor, "poll", dies):
+    with mock.patch.object(InlineOutbox, "poll", dies):
         try:
             run(*words)
         except _KilledError:

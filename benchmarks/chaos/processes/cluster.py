@@ -46,7 +46,6 @@ QUICK: Mapping[str, Any] = {
     "stop_seconds": 5.0,
     "poll_seconds": 0.1,
     "reconcile_seconds": 0.3,
-    "chunk_overdue_seconds": 8.0,
     "liveness_interval_seconds": 0.3,
     "liveness_ttl_seconds": 1.0,
     "worker_lost_wait_seconds": 0.2,

@@ -9,36 +9,32 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
 
 from benchmarks.chaos.processes import inject as chaos_inject  # noqa: F401 - its faults are this process's, too
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.workers.driver import collector
-from nightgrid.workers.driver.chunk_records import Flight
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor, MessageStatus
-from nightgrid.workers.runs.finishing import gathering
+from nightgrid.workers.driver.outbox import CeleryOutbox, Place, Worker
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import Settings
 
 
-class _Mute(CeleryExecutor):
+class _Mute(CeleryOutbox):
     """Never tells what became of messages and workers, so that the driver sends nothing again."""
 
-    def status(self, flights: Sequence[Flight]) -> dict[ChunkRef, MessageStatus]:
-        super().status(flights)
-        return {}
+    def place(self, ref: ChunkRef, sent_at: float) -> Place:  # noqa: ARG002
+        return Place.UNKNOWN
+
+    def worker(self, name: str) -> Worker:  # noqa: ARG002
+        return Worker.LIVES
 
 
 def main() -> int:
     """Drive one run with the workers that live."""
     settings = Settings()
-    # A short run shall take answers in on its way, as a long one does, and read some parts again.
-    gathering.BATCH_CHUNKS, collector.HELD_PARTS = 4, 2
     mute = "NIGHTGRID_CHAOS_MUTE" in os.environ
-    executor = (_Mute if mute else CeleryExecutor)(settings)
-    summary = drive(Lake.open(settings.lake), sys.argv[1], executor, settings=settings)
-    executor.close()
+    outbox = (_Mute if mute else CeleryOutbox)(settings)
+    summary = drive(Lake.open(settings.lake), sys.argv[1], outbox, settings=settings)
+    outbox.close()
     print(
         json.dumps(
             {

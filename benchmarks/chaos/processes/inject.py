@@ -54,20 +54,20 @@ def _install_faults() -> None:
     endless = _ids("NIGHTGRID_CHAOS_FOREVER")
     read_only = "NIGHTGRID_CHAOS_READ_ONLY" in os.environ
     no_room = "NIGHTGRID_CHAOS_NO_ROOM" in os.environ
-    write_start, solve_rows = chunks.write_start, chunks.solve_rows
+    write_note, solve_rows = chunks.write_note, chunks.solve_rows
     link, put = disk.link, disk.put
     ids: list[str] = []  # of the boards of the chunk in hand: workers themselves do not read them
 
-    def noted_start(lake: Any, ref: Any, worker: str, started_at: float) -> None:
+    def noted(lake: Any, ref: Any, note: Any) -> None:
         # Not `time.time`, which may be skewed.
         now = time.clock_gettime(time.CLOCK_REALTIME)
-        line = f"{now:.3f} {ref.name} {ref.attempt} {worker}\n"
+        line = f"{now:.3f} {ref.name} {ref.attempt} {note.worker}\n"
         if crashing or endless:
             boards = lake.read_row_group(ref.manifest_path, ref.chunk, ["puzzle_id"])
             ids[:] = boards.column("puzzle_id").to_pylist()
         with (folder / EXECUTIONS).open("ab", buffering=0) as log:
             log.write(line.encode())
-        write_start(lake, ref, worker, started_at)
+        write_note(lake, ref, note)
 
     def faulty_rows(game: Any, run: Any, rows: Any, settings: Any) -> Any:
         if crashing.intersection(ids):
@@ -92,7 +92,7 @@ def _install_faults() -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return put(*arguments, **others)
 
-    chunks.write_start = noted_start
+    chunks.write_note = noted
     disk.put = scarce_put
     chunks.solve_rows = faulty_rows
     disk.link = deadly_link

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pyarrow as pa
 import pytest
 
@@ -21,9 +19,7 @@ from nightgrid.archive.lake.tables import PARTS, RESULTS
 from nightgrid.archive.results.results import find_results
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.attempts import Attempts, read_attempts
-from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.solvers.reasons import ReasonCode
 
 SENTENCES = [
     ("over_budget", "the budget of nodes ran out", ReasonCode.NODES),
@@ -141,18 +137,6 @@ def test_results_of_both_versions_are_read_together(lake: Lake) -> None:
     assert lake.read_table("results", RESULTS).column("reason_code").to_pylist() == codes
     scanned = pa.concat_tables(lake.scan("results", RESULTS, ["job_id", "reason_code"]))
     assert scanned.column("reason_code").to_pylist() == codes
-
-
-def test_attempts_of_version_3_are_read_with_codes(lake: Lake) -> None:
-    ref = ChunkRef(run_id="0" * 32, segment=0, chunk=0)
-    failures = ["its worker died", "its process died: signal 9 (SIGKILL)", "ValueError: no"]
-    value = {"attempt": 4, "failures": failures, "interruptions": 0}
-    lake.write_bytes(ref.attempts_path, json.dumps(value).encode())
-    codes = (ReasonCode.WORKER_LOST, ReasonCode.PROCESS_LOST, ReasonCode.EXCEPTION)
-    expected = tuple(
-        Reason(code=code, sentence=text) for code, text in zip(codes, failures, strict=True)
-    )
-    assert read_attempts(lake, ref) == Attempts(attempt=4, failures=expected)
 
 
 def test_codes_are_derived_where_they_are_null_and_kept_elsewhere() -> None:

@@ -18,7 +18,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.keys import add_key
 from nightgrid.service.http.problem_kinds import BY_SLUG
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.record_files import read_record
 from nightgrid.workers.ondemand.task.solving import solve_message
 
@@ -96,7 +96,7 @@ def answered(client: TestClient, job_id: str, lake: Path) -> dict[str, Any]:
     assert record is not None
     worked = solve_message(store, record.message, settings, "worker")
     if worked["state"] == "run":
-        executor = InlineExecutor(store, settings)
+        executor = InlineOutbox(store, settings)
         drive(store, worked["run_id"], executor, settings=settings)
     answer = client.get(f"{SOLVES}/{job_id}")
     assert not LEAKS.search(answer.text)

@@ -28,7 +28,7 @@ from kombu.exceptions import OperationalError
 
 from nightgrid.service.cli.checks.server import check_server
 from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.workers.app import SOLVE_CHUNK, client_app
+from nightgrid.workers.app import WORK_CHUNK, client_app
 from nightgrid.workers.broker.connection import answering, connect
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server
@@ -215,7 +215,7 @@ def test_every_client_reaches_a_server_whose_authority_is_named(
             return bool(await client.ping())
 
     assert asyncio.run(ping())
-    client_app(settings).send_task(SOLVE_CHUNK, ("ref",))
+    client_app(settings).send_task(WORK_CHUNK, ("ref",))
     with closing(connect(settings)) as client:
         lists = [key for key in client.scan_iter("*:batch") if client.type(key) == "list"]
         assert [client.llen(key) for key in lists] == [1]
@@ -267,7 +267,7 @@ def test_a_server_that_is_not_to_be_trusted_is_refused_before_it_hears_a_passwor
     ):
         client.ping()
     with pytest.raises(OperationalError, match="CERTIFICATE_VERIFY_FAILED") as sent:
-        client_app(settings).send_task(SOLVE_CHUNK, ("ref",), retry=False)
+        client_app(settings).send_task(WORK_CHUNK, ("ref",), retry=False)
     (finding,) = check_server(settings)
     assert finding.verdict == "failure"
     told = [str(each.value) for each in (up, asked, sent)] + [finding.found]
@@ -296,7 +296,7 @@ def test_a_certificate_is_taken_unseen_only_where_the_url_says_so(
     url = url_of(proxy, None, "ssl_cert_reqs=none&ssl_check_hostname=false")
     settings = Settings(lake=str(tmp_path / "lake"), redis_url=url)  # type: ignore[arg-type]
     assert server.is_up(settings)
-    client_app(settings).send_task(SOLVE_CHUNK, ("ref",), retry=False)
+    client_app(settings).send_task(WORK_CHUNK, ("ref",), retry=False)
 
 
 def test_a_server_without_tls_is_told_from_one_that_is_away(

@@ -7,7 +7,7 @@ import pytest
 
 from nightgrid.archive.lake.faults import NoRoomError
 from nightgrid.solvers.errors import RefusalError, TransientError
-from nightgrid.workers.app import SOLVE_CHUNK, SOLVE_ONDEMAND
+from nightgrid.workers.app import SOLVE_ONDEMAND, WORK_CHUNK
 from nightgrid.workers.celery_worker import failures
 from nightgrid.workers.celery_worker.base_task import NightgridTask
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -21,7 +21,7 @@ def told(monkeypatch):
     """What is announced to drivers, what is recorded of this worker, and its pauses."""
     found = SimpleNamespace(events=[], refusals=[], pauses=[])
     monkeypatch.setattr(failures, "connections", lambda: (None, None, None))
-    monkeypatch.setattr(failures, "notify_driver", lambda event, *_: found.events.append(event))
+    monkeypatch.setattr(failures, "notify_driver", lambda _, told: found.events.append(told.event))
     monkeypatch.setattr(failures, "record_job_refusal", lambda *_: None)
     monkeypatch.setattr(failures, "others_may_work", lambda *_: True)
     monkeypatch.setattr(failures, "record_refusal", lambda *given: found.refusals.append(given[-1]))
@@ -29,19 +29,21 @@ def told(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("fault", [RefusalError("another version"), FULL], ids=["version", "full"])
+@pytest.mark.parametrize(
+    "fault", [RefusalError("another version"), FULL, TransientError("the lake fails")]
+)
 def test_a_worker_that_cannot_work_hands_back_and_is_named_and_pauses(told, fault):
-    sender = SimpleNamespace(name=SOLVE_CHUNK)
-    failures._report_failure(sender, fault, [vars_of(REF)])
-    assert told.events == ["refused"]
+    sender = SimpleNamespace(name=WORK_CHUNK)
+    failures._report_failure(sender, fault, [vars_of(REF), "driver"])
+    assert told.events == ["returned"]
     assert told.refusals == [str(fault)]
     assert told.pauses == [failures.SETTINGS.refusal_pause_seconds]
 
 
-def test_a_lake_that_fails_for_now_is_no_refusal(told):
-    sender = SimpleNamespace(name=SOLVE_CHUNK)
-    failures._report_failure(sender, TransientError("the lake fails"), [vars_of(REF)])
-    assert (told.events, told.refusals, told.pauses) == (["transient"], [], [])
+def test_work_that_raises_has_failed(told):
+    sender = SimpleNamespace(name=WORK_CHUNK)
+    failures._report_failure(sender, ValueError("no"), [vars_of(REF), "driver"])
+    assert (told.events, told.refusals, told.pauses) == (["failed"], [], [])
 
 
 def test_a_worker_without_room_leaves_jobs_to_others(told):

@@ -12,7 +12,7 @@ from structlog.contextvars import bound_contextvars
 
 from nightgrid.workers.broker.queues import LOG_HEADER
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.driver.outbox import CeleryOutbox
 from nightgrid.workers.logs import logged_to
 from nightgrid.workers.ondemand.keeper import Keeper
 from tests.workers.cluster.test_survival import wait_for
@@ -32,7 +32,7 @@ def test_ids_go_from_the_night_through_the_message_into_the_log_of_a_worker(
 ):
     with bound_contextvars(night="night-of-this-test"), logged_to(tmp_path / "driver.log"):
         run_id = plan(cluster_lake, toy.boards(23))
-        with closing(CeleryExecutor(cluster)) as executor:
+        with closing(CeleryOutbox(cluster)) as executor:
             assert drive(cluster_lake, run_id, executor, settings=cluster).finished
     for event in ("run planned", "run driven", "run ended"):
         (line,) = lines(tmp_path / "driver.log", event)
@@ -49,7 +49,7 @@ def test_ids_go_from_the_night_through_the_message_into_the_log_of_a_worker(
     assert mine
     for line in mine:
         assert line["night"] == "night-of-this-test"
-        assert line["task"] == "nightgrid.solve_chunk"
+        assert line["task"] == "nightgrid.work_chunk"
         assert line["chunk"].startswith("seg-")
         assert {"task_id", "worker", "retries", "game", "seconds"} <= line.keys()
 

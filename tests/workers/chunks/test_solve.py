@@ -24,6 +24,7 @@ from nightgrid.workers.chunks import solve as chunks
 from nightgrid.workers.chunks.count_batch import decimals
 from nightgrid.workers.chunks.solve import open_run_head, solve_chunk
 from nightgrid.workers.chunks.solved_rows import AGAIN, solve_rows
+from nightgrid.workers.runs.attempts import read_note
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.settings import Settings
 from tests.workers.conftest import COUNT, plan
@@ -172,8 +173,13 @@ def test_a_game_to_load_that_is_none_is_one_clear_error():
         Settings(games="pips,chess")
 
 
-def test_the_worker_is_noted_before_the_work_begins(lake, settings, monkeypatch):
+def test_a_worker_notes_that_it_begins_and_takes_the_note_back_when_it_is_told_to_exit(
+    lake, settings, monkeypatch
+):
+    noted = []
+
     def die(*_):
+        noted.append(read_note(lake, ref).worker)
         raise KeyboardInterrupt
 
     run_id = plan(lake, toy.boards(5))
@@ -181,7 +187,8 @@ def test_the_worker_is_noted_before_the_work_begins(lake, settings, monkeypatch)
     monkeypatch.setattr(toy.TOY, "solve_batch", die, raising=False)
     with pytest.raises(KeyboardInterrupt):
         solve_chunk(lake, ref, settings, "worker-7")
-    assert b'"worker":"worker-7"' in lake.read_bytes(ref.started_path)
+    assert noted == ["worker-7"]
+    assert not lake.exists(ref.started_path)
     assert not lake.exists(ref.result_path)
 
 

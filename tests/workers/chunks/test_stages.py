@@ -24,10 +24,10 @@ from nightgrid.workers.chunks import solve as chunks
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.stage_part import carry
 from nightgrid.workers.cluster.supervisor import supervisor_state
-from nightgrid.workers.driver import growing_run, patience
+from nightgrid.workers.driver import growth, patience
 from nightgrid.workers.driver.chunk_records import DividedJob
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
+from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.planner import plan_run
@@ -55,11 +55,11 @@ def layered(*numbers):
     return toy.boards(max(numbers) + 1, dict.fromkeys(numbers, toy.LAYERED))
 
 
-def count_in(folder, boards, *, budget=BUDGET, executor=InlineExecutor, **changes):
+def count_in(folder, boards, *, budget=BUDGET, outbox=InlineOutbox, **changes):
     settings = small_settings(folder, **changes)
     lake = Lake.open(settings.lake)
     run_id = plan_run(lake, toy.TOY, boards, COUNT, budget)
-    drive(lake, run_id, executor(lake, settings), settings=settings)
+    drive(lake, run_id, outbox(lake, settings), settings=settings)
     return lake, run_id
 
 
@@ -115,35 +115,35 @@ class Killed(BaseException):
     """Stands for the end of the driver's process."""
 
 
-class DyingExecutor(InlineExecutor):
+class DyingOutbox(InlineOutbox):
     """Works a number of chunks, then takes its process along."""
 
     def __init__(self, lake, settings, chunks):
         super().__init__(lake, settings)
         self.left = chunks
 
-    def poll(self, run_id, timeout_s):
+    def wait(self, timeout_s):
         if not self.left:
             raise Killed
         self.left -= 1
-        return super().poll(run_id, timeout_s)
+        return super().wait(timeout_s)
 
 
-class MeddlingExecutor(InlineExecutor):
+class MeddlingOutbox(InlineOutbox):
     """Lets somebody meddle after every chunk that it works, or instead of it."""
 
-    meddle = staticmethod(lambda executor, ref: None)
+    meddle = staticmethod(lambda outbox, ref: None)
     """Called with every chunk before it is worked; what it returns, if anything, is announced."""
 
-    def poll(self, run_id, timeout_s):
+    def wait(self, timeout_s):
         if self._waiting and (event := self.meddle(self, self._waiting[0])) is not None:
             self._waiting.popleft()
             return [event]
-        return super().poll(run_id, timeout_s)
+        return super().wait(timeout_s)
 
 
 def meddling(meddle):
-    return type("Meddling", (MeddlingExecutor,), {"meddle": staticmethod(meddle)})
+    return type("Meddling", (MeddlingOutbox,), {"meddle": staticmethod(meddle)})
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_a_driver_that_dies_anywhere_leaves_the_same_row(tmp_path, undisturbed):
     deaths = 0
     while True:
         try:
-            drive(lake, run_id, DyingExecutor(lake, settings, 3), settings=settings)
+            drive(lake, run_id, DyingOutbox(lake, settings, 3), settings=settings)
         except Killed:
             deaths += 1
         else:
@@ -195,20 +195,20 @@ def test_a_driver_that_dies_as_it_plans_a_stage_plans_it_once(tmp_path, undistur
         with monkeypatch.context() as patch:
             patch.setattr(Lake, "write_row_groups", die)
             with pytest.raises(Killed):
-                drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+                drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert result_rows(lake, run_id) == undisturbed
 
 
 def test_chunks_of_a_stage_that_are_worked_twice_count_once(tmp_path, undisturbed):
-    def twice(executor, ref):
-        solve_chunk(executor._lake, ref, executor._settings, "one")
-        once = frontier_bytes(executor._lake, ref)
-        executor._lake.delete(ref.result_path)
-        solve_chunk(executor._lake, ref, executor._settings, "two")
-        assert frontier_bytes(executor._lake, ref) == once
+    def twice(outbox, ref):
+        solve_chunk(outbox._lake, ref, outbox._settings, "one")
+        once = frontier_bytes(outbox._lake, ref)
+        outbox._lake.delete(ref.result_path)
+        solve_chunk(outbox._lake, ref, outbox._settings, "two")
+        assert frontier_bytes(outbox._lake, ref) == once
 
-    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(twice))
+    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(twice))
     assert result_rows(lake, run_id) == undisturbed
 
 
@@ -219,15 +219,15 @@ def frontier_bytes(lake, ref):
 def test_a_chunk_that_dies_between_its_states_and_its_part_is_worked_again(tmp_path, undisturbed):
     died = set()
 
-    def die(executor, ref):
+    def die(outbox, ref):
         if ref.key in died:
             return None
         died.add(ref.key)
-        solve_chunk(executor._lake, ref, executor._settings, "one")
-        executor._lake.delete(ref.result_path)
-        return Announcement(event="lost", ref=ref, reason=Reason(code=ReasonCode.PROCESS_LOST))
+        solve_chunk(outbox._lake, ref, outbox._settings, "one")
+        outbox._lake.delete(ref.result_path)
+        return Announcement(event="failed", ref=ref, reason=Reason(code=ReasonCode.PROCESS_LOST))
 
-    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(die))
+    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(die))
     assert result_rows(lake, run_id) == undisturbed
 
 
@@ -237,21 +237,21 @@ def test_a_chunk_that_dies_between_its_states_and_its_part_is_worked_again(tmp_p
 def test_a_late_message_finds_its_part_and_not_the_states_that_were_deleted(tmp_path, undisturbed):
     old, late = [], []
 
-    def come_late(executor, ref):
+    def come_late(outbox, ref):
         for before in old:
-            part = executor._lake.read_bytes(before.result_path)
-            rows = executor._lake.read_row_group(before.manifest_path, before.chunk)
+            part = outbox._lake.read_bytes(before.result_path)
+            rows = outbox._lake.read_row_group(before.manifest_path, before.chunk)
             stage = stage_part(rows.column("part")[0].as_py())
-            run = open_run(executor._lake, before.run_id)
+            run = open_run(outbox._lake, before.run_id)
             if stage is not None and stage.layer:
                 # As if it had looked for its part before that was written.
-                made = carry(executor._lake, before, run, toy.TOY, rows, stage)
+                made = carry(outbox._lake, before, run, toy.TOY, rows, stage)
                 late.append(made is None)
-            assert executor._lake.read_bytes(before.result_path) == part
+            assert outbox._lake.read_bytes(before.result_path) == part
         old.append(ref)
         del old[:-12]
 
-    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(come_late))
+    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(come_late))
     assert set(late) == {False, True}
     assert result_rows(lake, run_id) == undisturbed
 
@@ -301,15 +301,15 @@ def empty(path):
 def test_states_that_are_missing_or_damaged_are_made_again(tmp_path, undisturbed, harm):
     harmed = set()
 
-    def spoil(executor, ref):
-        stage = stage_of(executor._lake, ref)
+    def spoil(outbox, ref):
+        stage = stage_of(outbox._lake, ref)
         if stage in (3, 5) and stage not in harmed:
             harmed.add(stage)
-            place = frontiers(executor._lake, ref.run_id)[0]
+            place = frontiers(outbox._lake, ref.run_id)[0]
             lost = ChunkRef(run_id=ref.run_id, segment=place[0], chunk=place[1])
-            harm(Path(executor._lake.url) / frontier_path(lost))
+            harm(Path(outbox._lake.url) / frontier_path(lost))
 
-    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(spoil))
+    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(spoil))
     assert harmed == {3, 5}
     assert result_rows(lake, run_id) == undisturbed
 
@@ -320,13 +320,13 @@ def test_states_that_are_missing_or_damaged_are_made_again(tmp_path, undisturbed
 def test_a_run_whose_every_state_is_lost_begins_its_count_anew(tmp_path, undisturbed):
     lost = []
 
-    def lose(executor, ref):
-        if stage_of(executor._lake, ref) == 5 and not lost:
-            for path in executor._lake.list(f"runs/run={ref.run_id}/frontier"):
-                executor._lake.delete(path)
+    def lose(outbox, ref):
+        if stage_of(outbox._lake, ref) == 5 and not lost:
+            for path in outbox._lake.list(f"runs/run={ref.run_id}/frontier"):
+                outbox._lake.delete(path)
                 lost.append(path)
 
-    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(lose))
+    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(lose))
     assert lost
     assert result_rows(lake, run_id) == undisturbed
 
@@ -375,7 +375,7 @@ def test_halves_of_a_part_that_goes_on_by_itself_meet_in_one_layer(tmp_path, mon
 def test_a_disk_that_is_full_as_a_stage_is_planned_is_waited_for(
     tmp_path, undisturbed, monkeypatch
 ):
-    add, failures = growing_run.add_segment, []
+    add, failures = growth.add_segment, []
 
     def fail(lake, run_id, number, kind, *args):
         if kind == "stage" and len(failures) < 4:
@@ -384,7 +384,7 @@ def test_a_disk_that_is_full_as_a_stage_is_planned_is_waited_for(
         return add(lake, run_id, number, kind, *args)
 
     monkeypatch.setattr(patience, "PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(growing_run, "add_segment", fail)
+    monkeypatch.setattr(growth, "add_segment", fail)
     lake, run_id = count_in(tmp_path, layered(2))
     assert len(failures) == 4
     assert result_rows(lake, run_id) == undisturbed
@@ -393,38 +393,36 @@ def test_a_disk_that_is_full_as_a_stage_is_planned_is_waited_for(
 def test_a_part_that_somebody_deletes_late_is_made_again(tmp_path, undisturbed):
     deleted = []
 
-    def delete(executor, ref):
-        lake = executor._lake
+    def delete(outbox, ref):
+        lake = outbox._lake
         if stage_of(lake, ref) == 6 and not deleted:
             # As a worker would that stood still since it missed the states of that chunk.
             done = [r for r in open_run(lake, ref.run_id).chunks() if lake.exists(r.result_path)]
             deleted.append(next(r for r in done if stage_of(lake, r) == 3))
             lake.delete(deleted[0].result_path)
 
-    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(delete))
+    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(delete))
     assert deleted
     assert result_rows(lake, run_id) == undisturbed
 
 
-def test_a_chunk_that_is_to_be_worked_again_is_nobodys(tmp_path):
+def test_a_chunk_whose_states_are_gone_is_handed_back_and_they_are_made_again(tmp_path):
     lost = []
 
-    def lose(executor, ref):
-        lake = executor._lake
+    def lose(outbox, ref):
+        lake = outbox._lake
         if stage_of(lake, ref) == 3 and not lost:
             sources = [
                 ChunkRef(run_id=ref.run_id, segment=s, chunk=c)
                 for s, c in frontiers(lake, ref.run_id)
             ]
             lost.extend(source for source in sources if stage_of(lake, source) == 2)
-            assert all(lake.exists(source.started_path) for source in lost)
             for source in lost:
                 lake.delete(frontier_path(source))
-            with pytest.raises(TransientError, match=f"{len(lost)} chunks are worked again"):
-                solve_chunk(lake, ref, executor._settings, "one")
-            assert not any(lake.exists(source.started_path) for source in lost)
+            assert solve_chunk(lake, ref, outbox._settings, "one").state == "returned"
+            assert not any(lake.exists(source.result_path) for source in lost)
 
-    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(lose))
+    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(lose))
     assert lost
     assert row_of(lake, run_id, 2)["count"] == toy_layers.walks(2)
 
@@ -432,15 +430,15 @@ def test_a_chunk_that_is_to_be_worked_again_is_nobodys(tmp_path):
 def test_at_most_two_stages_of_states_lie_in_the_lake(tmp_path):
     seen = []
 
-    def look(executor, ref):
-        lake = executor._lake
+    def look(outbox, ref):
+        lake = outbox._lake
         refs = [
             ChunkRef(run_id=ref.run_id, segment=s, chunk=c) for s, c in frontiers(lake, ref.run_id)
         ]
         stages = {stage_of(lake, r) for r in refs}
         seen.append(stages)
 
-    count_in(tmp_path, layered(2), executor=meddling(look))
+    count_in(tmp_path, layered(2), outbox=meddling(look))
     assert max(map(len, seen)) == 2
     assert all(max(stages) - min(stages) <= 1 for stages in seen if stages)
 
@@ -465,12 +463,14 @@ def test_a_single_bucket_without_room_leaves_the_job_over_budget(tmp_path):
 
 
 def test_a_part_that_kills_its_worker_leaves_the_job_poison_and_no_later_stage(tmp_path):
-    def kill(executor, ref):
-        if stage_of(executor._lake, ref) == 3:
-            return Announcement(event="lost", ref=ref, reason=Reason(code=ReasonCode.PROCESS_LOST))
+    def kill(outbox, ref):
+        if stage_of(outbox._lake, ref) == 3:
+            return Announcement(
+                event="failed", ref=ref, reason=Reason(code=ReasonCode.PROCESS_LOST)
+            )
         return None
 
-    lake, run_id = count_in(tmp_path, layered(2), executor=meddling(kill))
+    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(kill))
     row = row_of(lake, run_id, 2)
     assert (row["status"], row["count"]) == ("poison", None)
     run = open_run(lake, run_id)
@@ -501,7 +501,7 @@ def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed, 
     run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
     (rows,) = [lake.read_row_group(r.manifest_path, 0) for r in open_run(lake, run_id).chunks()]
     assert rows.column("part_path").to_pylist() == ["0"]
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     (row,) = result_rows(lake, run_id)
     assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
 
@@ -518,7 +518,7 @@ def test_a_plan_made_twice_with_other_costs_tells_of_the_chunks_that_stand(tmp_p
     # Runs have ended meanwhile, and it is known that such boards take little time.
     run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
     assert open_run(lake, run_id).divided_count == 1
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     (row,) = result_rows(lake, run_id)
     assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
 
@@ -534,7 +534,7 @@ def test_two_drivers_at_once_count_once(tmp_path, undisturbed):
 
     def work(settings):
         own = Lake.open(settings.lake)
-        return drive(own, run_id, InlineExecutor(own, settings), settings=settings).finished
+        return drive(own, run_id, InlineOutbox(own, settings), settings=settings).finished
 
     with ThreadPoolExecutor(len(both)) as pool:
         assert list(pool.map(work, both)) == [True, True]
@@ -554,7 +554,7 @@ def test_real_workers_count_by_stages_though_one_is_killed(cluster, cluster_lake
             killed.append(children_of(batch)[0])
             os.kill(killed[0], signal.SIGKILL)
 
-    drive(lake, run_id, CeleryExecutor(cluster), strike, settings=cluster)
+    drive(lake, run_id, CeleryOutbox(cluster), strike, settings=cluster)
     row = row_of(lake, run_id, 4)
     assert killed
     assert (row["status"], row["count"]) == ("solved", toy_layers.walks(4))

@@ -39,7 +39,6 @@ ATTEMPTS = 2
 PATIENT = {
     "hard_limit_seconds": 20.0,
     "visibility_timeout_seconds": 25,
-    "chunk_overdue_seconds": 30.0,
     "liveness_ttl_seconds": 6.0,
 }
 CRASHING, ENDLESS = (toy.ToyPuzzle(number=n, behaviour=toy.PLAIN) for n in (3_011, 3_017))

@@ -34,9 +34,13 @@ from nightgrid.workers.broker.worker_keys import (
     write_heartbeat,
 )
 from nightgrid.workers.cluster.local import local_cluster
-from nightgrid.workers.driver.chunk_records import Flight
-from nightgrid.workers.driver.executors import CHUNKS_PER_PROCESS, CeleryExecutor, MessageStatus
-from nightgrid.workers.runs.attempts import Start
+from nightgrid.workers.driver.outbox import (
+    CHUNKS_PER_PROCESS,
+    GONE_INTERVALS,
+    CeleryOutbox,
+    Place,
+    Worker,
+)
 from nightgrid.workers.runs.run_files import ChunkRef, folder
 from tests.workers.cluster.test_survival import drive_celery
 from tests.workers.conftest import plan, quick_settings
@@ -46,10 +50,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("toy_in_place_of_pips
 RUN = "0" * 32
 
 
-def flight(chunk, worker):
-    ref = ChunkRef(run_id=RUN, segment=0, chunk=chunk)
-    start = Start(attempt=1, worker=worker, started_at=0.0)
-    return Flight(ref=ref, submitted_at=time.monotonic(), start=start)
+def chunk(number):
+    return ChunkRef(run_id=RUN, segment=0, chunk=number)
 
 
 @pytest.fixture(scope="module")
@@ -62,57 +64,86 @@ def server(tmp_path_factory):
 
 
 @pytest.fixture
-def executor(server):
+def outbox(server):
     settings, _ = server
-    executor = CeleryExecutor(settings)
-    yield executor
-    executor.close()
+    with closing(CeleryOutbox(settings)) as made:
+        yield made
 
 
-def test_a_worker_that_died_is_told_from_one_that_left(server, executor):
+def look(outbox):
+    """Look at once, however long ago it last looked."""
+    outbox._looked_at = None
+    outbox.look()
+
+
+def test_a_worker_that_died_is_told_from_one_that_left(server, outbox):
     settings, client = server
     record_exit(client, settings, "died", DEAD)
     record_exit(client, settings, "left", LEFT)
-    flights = [flight(0, "died"), flight(1, "left")]
-    assert executor.status(flights) == {flights[0].ref: MessageStatus.DEAD_WORKER}
-    # Its message is nowhere: sent again, as if nobody had begun.
-    assert executor.status(flights[1:]) == {flights[1].ref: MessageStatus.LOST_MESSAGE}
+    write_heartbeat(client, settings, "lives", {"queues": ["batch"], "processes": 1})
+    look(outbox)
+    found = {name: outbox.worker(name) for name in ("died", "left", "lives")}
+    assert found == {"died": Worker.GONE, "left": Worker.LEFT, "lives": Worker.LIVES}
+    client.flushall()
 
 
-def test_a_message_that_waits_in_the_queue_is_known_to(server, executor):
+def test_a_worker_that_is_silent_is_gone_after_some_intervals(server, outbox):
+    settings, _ = server
+    look(outbox)
+    assert outbox.worker("silent") is Worker.LIVES, "it may be one whose server was wiped"
+    time.sleep((GONE_INTERVALS + 1) * settings.liveness_interval_seconds)
+    assert outbox.worker("silent") is Worker.GONE
+
+
+@pytest.mark.parametrize("queue", [BATCH, INTERACTIVE])
+def test_where_a_message_is(server, outbox, queue):
     settings, client = server
-    waits, lost = flight(2, "w"), flight(3, "w")
-    unbegun = [replace(one, start=None) for one in (waits, lost)]
-    executor.status(unbegun)
-    executor.submit(waits.ref)
-    assert executor.status(unbegun) == {
-        waits.ref: MessageStatus.WAITING,
-        lost.ref: MessageStatus.LOST_MESSAGE,
-    }
-    assert demand(settings).queued == 1
-    client.delete(f"{key_prefix(settings)}{BATCH}")
+    waits, lost, taken = (chunk(number) for number in (2, 3, 4))
+    look(outbox)
+    begun = time.monotonic()
+    assert outbox.place(waits, begun) is Place.UNKNOWN, "it was sent after the look"
+    outbox.send(waits, queue)
+    key = f"{key_prefix(settings)}unacked"
+    client.hset(key, "1", message(RUN, "00004", queue))
+    look(outbox)
+    found = [outbox.place(ref, begun) for ref in (waits, lost, taken)]
+    assert found == [Place.QUEUED, Place.NOWHERE, Place.TAKEN]
+    client.flushall()
 
 
-def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave(server, executor):
+def test_a_queue_is_refused_when_all_of_its_workers_say_so(server, outbox):
+    settings, client = server
+    for name in ("a", "b"):
+        write_heartbeat(client, settings, name, {"queues": ["batch"], "processes": 1})
+    record_refusal(client, settings, "a", "no words")
+    look(outbox)
+    assert outbox.refusal("batch") == ""
+    record_refusal(client, settings, "b", "no room")
+    look(outbox)
+    assert (outbox.refusal("batch"), outbox.refusal("interactive")) == ("no room; no words", "")
+    client.flushall()
+
+
+def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave(server, outbox):
     settings, client = server
     for number in range(5):
         about = {"queues": ["batch"], "processes": 8}
         write_heartbeat(client, settings, f"worker-{number}", about)
     write_heartbeat(client, settings, "interactive", {"queues": ["interactive"], "processes": 1})
-    assert executor.window == settings.window
-    executor.status([])
-    assert executor.window == 5 * 8 * CHUNKS_PER_PROCESS
+    assert outbox.window("batch") == settings.window
+    look(outbox)
+    assert outbox.window("batch") == 5 * 8 * CHUNKS_PER_PROCESS
     assert demand(settings).processes == 5 * 8
     for number in range(5):
         record_exit(client, settings, f"worker-{number}", LEFT)
-    executor.status([])
-    assert executor.window == settings.window
+    look(outbox)
+    assert outbox.window("batch") == settings.window
 
 
-def test_demand_is_what_drivers_still_want_done(server, executor):
+def test_demand_is_what_drivers_still_want_done(server, outbox):
     settings, client = server
     assert demand(settings).processes_wanted == 0
-    executor.submit(ChunkRef(run_id=RUN, segment=0, chunk=0))
+    outbox.send(chunk(0), BATCH)
     publish_demand(client, settings, RUN, 7)
     publish_demand(client, settings, "1" * 32, 5)
     found = demand(settings)
@@ -122,7 +153,7 @@ def test_demand_is_what_drivers_still_want_done(server, executor):
 
 
 def message(run_id, chunk, queue):
-    about = f"{run_id}/seg-0-chunk-{chunk}/1"
+    about = f"{run_id}/seg-00000-chunk-{chunk}/1"
     return json.dumps([{"headers": {"about": about}}, queue, queue])
 
 
@@ -174,14 +205,14 @@ def test_two_lakes_on_one_server_see_nothing_of_one_another(server, tmp_path):
     one, client = server
     other = quick_settings(tmp_path, redis_url=one.server_url)
     ref = ChunkRef(run_id=RUN, segment=0, chunk=0)
-    with closing(CeleryExecutor(one)) as ours, closing(CeleryExecutor(other)) as theirs:
-        ours.submit(ref)
+    with closing(CeleryOutbox(one)) as ours, closing(CeleryOutbox(other)) as theirs:
+        ours.send(ref, BATCH)
         send(client_app(one), SOLVE_ONDEMAND, INTERACTIVE, "a" * 32, {})
         publish_demand(client, one, RUN, 7)
         write_heartbeat(client, one, "w", {"queues": [BATCH], "processes": 1})
         record_exit(client, one, "dead", DEAD)
         record_refusal(client, one, "w", "another version")
-        announce(client, one, Announcement(event="done", ref=ref))
+        announce(client, one, ours._driver, Announcement(event="done", ref=ref))
         assert (demand(one).queued, demand(one).chunks_waiting) == (1, 7)
         assert overview(one)[INTERACTIVE].queued == 1
         unseen = replace(demand(other), oldest_s=0.0)
@@ -189,6 +220,6 @@ def test_two_lakes_on_one_server_see_nothing_of_one_another(server, tmp_path):
         assert [queue.queued for queue in overview(other).values()] == [0, 0]
         assert (living_workers(client, other), refusals(client, other)) == ({}, {})
         assert exited_workers(client, other, ["dead"]) == (set(), set())
-        assert theirs.poll(RUN, 0.1) == []
-        assert ours.poll(RUN, 1.0) == [Announcement(event="done", ref=ref)]
+        assert theirs.wait(0.1) == []
+        assert ours.wait(1.0) == [Announcement(event="done", ref=ref)]
     client.flushall()

@@ -16,7 +16,7 @@ from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.strands.generate import generate
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor
+from nightgrid.workers.driver.outbox import CeleryOutbox
 from nightgrid.workers.runs.finishing.finish import path_key
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
@@ -69,7 +69,7 @@ def worked(settings, game, puzzles, ask, budget):
     lake = Lake.open(settings.lake)
     table = puzzles_table(game, puzzles)
     run_id = plan_run(lake, game, table, Ask.parse(ask), budget)
-    executor = CeleryExecutor(settings)
+    executor = CeleryOutbox(settings)
     try:
         summary = drive(lake, run_id, executor, settings=settings)
     finally:

@@ -15,7 +15,7 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
+from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from tests.workers.conftest import (
     TOYS,
     children_of,
@@ -68,11 +68,11 @@ def wipe_server(settings):
 
 def drive_celery(settings, lake, run_id, on_progress=None, **changes):
     settings = settings.model_copy(update=changes)
-    executor = CeleryExecutor(settings)
+    outbox = CeleryOutbox(settings)
     try:
-        return drive(lake, run_id, executor, on_progress, settings=settings)
+        return drive(lake, run_id, outbox, on_progress, settings=settings)
     finally:
-        executor.close()
+        outbox.close()
 
 
 @pytest.mark.parametrize(
@@ -105,21 +105,21 @@ def test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run(
 
 
 @pytest.mark.parametrize(
-    ("start", "behaviour"),
+    ("start", "behaviour", "boards"),
     [
-        (11_000, toy.KILL_CHILD),
-        pytest.param(12_000, toy.KILL_WORKER, marks=AS_A_PROCESS),
+        (11_000, toy.KILL_CHILD, 100),
+        pytest.param(12_000, toy.KILL_WORKER, 4, marks=AS_A_PROCESS),
     ],
     ids=["its process", "its whole worker"],
 )
 def test_a_board_that_kills_whoever_works_it_becomes_poison_and_harms_no_other(
-    cluster, cluster_lake, start, behaviour
+    cluster, cluster_lake, start, behaviour, boards
 ):
-    run_id = plan(cluster_lake, toy.boards(100, {start + 50: behaviour}, start=start))
+    run_id = plan(cluster_lake, toy.boards(boards, {start + 1: behaviour}, start=start))
     summary = drive_celery(cluster, cluster_lake, run_id, attempts_max=2)
-    assert summary.statuses == {"solved": 99, "poison": 1}
+    assert summary.statuses == {"solved": boards - 1, "poison": 1}
     (row,) = [r for r in result_rows(cluster_lake, run_id) if r["status"] == "poison"]
-    number = toy.ToyPuzzle(number=start + 50, behaviour=behaviour)
+    number = toy.ToyPuzzle(number=start + 1, behaviour=behaviour)
     assert row["puzzle_id"] == number.puzzle_id
     assert row["reason_code"] in (ReasonCode.WORKER_LOST, ReasonCode.PROCESS_LOST)
     assert "died" in row["reason"]
@@ -152,7 +152,7 @@ def test_a_killed_driver_leaves_no_process_behind_and_others_go_on(tmp_path):
     assert supervisor_state(settings) is None
     assert not lake.exists(f"results/{run_id}.parquet")
 
-    assert drive(lake, run_id, InlineExecutor(lake, settings), settings=settings).finished
+    assert drive(lake, run_id, InlineOutbox(lake, settings), settings=settings).finished
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 

@@ -4,27 +4,21 @@ import numpy as np
 import pytest
 import toy_game as toy
 
-from benchmarks.chaos.harm import HARMS, change_count, harm
+from benchmarks.chaos.harm import HARMS, harm
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
-from nightgrid.workers.driver.collector import Collector
-from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.driver.growing_run import read_progress
-from nightgrid.workers.runs.attempts import Attempts, read_attempts, write_attempts
+from nightgrid.workers.driver.driver import Driver, drive
+from nightgrid.workers.driver.growth import read_progress
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.plan.costs import cost_path, read_model, write_model
-from nightgrid.workers.runs.run_files import ChunkRef
 from tests.workers.conftest import COUNT, plan, quick_settings, result_rows, undisturbed_rows
-from tests.workers.driver.test_driver import DyingExecutor, Killed
+from tests.workers.driver.test_driver import DyingOutbox, Killed
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 
 AS_TRUNCATED = pytest.mark.long(
     short="tests/workers/driver/test_damage.py::test_harm_to_files_of_an_interrupted_run_changes_no_answer"
-)
-AS_ANOTHER_COUNT = pytest.mark.long(
-    short="tests/workers/driver/test_damage.py::test_harm_to_chunk_results_that_were_read_is_noticed_at_the_end"
 )
 
 
@@ -47,7 +41,7 @@ def settings(tmp_path):
 
 
 def finish(lake, settings, run_id):
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert summary.finished
     return result_rows(lake, run_id)
 
@@ -56,7 +50,7 @@ def interrupted(lake, settings, boards, chunks=7):
     """A run whose driver was killed after some chunks."""
     run_id = plan(lake, boards)
     with pytest.raises(Killed):
-        drive(lake, run_id, DyingExecutor(lake, settings, chunks), settings=settings)
+        drive(lake, run_id, DyingOutbox(lake, settings, chunks), settings=settings)
     return run_id
 
 
@@ -67,7 +61,7 @@ def interrupted(lake, settings, boards, chunks=7):
         *(pytest.param(kind, marks=AS_TRUNCATED) for kind in HARMS if kind != "truncate"),
     ],
 )
-@pytest.mark.parametrize("names", [("parts",), ("attempts", "started", "sample.json")])
+@pytest.mark.parametrize("names", [("parts",), ("started", "sample.json")])
 def test_harm_to_files_of_an_interrupted_run_changes_no_answer(
     lake, settings, boards, undisturbed, kind, names
 ):
@@ -87,52 +81,35 @@ def test_harm_to_files_of_an_interrupted_run_changes_no_answer(
         assert aside == (set(harmed) if names == ("parts",) and kind != "unlink" else set())
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "another count",
-        *(
-            pytest.param(kind, marks=AS_ANOTHER_COUNT)
-            for kind in ("unlink", "truncate", "another chunk")
-        ),
-    ],
-)
+@pytest.mark.parametrize("kind", ["unlink", "truncate", "another chunk"])
 def test_harm_to_chunk_results_that_were_read_is_noticed_at_the_end(
     lake, settings, boards, undisturbed, kind, monkeypatch
 ):
     """Given a run whose every chunk was read, When results are harmed, Then they are made again."""
     run_id, harmed = plan(lake, boards), []
 
-    def finish_harmed(collector, table, finish=Collector.finish):
+    def finish_harmed(driver, finish=Driver.finish):
         if not harmed:
             paths = lake.list(f"runs/run={run_id}/parts")
             harmed.extend(paths[:3])
             for path in harmed:
-                if kind == "another count":
-                    change_count(lake, path)
-                elif kind == "another chunk":
+                if kind == "another chunk":
                     lake.write_bytes(path, lake.read_bytes(paths[-1]))
                 else:
                     harm(lake, path, kind)
-        return finish(collector, table)
+        return finish(driver)
 
-    monkeypatch.setattr(Collector, "finish", finish_harmed)
-    # Answers that were taken in before are not read again.
-    monkeypatch.setattr("nightgrid.workers.driver.collector.Collector._take", give_up)
+    monkeypatch.setattr(Driver, "finish", finish_harmed)
     assert finish(lake, settings, run_id) == undisturbed
     assert harmed
-
-
-def give_up(collector, _table):
-    collector._given_up = True
 
 
 def test_a_lake_that_damages_the_same_result_again_and_again_is_named(lake, settings, boards):
     """Given a lake that damages one result each time, Then the run ends with one sentence."""
 
-    class Damaging(InlineExecutor):
-        def poll(self, run_id, timeout_s):
-            found = super().poll(run_id, timeout_s)
+    class Damaging(InlineOutbox):
+        def wait(self, timeout_s):
+            found = super().wait(timeout_s)
             for path in lake.list(f"runs/run={run_id}/parts")[:1]:
                 harm(lake, path, "truncate")
             return found
@@ -140,15 +117,6 @@ def test_a_lake_that_damages_the_same_result_again_and_again_is_named(lake, sett
     run_id = plan(lake, boards)
     with pytest.raises(PermanentError, match="was damaged 4 times; expected a lake that keeps"):
         drive(lake, run_id, Damaging(lake, settings), settings=settings)
-
-
-def test_a_changed_digit_of_attempts_makes_no_board_poison(lake):
-    """Given a note of one failure, When a bit of it turns, Then it counts as absent."""
-    ref = ChunkRef(run_id="0" * 32, segment=0, chunk=0)
-    write_attempts(lake, ref, Attempts(attempt=2, interruptions=1))
-    text = lake.read_bytes(ref.attempts_path)
-    lake.write_bytes(ref.attempts_path, text.replace(b'"interruptions":1', b'"interruptions":9'))
-    assert read_attempts(lake, ref) == Attempts()
 
 
 @pytest.mark.parametrize("kind", HARMS)

@@ -1,9 +1,9 @@
-"""The driver with executors of every kind, without any server."""
+"""The driver with outboxes of every kind, without any server."""
 
-import importlib
 import itertools
 import json
 import shutil
+import socket
 import time
 from dataclasses import replace
 
@@ -19,14 +19,14 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.notices.announcements import Announcement
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.solved_rows import AGAIN, solve_rows
-from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor, MessageStatus
-from nightgrid.workers.driver.reconciler import Reconciler
+from nightgrid.workers.driver.driver import HALVED_AFTER, AllRefuseError, Driver, drive
+from nightgrid.workers.driver.growth import GrowingRun
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.logs import logged_to
-from nightgrid.workers.runs.attempts import Attempts, read_all_attempts, read_attempts, write_start
+from nightgrid.workers.runs.attempts import Note, read_attempts, read_note, write_note
 from nightgrid.workers.runs.manifest import open_run, read_done
 from nightgrid.workers.runs.plan.planner import plan_run
-from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
 from tests.workers.conftest import (
     BUDGET,
     COUNT,
@@ -45,7 +45,11 @@ class Killed(BaseException):
     """Stands for the end of the driver's process."""
 
 
-class DyingExecutor(InlineExecutor):
+DEAD_PROCESS = f"inline-{socket.gethostname()}-{2**22 + 1}-0"
+"""Names a process of this host that does not run."""
+
+
+class DyingOutbox(InlineOutbox):
     """Works a number of chunks, then takes its process along."""
 
     def __init__(self, lake, settings, chunks, *, begin=False):
@@ -54,99 +58,61 @@ class DyingExecutor(InlineExecutor):
         self.begin = begin
         self.worked = []
 
-    def poll(self, run_id, timeout_s):
+    def wait(self, timeout_s):
         if len(self.worked) == self.chunks:
             if self.begin:
-                write_start(self._lake, self._waiting[0], "inline", time.time())
+                note = Note(worker=DEAD_PROCESS, started_at=time.time())
+                write_note(self._lake, self._waiting[0], note)
             raise Killed
         self.worked += [ref.key for ref in list(self._waiting)[:1]]
-        return super().poll(run_id, timeout_s)
+        return super().wait(timeout_s)
 
 
-class DeafExecutor(InlineExecutor):
+class DeafOutbox(InlineOutbox):
     """Loses the first messages, announces nothing, and works the rest."""
 
     def __init__(self, lake, settings, lost):
         super().__init__(lake, settings)
-        self.window = 4
         self.lost = lost
-        self.submitted = []
+        self.sent = []
 
-    def submit(self, ref):
-        self.submitted.append(ref)
-        if len(self.submitted) > self.lost:
-            super().submit(ref)
+    def window(self, queue):
+        return 4
 
-    def poll(self, run_id, timeout_s):
+    def send(self, ref, queue):
+        self.sent.append(ref)
+        if len(self.sent) > self.lost:
+            super().send(ref, queue)
+
+    def wait(self, timeout_s):
         while self._waiting:
-            super().poll(run_id, 0.0)
+            super().wait(0.0)
+        time.sleep(timeout_s)
         return []
 
-    def status(self, flights):
-        return {}
 
-
-class PatientExecutor(InlineExecutor):
+class SlowOutbox(InlineOutbox):
     """Lets messages wait for a second before it works the first."""
-
-    window = 4
 
     def __init__(self, lake, settings):
         super().__init__(lake, settings)
         self.opens_at = time.monotonic() + 1.0
 
-    def poll(self, run_id, timeout_s):
+    def wait(self, timeout_s):
         if time.monotonic() < self.opens_at:
             time.sleep(timeout_s)
             return []
-        return super().poll(run_id, timeout_s)
-
-    def status(self, flights):
-        return dict.fromkeys(self._waiting, MessageStatus.WAITING)
+        return super().wait(timeout_s)
 
 
 KILLED = Reason(code=ReasonCode.PROCESS_LOST, sentence="killed")
 
 
-class FailingExecutor(InlineExecutor):
-    """Tells of every chunk that its process died."""
+class FailingOutbox(InlineOutbox):
+    """Announces of every chunk that its process died."""
 
-    def poll(self, run_id, timeout_s):
-        return [Announcement(event="lost", ref=self._waiting.popleft(), reason=KILLED)]
-
-
-class SometimesTransientExecutor(InlineExecutor):
-    """Tells now of a chunk that the lake failed its worker, and then of nothing."""
-
-    window = 4
-
-    def __init__(self, lake, settings):
-        super().__init__(lake, settings)
-        self.polls = 0
-
-    def poll(self, run_id, timeout_s):
-        self.polls += 1
-        if self.polls % 2 or not self._waiting:
-            return []
-        away = Reason(code=ReasonCode.TRANSIENT, sentence="the lake is away")
-        return [Announcement(event="transient", ref=self._waiting.popleft(), reason=away)]
-
-    def status(self, flights):
-        return dict.fromkeys(self._waiting, MessageStatus.WAITING)
-
-
-def test_a_lake_that_fails_every_worker_ends_the_run_though_some_looks_are_quiet(
-    lake, tmp_path, monkeypatch
-):
-    """Given transient failures alone, with quiet looks between, Then patience runs out."""
-    monkeypatch.setattr(importlib.import_module(Reconciler.__module__), "PAUSE_SECONDS", 0)
-    settings = quick_settings(tmp_path, broker_patience_seconds=0.05)
-    run_id = plan(lake, toy.boards(60))
-    executor = SometimesTransientExecutor(lake, settings)
-    told = tmp_path / "driver.log"
-    with pytest.raises(TransientError, match="the lake is away"), logged_to(told):
-        drive(lake, run_id, executor, settings=settings)
-    assert "the lake is away" in sent_again(told)[0]["reason"]
+    def wait(self, timeout_s):
+        return [Announcement(event="failed", ref=self._waiting.popleft(), reason=KILLED)]
 
 
 def sent_again(log):
@@ -155,9 +121,15 @@ def sent_again(log):
     return [line for line in lines if line["event"] == "chunk sent again"]
 
 
+def failures_of(lake, ref):
+    """Read why the attempts at a chunk failed, up to that of `ref`."""
+    notes = (read_note(lake, replace(ref, attempt=n)) for n in range(1, ref.attempt + 1))
+    return [note and note.failure for note in notes]
+
+
 def run_inline(lake, settings, boards, ask=COUNT):
     run_id = plan(lake, boards, ask)
-    return drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    return drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
 
 
 def test_every_job_ends_in_one_row_with_the_right_count(lake, settings):
@@ -172,7 +144,7 @@ def test_every_job_ends_in_one_row_with_the_right_count(lake, settings):
             assert (row["status"], row["count"]) == ("unsolvable", 0)
         elif behaviour == toy.RAISE:
             assert (row["status"], row["count"]) == ("poison", None)
-            assert "board 9 is too much for the toy (3 attempts)" in row["reason"]
+            assert "board 9 is too much for the toy (4 attempts)" in row["reason"]
         elif behaviour == toy.LARGE:
             # 64 residues, at most 4 to a part: split into 4, and each of these into 4 again.
             assert (row["status"], row["parts"]) == ("solved", 16)
@@ -246,7 +218,7 @@ def test_a_run_divided_ahead_says_what_one_divided_on_the_way_says(
     assert run_id == plan(Lake.open(str(tmp_path / "other")), boards)
     run = open_run(lake, run_id)
     assert (run.job_count, run.segments[0].chunk_rows) == (5, (1,) * (4 + 16))
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert (summary.statuses, summary.chunks_total) == ({"solved": 5}, 20)
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
@@ -256,7 +228,7 @@ def test_a_part_made_ahead_that_is_over_budget_for_good_ends_its_siblings(tmp_pa
     lake = Lake.open(settings.lake)
     divide_all(monkeypatch, 4)
     run_id = plan(lake, toy.boards(1, {0: toy.LARGE}))
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     (row,) = result_rows(lake, run_id)
     assert (row["status"], row["parts"]) == ("over_budget", 4)
     assert len(lake.list(f"runs/run={run_id}/started")) == 1
@@ -278,7 +250,7 @@ def test_over_budget_and_poison_are_worked_again_within_a_larger_budget_only(tmp
 
     def run(budget):
         run_id = plan_run(lake, toy.TOY, boards, COUNT, budget)
-        return drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+        return drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
 
     assert run(BUDGET).statuses == {"solved": 18, "over_budget": 1, "poison": 1}
     assert run(BUDGET).job_count == 0
@@ -292,10 +264,10 @@ def test_over_budget_and_poison_are_worked_again_within_a_larger_budget_only(tmp
 def test_a_new_driver_does_only_the_rest(lake, settings, tmp_path):
     boards = toy.boards(400)
     run_id = plan(lake, boards)
-    dying = DyingExecutor(lake, settings, chunks=5)
+    dying = DyingOutbox(lake, settings, chunks=5)
     with pytest.raises(Killed):
         drive(lake, run_id, dying, settings=settings)
-    rest = DyingExecutor(lake, settings, chunks=1000)
+    rest = DyingOutbox(lake, settings, chunks=1000)
     summary = drive(lake, plan(lake, boards), rest, settings=settings)
     assert summary.run_id == run_id
     assert summary.chunks_resumed == 5
@@ -310,8 +282,8 @@ def test_a_new_driver_goes_on_where_parts_came_back_split(lake, settings, tmp_pa
     run_id = plan(lake, boards)
     for chunks in (1, 2, 3, 5, 8):
         with pytest.raises(Killed):
-            drive(lake, run_id, DyingExecutor(lake, settings, chunks=chunks), settings=settings)
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+            drive(lake, run_id, DyingOutbox(lake, settings, chunks=chunks), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert result_rows(lake, run_id) == expected
 
 
@@ -327,9 +299,9 @@ def test_a_driver_that_dies_while_it_grows_the_manifest_loses_nothing(
 
     monkeypatch.setattr(Lake, "write_row_groups", die)
     with pytest.raises(Killed):
-        drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+        drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     monkeypatch.setattr(Lake, "write_row_groups", write)
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
@@ -343,7 +315,7 @@ def test_chunks_worked_twice_count_once(lake, settings, tmp_path):
         lake.delete(ref.result_path)
         assert solve_chunk(lake, ref, settings, "three").state == "solved"
         assert lake.read_bytes(ref.result_path) == once
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
@@ -352,13 +324,13 @@ def test_a_part_that_is_overwritten_after_it_was_split_changes_nothing(lake, set
     boards = toy.boards(20, {3: toy.LARGE})
     run_id = plan(lake, boards)
     with pytest.raises(Killed):
-        drive(lake, run_id, DyingExecutor(lake, settings, chunks=2), settings=settings)
+        drive(lake, run_id, DyingOutbox(lake, settings, chunks=2), settings=settings)
     (ref,) = [r for r in open_run(lake, run_id).chunks() if r.key == (0, 0)]
     part = lake.read_table(ref.result_path, PARTS)
     status = ["solved" if s == "split" else s for s in part.column("status").to_pylist()]
     at = PARTS.get_field_index("status")
     lake.write_table(ref.result_path, part.set_column(at, PARTS.field(at), [status]))
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
@@ -374,9 +346,9 @@ def test_a_slower_execution_with_other_rows_split_does_not_replace_a_part(lake, 
         rows[job] |= {"status": "split", "children": AGAIN, "count": None}
         late.append(lake.create_table(path, pa.Table.from_pylist(rows, PARTS)))
 
-    class Late(InlineExecutor):
-        def poll(self, run_id, timeout_s):
-            events = super().poll(run_id, timeout_s)
+    class Late(InlineOutbox):
+        def wait(self, timeout_s):
+            events = super().wait(timeout_s)
             for event in events:
                 mark(event.ref.result_path, event.ref.segment)
             return events
@@ -392,101 +364,92 @@ def test_a_slower_execution_with_other_rows_split_does_not_replace_a_part(lake, 
 
 
 def test_messages_that_wait_for_their_turn_are_not_sent_again(tmp_path):
-    settings = quick_settings(tmp_path, chunk_overdue_seconds=0.2, reconcile_seconds=0.1)
+    settings = quick_settings(tmp_path, reconcile_seconds=0.1)
     lake = Lake.open(settings.lake)
     run_id = plan(lake, toy.boards(200))
-    summary = drive(lake, run_id, PatientExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, SlowOutbox(lake, settings), settings=settings)
     assert (summary.finished, summary.resubmissions) == (True, 0)
 
 
-def test_lost_messages_are_sent_again_when_overdue_and_parts_found_unannounced(tmp_path):
-    settings = quick_settings(tmp_path, chunk_overdue_seconds=0.5)
-    lake = Lake.open(settings.lake)
+def test_lost_messages_are_sent_again_and_results_found_unannounced(lake, settings, tmp_path):
     boards = toy.boards(200)
-    executor = DeafExecutor(lake, settings, lost=3)
+    outbox = DeafOutbox(lake, settings, lost=3)
     run_id = plan(lake, boards)
     told = tmp_path / "driver.log"
     with logged_to(told):
-        summary = drive(lake, run_id, executor, settings=settings)
-    assert summary.finished
-    assert summary.resubmissions == 3
-    assert {line["chunk"] for line in sent_again(told)} == {
-        ref.name for ref in executor.submitted[:3]
-    }
-    assert sent_again(told)[0]["reason"] == "no worker began it within 0.5 s"
-    assert summary.failures == 0
-    assert len(executor.submitted) == summary.chunks_total + 3
+        summary = drive(lake, run_id, outbox, settings=settings)
+    assert (summary.finished, summary.resubmissions, summary.failures) == (True, 3, 0)
+    again = {line["chunk"]: line["reason"] for line in sent_again(told)}
+    assert again == {ref.name: "its message was lost" for ref in outbox.sent[:3]}
+    assert len(outbox.sent) == summary.chunks_total + 3
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
 def test_attempts_survive_the_driver(tmp_path):
     settings = quick_settings(tmp_path, attempts_max=3)
     lake = Lake.open(settings.lake)
-    run_id = plan(lake, toy.boards(10))
+    run_id = plan(lake, toy.boards(1))
     ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
     for died in (1, 2):
 
-        class FailsOnce(FailingExecutor):
-            def poll(self, run_id, timeout_s):
+        class FailsOnce(FailingOutbox):
+            def wait(self, timeout_s):
                 if self.failed:
                     raise Killed
                 self.failed = True
-                return super().poll(run_id, timeout_s)
+                return super().wait(timeout_s)
 
             failed = False
 
         with pytest.raises(Killed):
             drive(lake, run_id, FailsOnce(lake, settings), settings=settings)
-        assert read_attempts(lake, ref).failures == (KILLED,) * died
-        assert read_attempts(lake, ref).attempt == died + 1
-    summary = drive(lake, run_id, FailingExecutor(lake, settings), settings=settings)
-    # One more for the chunk of ten, then three for each of its rows.
-    assert summary.failures == 1 + 10 * 3
-    assert summary.statuses == {"poison": 10}
+        assert failures_of(lake, replace(ref, attempt=died + 1)) == [KILLED] * died + [None]
+    summary = drive(lake, run_id, FailingOutbox(lake, settings), settings=settings)
+    assert (summary.failures, summary.statuses) == (1, {"poison": 1})
     assert {r["reason"] for r in result_rows(lake, run_id)} == {"killed (3 attempts)"}
 
 
-def test_dying_with_the_driver_is_counted_apart_and_not_taken_for_a_failure(tmp_path):
-    settings = quick_settings(tmp_path, attempts_max=2, interruptions_max=5)
-    lake = Lake.open(settings.lake)
-    run_id = plan(lake, toy.boards(1))
-    for _ in range(4):
-        executor = DyingExecutor(lake, settings, chunks=0, begin=True)
+def test_a_chunk_of_many_rows_is_halved_until_what_kills_is_alone(lake, settings):
+    run_id = plan(lake, toy.boards(16, {5: toy.RAISE}))
+    assert [ref.key for ref in open_run(lake, run_id).chunks()] == [(0, 0)]
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
+    assert summary.statuses == {"solved": 15, "poison": 1}
+    halved = [s.chunk_rows for s in open_run(lake, run_id).segments if s.kind == "halved"]
+    assert halved == [(8, 8), (4, 4), (2, 2), (1, 1)]
+    assert summary.failures == HALVED_AFTER * 4 + settings.attempts_max
+
+
+def test_a_chunk_whose_process_died_with_the_driver_goes_on_at_once(lake, settings, tmp_path):
+    boards = toy.boards(200)
+    run_id = plan(lake, boards)
+    for _ in range(2):
         with pytest.raises(Killed):
-            drive(lake, run_id, executor, settings=settings)
-    ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
-    assert read_attempts(lake, ref) == Attempts(attempt=4, interruptions=3)
-    told = []
-    summary = drive(
-        lake, run_id, InlineExecutor(lake, settings), settings=settings, on_progress=told.append
-    )
-    assert read_attempts(lake, ref).interruptions == 4
-    assert summary.statuses == {"solved": 1}
-    assert (summary.failures, {progress.failures for progress in told}) == (0, {0})
+            drive(lake, run_id, DyingOutbox(lake, settings, 0, begin=True), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
+    assert summary.failures == 1, "the second time it was halved at once"
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
-def test_dying_with_the_driver_over_and_over_is_poison(tmp_path):
-    settings = quick_settings(tmp_path, interruptions_max=2)
+def test_a_row_whose_process_dies_over_and_over_is_poison(tmp_path):
+    settings = quick_settings(tmp_path, attempts_max=2)
     lake = Lake.open(settings.lake)
     run_id = plan(lake, toy.boards(1))
     for _ in range(2):
-        executor = DyingExecutor(lake, settings, chunks=0, begin=True)
         with pytest.raises(Killed):
-            drive(lake, run_id, executor, settings=settings)
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+            drive(lake, run_id, DyingOutbox(lake, settings, 0, begin=True), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert summary.statuses == {"poison": 1}
+    (row,) = result_rows(lake, run_id)
+    assert row["reason"] == "its worker died (2 attempts)"
 
 
-@pytest.mark.parametrize("step", ["growing_run.single_rows", "reconciler.write_unworked_result"])
+@pytest.mark.parametrize("step", ["halve", "_poison"])
 def test_what_follows_of_a_failure_is_done_again_where_the_lake_fails_it(
-    tmp_path, monkeypatch, step
+    lake, settings, monkeypatch, step
 ):
-    settings = quick_settings(tmp_path, attempts_max=2)
-    lake = Lake.open(settings.lake)
     run_id = plan(lake, toy.boards(10, {2: toy.RAISE}))
-    module, name = step.split(".")
-    module = importlib.import_module(f"nightgrid.workers.driver.{module}")
-    do, failed = getattr(module, name), []
+    owner = GrowingRun if step == "halve" else Driver
+    do, failed = getattr(owner, step), []
 
     def fail(*arguments):
         if len(failed) < 3:
@@ -494,22 +457,38 @@ def test_what_follows_of_a_failure_is_done_again_where_the_lake_fails_it(
             raise TransientError("the disk is away")
         return do(*arguments)
 
-    monkeypatch.setattr(module, name, fail)
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    monkeypatch.setattr(owner, step, fail)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert len(failed) == 3
     assert summary.statuses == {"solved": 9, "poison": 1}
-    assert summary.failures == 2 + 2, "of the chunk of ten, and of its row alone"
+
+
+def test_a_result_that_is_gone_is_worked_again(lake, settings, tmp_path):
+    boards = toy.boards(200)
+    run_id = plan(lake, boards)
+    dropped = []
+
+    def drop(progress):
+        if progress.chunks_done == 2 and not dropped:
+            dropped.extend(done_chunks(lake, run_id))
+            for segment, chunk in dropped:
+                ref = ChunkRef(run_id=run_id, segment=segment, chunk=chunk)
+                lake.delete(ref.result_path)
+
+    drive(lake, run_id, InlineOutbox(lake, settings), drop, settings=settings)
+    assert len(dropped) == 2
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
 def test_messages_of_earlier_attempts_are_stale(lake, settings):
     run_id = plan(lake, toy.boards(10))
     old = ChunkRef(run_id=run_id, segment=0, chunk=0)
 
-    class FailsThenDies(FailingExecutor):
-        def submit(self, ref):
+    class FailsThenDies(FailingOutbox):
+        def send(self, ref, queue):
             if ref.attempt == 2:
                 raise Killed
-            super().submit(ref)
+            super().send(ref, queue)
 
     with pytest.raises(Killed):
         drive(lake, run_id, FailsThenDies(lake, settings), settings=settings)
@@ -519,7 +498,7 @@ def test_messages_of_earlier_attempts_are_stale(lake, settings):
 
 def test_messages_of_finished_runs_do_nothing(lake, settings):
     run_id = plan(lake, toy.boards(10))
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
     lake.delete(ref.result_path)
     assert solve_chunk(lake, ref, settings, "late").state == "done"
@@ -531,9 +510,9 @@ def test_a_lake_that_fails_stops_the_run_and_poisons_nothing(tmp_path):
     lake = Lake.open(settings.lake)
     run_id = plan(lake, toy.boards(5, {2: toy.NEVER}))
     with pytest.raises(TransientError, match="the disk is away"):
-        drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+        drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert read_done(lake, run_id) is None
-    assert lake.list(f"runs/run={run_id}/attempts") == []
+    assert lake.list(f"runs/run={run_id}/started") == []
 
 
 def test_rows_for_which_a_chunk_has_no_time_go_on_in_smaller_chunks(tmp_path):
@@ -541,7 +520,7 @@ def test_rows_for_which_a_chunk_has_no_time_go_on_in_smaller_chunks(tmp_path):
     settings = quick_settings(tmp_path, batch_chunk_seconds=0.1, batch_slice_rows=2)
     lake = Lake.open(settings.lake)
     run_id = plan(lake, toy.boards(40, slow))
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert summary.chunks_total > len(open_run(lake, run_id).segments[0].chunk_rows)
     assert summary.statuses == {"solved": 40}
     assert {row["parts"] for row in result_rows(lake, run_id)} == {1}
@@ -550,7 +529,7 @@ def test_rows_for_which_a_chunk_has_no_time_go_on_in_smaller_chunks(tmp_path):
 def test_progress_ends_with_everything_done(lake, settings):
     seen = []
     run_id = plan(lake, toy.boards(100, {3: toy.LARGE}))
-    drive(lake, run_id, InlineExecutor(lake, settings), seen.append, settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), seen.append, settings=settings)
     assert seen[0].chunks_done == 0
     assert seen[-1].chunks_done == seen[-1].chunks_total
     assert (seen[-1].jobs_done, seen[-1].jobs_total) == (100, 100)
@@ -576,9 +555,9 @@ def test_jobs_are_puzzles_however_they_are_cut(tmp_path, monkeypatch, into):
             raise Killed
 
     with pytest.raises(Killed):
-        drive(lake, run_id, InlineExecutor(lake, settings), stop_in_the_middle, settings=settings)
+        drive(lake, run_id, InlineOutbox(lake, settings), stop_in_the_middle, settings=settings)
     before = seen[-1].jobs_done
-    drive(lake, run_id, InlineExecutor(lake, settings), seen.append, settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), seen.append, settings=settings)
     assert seen[12].jobs_done == before, "what was done is found done"
     done = [progress.jobs_done for progress in seen]
     assert done == sorted(done)
@@ -593,9 +572,9 @@ def test_two_drivers_do_not_work_one_run_at_once(lake, settings):
 
     def drive_again(_):
         with pytest.raises(TransientError, match="another driver"):
-            drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+            drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
 
-    drive(lake, run_id, InlineExecutor(lake, settings), drive_again, settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), drive_again, settings=settings)
     assert read_done(lake, run_id) is not None
 
 
@@ -606,72 +585,66 @@ def test_a_process_of_another_solver_version_works_nothing_and_spoils_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(toy.TOY, "solver_version", "toy-2", raising=False)
         with pytest.raises(RefusalError, match="for pips solver toy-1, this worker has toy-2"):
-            drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+            drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert read_done(lake, run_id) is None
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert (summary.statuses, summary.failures) == ({"solved": 1}, 0)
 
 
-class TeamExecutor(InlineExecutor):
+class TeamOutbox(InlineOutbox):
     """Lets workers take chunks in turn; those in `refusing` cannot work here."""
-
-    window = 4
 
     def __init__(self, lake, settings, workers, refusing):
         super().__init__(lake, settings)
-        self.workers = frozenset(workers)
+        self.workers = workers
         self.refusing = refusing
         self.turns = itertools.cycle(workers)
         self.refused = 0
 
-    def poll(self, run_id, timeout_s):
+    def window(self, queue):
+        return 4
+
+    def refusal(self, queue):
+        if set(self.workers) <= set(self.refusing()):
+            return "; ".join(f"{worker} may not write" for worker in self.workers)
+        return ""
+
+    def wait(self, timeout_s):
         worker = next(self.turns)
         if not self._waiting or worker not in self.refusing():
-            return super().poll(run_id, timeout_s)
+            return super().wait(timeout_s)
         self.refused += 1
-        why = Reason(code=ReasonCode.TRANSIENT, sentence=f"{worker} may not write")
-        ref = self._waiting.popleft()
-        return [Announcement(event="refused", ref=ref, reason=why, worker=worker)]
+        return [Announcement(event="returned", ref=self._waiting.popleft())]
 
 
 def test_what_one_worker_refuses_another_works_and_nothing_is_counted(lake, settings):
     run_id = plan(lake, toy.boards(200, {5: toy.RAISE}))
-    executor = TeamExecutor(lake, settings, ["good", "bad"], lambda: {"bad"})
-    summary = drive(lake, run_id, executor, settings=settings)
-    assert executor.refused > 5
+    outbox = TeamOutbox(lake, settings, ["good", "bad"], lambda: {"bad"})
+    summary = drive(lake, run_id, outbox, settings=settings)
+    assert outbox.refused > 5
     assert summary.statuses == {"solved": 199, "poison": 1}, "what fails by itself still counts"
-    attempts = [a for a in read_all_attempts(lake, run_id).values() if not a.failures]
-    assert all(a.attempt == 1 for a in attempts)
+    failed = [ref for ref in open_run(lake, run_id).chunks() if failures_of(lake, ref) != [None]]
+    assert len(failed) == 1
 
 
 def test_where_all_refuse_the_driver_ends_with_the_reason_and_the_run_stays_open(lake, settings):
     run_id = plan(lake, toy.boards(20))
     impatient = settings.model_copy(update={"broker_patience_seconds": 0.5})
-    executor = TeamExecutor(lake, settings, ["a", "b"], lambda: {"a", "b"})
-    with pytest.raises(TransientError, match=r"no worker can work here: a may") as end:
-        drive(lake, run_id, executor, settings=impatient)
-    assert "a may not write; b may not write" in str(end.value)
+    outbox = TeamOutbox(lake, settings, ["a", "b"], lambda: {"a", "b"})
+    with pytest.raises(AllRefuseError, match="here: a may not write; b may not write"):
+        drive(lake, run_id, outbox, settings=impatient)
     assert read_done(lake, run_id) is None
-    assert not read_all_attempts(lake, run_id)
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    assert not read_attempts(lake, run_id)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert (summary.statuses, summary.failures) == ({"solved": 20}, 0)
 
 
 def test_a_driver_waits_for_workers_to_be_mended(lake, settings):
     run_id = plan(lake, toy.boards(20))
-    executor = TeamExecutor(
-        lake, settings, ["a", "b"], lambda: {"a", "b"} if executor.refused < 5 else ()
-    )
-    summary = drive(lake, run_id, executor, settings=settings)
-    assert executor.refused > 0
+    looks = itertools.count()
+    outbox = TeamOutbox(lake, settings, ["a", "b"], lambda: {"a", "b"} if next(looks) < 5 else ())
+    summary = drive(lake, run_id, outbox, settings=settings)
     assert (summary.statuses, summary.failures) == ({"solved": 20}, 0)
-
-
-class CopyExecutor(InlineExecutor):
-    """Works in another copy of the lake, as workers of a copied lake on the same server do."""
-
-    def status(self, flights):
-        return {f.ref: MessageStatus.LOST_MESSAGE for f in flights if f.ref not in self._waiting}
 
 
 def test_workers_of_a_copied_lake_end_a_run_with_a_sentence_and_spoil_no_row(
@@ -684,7 +657,7 @@ def test_workers_of_a_copied_lake_end_a_run_with_a_sentence_and_spoil_no_row(
         update={"broker_patience_seconds": 0.2, "reconcile_seconds": 0.02}
     )
     with pytest.raises(TransientError, match=r"this lake has no result of them: .* another copy"):
-        drive(lake, run_id, CopyExecutor(copy, settings), settings=impatient)
-    assert not read_all_attempts(lake, run_id)
-    assert drive(lake, run_id, InlineExecutor(lake, settings), settings=settings).finished
+        drive(lake, run_id, InlineOutbox(copy, settings), settings=impatient)
+    assert not read_attempts(lake, run_id)
+    assert drive(lake, run_id, InlineOutbox(lake, settings), settings=settings).finished
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)

@@ -10,12 +10,10 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.driver import patience
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.driver_loop import DriverLoop
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.driver.patience import Patience
-from nightgrid.workers.runs.manifest import SegmentTakenError
 from tests.workers.conftest import plan, quick_settings, result_rows, undisturbed_rows
-from tests.workers.driver.test_driver import DyingExecutor, Killed
+from tests.workers.driver.test_driver import DyingOutbox, Killed
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
@@ -56,57 +54,14 @@ def no_pause(monkeypatch):
 def test_a_step_that_must_succeed_is_tried_until_it_does_and_the_outage_is_told():
     told = Told()
     with outages.notifying(told):
-        assert Patience("r1", 60, threading.Event()).insist(Failing(3), "open") == 4
+        assert Patience("what run r1 needs", 60, threading.Event()).insist(Failing(3)) == 4
     assert told.events == [AWAY] * 3 + [("what run r1 needs", True)]
 
 
-def test_the_outage_ends_when_the_last_step_that_failed_succeeds():
-    bearing, told = Patience("r1", 60, threading.Event()), Told()
-    one, other = Failing(1), Failing(2)
-    with outages.notifying(told):
-        for step, name in ((one, "one"), (other, "other"), (one, "one"), (other, "other")):
-            bearing.attempt(step, name)
-        assert told.events == [AWAY] * 3
-        bearing.attempt(other, "other")
-    assert told.events[3:] == [("what run r1 needs", True)]
-
-
-def test_a_step_that_must_succeed_ends_the_outage_of_steps_that_are_not_tried_again():
-    bearing, told = Patience("r1", 60, threading.Event()), Told()
-    with outages.notifying(told):
-        bearing.attempt(Failing(1), "listen")
-        bearing.insist(Failing(0), "finish")
-        bearing.insist(Failing(0), "finish")
-    assert told.events == [AWAY, ("what run r1 needs", True)]
-
-
-def test_a_new_loop_knows_nothing_of_the_failures_of_an_earlier_one(tmp_path, monkeypatch):
-    """Given a step that failed in a loop, When another loop begins, Then the outage is over."""
-    settings, told = quick_settings(tmp_path), Told()
-    lake = Lake.open(settings.lake)
-    run_id = plan(lake, toy.boards(4))
-    work, failing = DriverLoop.work, []
-
-    def work_again(loop, stop):
-        failing.append(dict(loop.patience._failing_since))
-        if len(failing) == 1:
-            loop.patience.attempt(Failing(1), "listen")
-            raise SegmentTakenError("another driver has added a segment")
-        assert told.events == [AWAY, (f"what run {run_id} needs", True)]
-        work(loop, stop)
-
-    monkeypatch.setattr(DriverLoop, "work", work_again)
-    with outages.notifying(told):
-        assert drive(lake, run_id, InlineExecutor(lake, settings), settings=settings).finished
-    assert failing == [{}, {}]
-
-
-@pytest.mark.parametrize("way", ["attempt", "insist"])
-@pytest.mark.parametrize("error", [SegmentTakenError, RefusalError])
-def test_what_is_no_outage_is_raised_at_once(way, error):
-    step = Failing(1, error)
-    with pytest.raises(error):
-        getattr(Patience("r1", 60, threading.Event()), way)(step, "step")
+def test_a_worker_that_refuses_is_no_outage():
+    step = Failing(1, RefusalError)
+    with pytest.raises(RefusalError):
+        Patience("what run r1 needs", 60, threading.Event()).insist(step)
     assert step.tries == 1
 
 
@@ -114,7 +69,7 @@ def test_what_is_no_outage_is_raised_at_once(way, error):
 def test_patience_ends_with_the_reason(seconds):
     step = Failing(10**9)
     with pytest.raises(TransientError, match="SlowDown"):
-        Patience("r1", seconds, threading.Event()).insist(step, "step")
+        Patience("what run r1 needs", seconds, threading.Event()).insist(step)
     assert step.tries >= 2
 
 
@@ -122,7 +77,7 @@ def test_a_driver_that_is_asked_to_stop_waits_no_more():
     stop, step = threading.Event(), Failing(10**9)
     stop.set()
     with pytest.raises(TransientError, match="SlowDown"):
-        Patience("r1", 60, stop).insist(step, "step")
+        Patience("what run r1 needs", 60, stop).insist(step)
     assert step.tries == 1
 
 
@@ -134,7 +89,7 @@ def test_a_lake_that_fails_as_a_driver_begins_delays_it(tmp_path, monkeypatch, c
     lake = Lake.open(settings.lake)
     run_id = plan(lake, boards)
     with pytest.raises(Killed):
-        drive(lake, run_id, DyingExecutor(lake, settings, 2), settings=settings)
+        drive(lake, run_id, DyingOutbox(lake, settings, 2), settings=settings)
     do, asked = getattr(Lake, call), []
 
     def fail(*args, **kwargs):
@@ -145,8 +100,8 @@ def test_a_lake_that_fails_as_a_driver_begins_delays_it(tmp_path, monkeypatch, c
 
     with monkeypatch.context() as patch:
         patch.setattr(Lake, call, fail)
-        executor = InlineExecutor(Lake.open(settings.lake), settings)
-        summary = drive(lake, run_id, executor, settings=settings)
+        outbox = InlineOutbox(Lake.open(settings.lake), settings)
+        summary = drive(lake, run_id, outbox, settings=settings)
     assert len(asked) > 3
     assert summary.finished
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)

@@ -22,7 +22,6 @@ from nightgrid.workers.driver.progress import (
     progress_text,
     states_per_s,
 )
-from nightgrid.workers.runs.attempts import Start
 from nightgrid.workers.runs.manifest import Run, Segment
 
 AT = Progress(
@@ -168,7 +167,6 @@ def test_jobs_done_are_those_worked_whole_and_those_put_together():
         counts=Counts(answered=3, planned_rows=8),
         jobs=SimpleNamespace(done=2, siblings=1),
         flights=list,
-        failures=4,
     )
     run = SimpleNamespace(
         run_id="0" * 32,
@@ -177,7 +175,7 @@ def test_jobs_done_are_those_worked_whole_and_those_put_together():
         planned=False,
         puzzle_count=5,
     )
-    seen = progress_of(table, run, processes=2, seconds=7.0, now=20.0)
+    seen = progress_of(table, run, processes=2, seconds=7.0, now=20.0, failures=4)
     assert (seen.jobs_done, seen.jobs_total, seen.planned_share) == (5, 7, 1.0)
     assert (seen.failures, seen.in_flight, seen.oldest_seconds) == (4, 0, None)
     unknown = SimpleNamespace(**{**vars(run), "puzzle_count": 0})
@@ -262,7 +260,7 @@ def test_what_is_at_work_counts_from_where_it_was_seen_and_costs_what_was_expect
     table = ChunkTable("0" * 32)
     table.add(Segment(number=0, kind="plan", origins=(), chunk_rows=(3, 3), chunk_cost_s=()), {})
     table.send((0, 0), 10.0)
-    table.begin((0, 0), Start(attempt=1, worker="w", started_at=0.0), 12.0)
+    table.begin((0, 0), "w", 12.0)
     table.send((0, 1), 15.0)
     question = Question(
         game="pips", ask=Ask(kind="count"), rules="", lexicon_id="", solver_version="v"

@@ -8,7 +8,7 @@ import toy_game as toy
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.cancelling import cancel_job
 from nightgrid.workers.ondemand.jobs.results import result
@@ -130,14 +130,14 @@ def test_a_run_within_a_smaller_budget_does_not_end_a_job_with_a_larger_one(
     run_id = solve_message(lake, mailbox.pop(), settings, "w")["run_id"]
     larger = Budget(nodes=2 * settings.budget_nodes)
     submit(lake, BOARD, COUNT, budget=larger, settings=settings)
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert (status(lake, job).state, result(lake, job)) == ("queued", None)
 
     monkeypatch.setattr(toy, "LARGE_LIMIT", 4)
     look_until(keeper, lambda: mailbox)
     again = solve_message(lake, mailbox.pop(), settings, "w")["run_id"]
     assert again != run_id
-    drive(lake, again, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, again, InlineOutbox(lake, settings), settings=settings)
     look_until(keeper, lambda: not open_records(lake))
     row = result(lake, job)
     assert (row["status"], row["run_id"], row["total_seconds"]) == ("solved", again, None)

@@ -7,7 +7,7 @@ import toy_layers
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.cancelling import cancel_job, drop_old_ends
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
@@ -48,7 +48,7 @@ def test_what_is_no_job_or_unknown_is_told(lake):
     assert cancel_job(lake, "0" * 32)[0].state == "unknown"
 
 
-class StopAfterStates(InlineExecutor):
+class StopAfterStates(InlineOutbox):
     """Cancels the run when a worker has left states, as another process does."""
 
     def __init__(self, lake, settings, cancel):
@@ -73,7 +73,7 @@ def go_on(lake, settings, mailbox, job):
     run_id = solve_message(lake, mailbox.pop(), settings, "w")["run_id"]
     done_before = set(lake.list(f"runs/run={run_id}/parts"))
     assert done_before, "it goes on from what was worked"
-    assert drive(lake, run_id, InlineExecutor(lake, settings), settings=settings).finished
+    assert drive(lake, run_id, InlineOutbox(lake, settings), settings=settings).finished
     assert result(lake, job)["count"] == toy_layers.walks(21)
 
 

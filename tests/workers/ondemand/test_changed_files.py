@@ -13,7 +13,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.cancelling import cancel_job
 from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
@@ -43,7 +43,7 @@ class Scene:
     def __init__(self, lake, settings, mailbox):
         self.settings = settings
         self.finished, self.cancelled = plan(lake, boards(1, 2)), plan(lake, boards(10, 2))
-        drive(lake, self.finished, InlineExecutor(lake, settings), settings=settings)
+        drive(lake, self.finished, InlineOutbox(lake, settings), settings=settings)
         cancel_run(lake, self.cancelled, drop_states=True)
         self.wanted, self.gone = (
             submit(lake, puzzle(number), COUNT, settings=settings) for number in (20, 21)

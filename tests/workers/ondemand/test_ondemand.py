@@ -25,7 +25,7 @@ from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import BATCH, NAMES, Traffic, Watch, overview
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
+from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.rows import find_row
@@ -106,7 +106,7 @@ def test_a_job_too_large_for_a_task_becomes_a_run(lake, settings, mailbox):
     assert status(lake, job).run_id == report["run_id"]
     assert status(lake, job).state == "run"
     assert solve_message(lake, mailbox[0], settings, "w")["state"] == "run"
-    drive(lake, report["run_id"], InlineExecutor(lake, settings), settings=settings)
+    drive(lake, report["run_id"], InlineOutbox(lake, settings), settings=settings)
     assert status(lake, job).state == "done"
     assert result(lake, job)["count"] == sum((9 + i) % 7 + 1 for i in range(64))
 
@@ -126,7 +126,7 @@ def test_a_job_that_is_expected_to_take_long_is_divided_whatever_its_size(
     assert (before.chunks_done, before.states) == (0, 0)
     assert before.left_s == before.expected_s
     assert before.left_s >= expected_s
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     after = progress_of(lake, open_run(lake, run_id))
     assert after.chunks_done == after.chunks_total
     assert after.left_s == 0
@@ -278,7 +278,7 @@ def test_what_a_large_on_demand_solve_becomes_does_not_wait_behind_a_batch(
     run_id = plan(cluster_lake, boards)
     refs = pending_chunks(cluster_lake, open_run(cluster_lake, run_id))
     # All of it at once: no driver holds anything back.
-    with closing(CeleryExecutor(cluster)) as executor:
+    with closing(CeleryOutbox(cluster)) as executor:
         for ref in refs:
             executor.submit(ref)
     job = submit(cluster_lake, puzzle(77_005, toy.LARGE), COUNT, settings=cluster)
@@ -316,7 +316,7 @@ def test_a_lost_message_is_sent_again_by_the_keeper(cluster, cluster_lake, monke
 def test_the_overview_tells_what_waits_and_how_old_the_oldest_is(cluster, tmp_path):
     # No worker serves this lake, so that its messages stay.
     alone = quick_settings(tmp_path, redis_url=cluster.server_url)
-    with closing(CeleryExecutor(alone)) as executor:
+    with closing(CeleryOutbox(alone)) as executor:
         for _ in range(20):
             executor.submit(ChunkRef(run_id="0" * 32, segment=0, chunk=0))
     seen = overview(alone)["batch"]
@@ -353,7 +353,7 @@ def test_a_keeper_deletes_what_killed_writers_left_half_written(lake, settings):
 def test_a_run_deletes_what_killed_writers_left_half_written(lake, settings):
     staging = left_half_written(Path(settings.lake))
     run_id = plan(lake, toy.boards(3))
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert [path.name for path in staging.iterdir()] == ["young"]
 
 

@@ -10,7 +10,7 @@ from benchmarks.instruments.boards import loose_board
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.registry import game
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
@@ -41,7 +41,7 @@ def test_what_is_expected_to_be_large_becomes_a_run_at_once(lake, hasty, mailbox
     job = submit(lake, BOARD, COUNT, game="pips", settings=hasty)
     report = solve_message(lake, mailbox[0], hasty, "w")
     assert report["state"] == "run"
-    drive(lake, report["run_id"], InlineExecutor(lake, hasty), settings=hasty)
+    drive(lake, report["run_id"], InlineOutbox(lake, hasty), settings=hasty)
     assert result(lake, job)["count"] == PIPS.solve(BOARD, COUNT).count
 
 
@@ -85,7 +85,7 @@ def test_what_a_run_is_expected_to_take_begins_with_what_was_expected(lake, hast
     drive(
         lake,
         run_id,
-        InlineExecutor(lake, hasty),
+        InlineOutbox(lake, hasty),
         settings=hasty,
         on_progress=lambda _: told.append(status(lake, job)),
     )

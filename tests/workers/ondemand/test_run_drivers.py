@@ -8,11 +8,10 @@ import pytest
 import toy_game as toy
 import toy_layers
 
+from nightgrid.workers.broker.notices.announcements import Announcement
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import CeleryExecutor, InlineExecutor
-from nightgrid.workers.driver.growing_run import GrowingRun
-from nightgrid.workers.driver.reconciler import AllRefuseError, Reconciler
+from nightgrid.workers.driver.driver import AllRefuseError, Driver, drive
+from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from nightgrid.workers.ondemand import run_drivers as driving
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs.results import result
@@ -83,68 +82,55 @@ def test_a_run_that_is_cancelled_and_asked_again_gets_another_driver(lake, setti
     wait_until(lambda: drivers.give_turns([]) or not len(drivers))
 
 
-class OneQueue:
-    """An executor of several runs that send to one queue, as the keeper's do."""
+class OneQueue(InlineOutbox):
+    """Sends the chunks of several runs to one queue, as the keeper does."""
 
-    def __init__(self, queue, window):
-        self.queue, self.window = queue, window
-        self.processes, self.workers = 2, frozenset()
+    def __init__(self, lake, settings, queue, window):
+        super().__init__(lake, settings)
+        self._waiting, self.most = queue, window
 
-    def submit(self, ref):
-        self.queue.append(ref)
-
-    def poll(self, run_id, timeout_s):
-        return []
-
-    def status(self, flights):
-        return {}
-
-    def publish_demand(self, run_id, chunks_waiting):
-        pass
+    def window(self, queue):
+        return self.most
 
 
 def test_runs_that_share_the_queue_go_on_alike(lake, tmp_path, monkeypatch):
     """Given four large runs at work, When a fifth comes, Then it gets every fifth chunk."""
-    settings = quick_settings(tmp_path, window_chunks=8)
+    settings = quick_settings(tmp_path, window_chunks=8, reconcile_seconds=60)
     monkeypatch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MAX_ROWS", 1)
     runs = [plan(lake, toy.boards(40, start=100 * i)) for i in range(5)]
     queue, done = deque(), Counter()
 
     def shared(count):
-        with closing(CeleryExecutor(settings, "urgent", runs=lambda: count)) as executor:
-            return executor.window
+        with closing(CeleryOutbox(settings, runs=lambda: count)) as outbox:
+            return outbox.window("batch")
 
     assert [shared(count) for count in (0, 1, 4, 5, 100)] == [8, 8, 2, 2, 1]
 
-    def reconciler(run_id, count):
-        growing = GrowingRun(lake, run_id, settings.stage_sizes, None)
-        return Reconciler(lake, growing, OneQueue(queue, shared(count)), settings)
+    def driver(run_id, count):
+        return Driver(lake, run_id, OneQueue(lake, settings, queue, shared(count)), settings)
 
-    drivers = [reconciler(run_id, 4) for run_id in runs[:4]]
-
-    def work(chunks):
+    def work(drivers, chunks):
         for _ in range(chunks):
-            for driver in drivers:
-                driver.submit()
+            for one in drivers:
+                one.step()
             ref = queue.popleft()
             solve_chunk(lake, ref, settings, "w")
             done[ref.run_id] += 1
-            for driver in drivers:
-                driver.reconcile()
+            for one in drivers:
+                one.hear(Announcement(event="done", ref=ref))
 
-    work(40)
+    work([driver(run_id, 4) for run_id in runs[:4]], 40)
     assert set(done.values()) == {10}
-    drivers = [reconciler(run_id, 5) for run_id in runs]
     queue.clear()
     done.clear()
-    work(50)
+    work([driver(run_id, 5) for run_id in runs], 50)
     assert set(done.values()) == {10}
 
 
 def over_the_total(lake, settings, mailbox, keeper, monkeypatch, **totals):
     """Submit a staged count under small totals, and let the keeper find them spent."""
     monkeypatch.setattr(
-        driving, "CeleryExecutor", lambda settings, *_, **__: InlineExecutor(lake, settings)
+        driving, "CeleryOutbox", lambda settings, *_, **__: InlineOutbox(lake, settings)
     )
     monkeypatch.setattr(driving, "SIZE_POLL_SECONDS", 0.0)
     little = settings.model_copy(update=totals)
@@ -185,7 +171,7 @@ def test_a_job_ends_with_its_total_and_goes_on_under_a_larger_one(
     submit(lake, LAYERED, COUNT, settings=settings)
     assert solve_message(lake, mailbox.pop(), settings, "w")["run_id"] == run_id
     assert lake.list(f"runs/run={run_id}/parts"), "it goes on from what was worked"
-    assert drive(lake, run_id, InlineExecutor(lake, settings), settings=settings).finished
+    assert drive(lake, run_id, InlineOutbox(lake, settings), settings=settings).finished
     assert result(lake, job)["count"] == toy_layers.walks(21)
 
 
@@ -211,5 +197,5 @@ def test_a_run_that_no_worker_can_work_ends_its_job_as_refused(
 
     submit(lake, LAYERED, COUNT, settings=settings)
     assert solve_message(lake, mailbox.pop(), settings, "w")["run_id"] == run_id
-    assert drive(lake, run_id, InlineExecutor(lake, settings), settings=settings).finished
+    assert drive(lake, run_id, InlineOutbox(lake, settings), settings=settings).finished
     assert result(lake, job)["count"] == toy_layers.walks(21)

@@ -8,7 +8,7 @@ import toy_game as toy
 from nightgrid.archive.results.results import find_results
 from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.damaged_runs import ensure_plan
 from nightgrid.workers.runs.manifest import has_plan, has_run, open_run
 from nightgrid.workers.runs.plan.planner import plan_run
@@ -21,7 +21,7 @@ BOARDS = toy.boards(8)
 DAMAGE = {"empty": b"", "cut": b'{"run_id":"4', "other": b"{}\n", "noise": bytes(range(100, 200))}
 
 
-class Dying(InlineExecutor):
+class Dying(InlineOutbox):
     """An executor whose process dies after its first chunks."""
 
     def poll(self, *arguments):
@@ -42,7 +42,7 @@ def work(lake, settings):
     """Plan and work the same boards; return the statuses of all that have a row."""
     run_id = plan_run(lake, toy.TOY, BOARDS, COUNT, BUDGET)
     if open_run(lake, run_id).job_count:
-        drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+        drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     ids = [row["job_id"] for row in result_rows(lake, run_id)]
     return find_results(lake, ids).column("status").to_pylist()
 

@@ -15,7 +15,7 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import record_path
@@ -46,7 +46,7 @@ def run_of(lake, settings, ask, rules=""):
     game = bind_game("letterboxed", rules, None, lake)
     table = puzzles_table(game, puzzles)
     run_id = plan_run(lake, game, table, Ask.parse(ask), Budget())
-    return run_id, drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    return run_id, drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
 
 
 @pytest.mark.parametrize("into", [1, 3])
@@ -86,9 +86,9 @@ def test_a_dictionary_that_the_lake_lost_is_no_fault_of_the_board(tmp_path, ask)
     add_dictionaries(lake, words_of(puzzles[:-1]))
     run_id = plan_run(lake, game, puzzles_table(game, puzzles), Ask.parse(ask), Budget())
     with pytest.raises(RefusalError, match=f"dictionary '{puzzles[-1].dictionary_id}' is not in"):
-        drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+        drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     add_dictionaries(lake, words_of(puzzles[-1:]))
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert (summary.statuses, summary.failures) == ({"solved": DAYS}, 0)
 
 
@@ -111,9 +111,9 @@ def test_a_dictionary_that_may_not_be_read_is_no_fault_of_the_board(tmp_path, as
     with monkeypatch.context() as patch:
         patch.setattr(Lake, "open_file", refuse)
         with pytest.raises(RefusalError, match=r"cannot be read: .* the lake refuses"):
-            drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+            drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert not lake.list("results")
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert (summary.statuses, summary.failures) == ({"solved": DAYS}, 0)
 
 
@@ -161,5 +161,5 @@ def test_a_board_too_large_for_a_message_is_a_run_with_its_words(tmp_path, mailb
     assert mailbox == []
     (path,) = [p for p in lake.list("runs") if p.endswith("plan.json")]
     run_id = path.split("/")[1].removeprefix("run=")
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert summary.statuses == {"unsolvable": 1}

@@ -28,7 +28,7 @@ from nightgrid.workers.chunks import solution_texts
 from nightgrid.workers.chunks.listing import _Listing
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.cancelling import cancel_job, drop_left_states
 from nightgrid.workers.ondemand.jobs.results import result, result_row
 from nightgrid.workers.ondemand.jobs.rows import close_record
@@ -96,7 +96,7 @@ def planned(lake, game, puzzles, ask=ALL, budget=None):
 
 
 def worked(lake, run_id, settings):
-    return drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    return drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
 
 
 def row_of(lake, run_id):
@@ -456,7 +456,7 @@ def test_a_listing_that_is_cancelled_leaves_no_files_and_can_be_asked_again(
             cancel_job(lake, job)
 
     settings = small.model_copy(update={"reconcile_seconds": 1e-6})
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), cancel, settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), cancel, settings=settings)
     assert (summary.finished, summary.cancelled) == (False, True)
     cancel_job(lake, job)
     drop_left_states(lake)

@@ -8,9 +8,9 @@ import pytest
 import toy_game as toy
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.workers.driver import growing_run
+from nightgrid.workers.driver import growth
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.manifest import SegmentTakenError, open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
@@ -41,7 +41,7 @@ def url(request, tmp_path):
 
 def at_once(patch):
     """Let the first segments that the two drivers add be added at the same moment."""
-    add_segment, barrier = growing_run.add_segment, threading.Barrier(2, timeout=20.0)
+    add_segment, barrier = growth.add_segment, threading.Barrier(2, timeout=20.0)
     added = []
 
     def add(lake, run_id, number, kind, origins, chunks):
@@ -56,7 +56,7 @@ def at_once(patch):
         added.append((threading.current_thread(), number, "added"))
         return segment
 
-    patch.setattr(growing_run, "add_segment", add)
+    patch.setattr(growth, "add_segment", add)
     return added
 
 
@@ -79,7 +79,7 @@ def test_two_drivers_work_a_run_while_it_is_planned(url, tmp_path, monkeypatch):
     added = at_once(monkeypatch)
     summaries, errors = {}, []
 
-    class Tells(InlineExecutor):
+    class Tells(InlineOutbox):
         def poll(self, run_id, timeout_s):
             events = super().poll(run_id, timeout_s)
             if events:

@@ -15,7 +15,7 @@ from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.generate.generator import generate, generate_many
 from nightgrid.solvers.pips.generate.mix import LOOSE, PRESETS
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.staged.stages import first_stage
 from tests.workers.conftest import divide_all, quick_settings
@@ -45,7 +45,7 @@ def test_divided_or_not_a_run_says_what_the_game_says(tmp_path, ask, nodes):
     puzzles = [puzzle for puzzle, _ in generate_many(3, BOARDS, [PRESETS["hard"]])]
     wanted = Ask.parse(ask)
     run_id = plan_run(lake, PIPS, puzzles_table(PIPS, puzzles), wanted, Budget(nodes=nodes))
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
     by_puzzle = {row["puzzle_id"]: row for row in rows}
     assert len(by_puzzle) == BOARDS
@@ -85,7 +85,7 @@ def test_a_count_by_stages_is_the_count(tmp_path, monkeypatch, carry_rows, stage
     count = Ask(kind="count")
     divide_all(monkeypatch, 2)
     run_id = plan_run(lake, PIPS, puzzles_table(PIPS, puzzles), count, budget)
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
     by_puzzle = {row["puzzle_id"]: row for row in rows}
     for puzzle in puzzles:

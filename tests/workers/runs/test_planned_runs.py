@@ -20,8 +20,6 @@ from nightgrid.archive.lake.tables import PARTS, RESULTS, manifest_schema
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
-from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.attempts import Attempts, read_attempts, write_attempts
 from nightgrid.workers.runs.finishing.finish import child_path, finish_run, path_key
 from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, open_run, read_done
 from nightgrid.workers.runs.plan import plan_pass
@@ -444,20 +442,6 @@ def test_segments_of_earlier_versions_say_beside_them_why_they_exist(lake):
     about = {"kind": "plan", "origins": [], "cost_s": [0.0025]}
     lake.write_bytes(f"{path}.json", json.dumps(about).encode())
     assert open_run(lake, run_id) == run
-
-
-def test_attempts_are_kept_and_give_pending_chunks_their_number(lake):
-    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
-    ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
-    assert read_attempts(lake, ref) == Attempts()
-    kept = Attempts(
-        attempt=3,
-        failures=(Reason(code=ReasonCode.WORKER_LOST), Reason(code=ReasonCode.OVERDUE)),
-        interruptions=1,
-    )
-    write_attempts(lake, ref, kept)
-    assert read_attempts(lake, ref) == kept
-    assert [r.attempt for r in pending_chunks(lake, open_run(lake, run_id))] == [3]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from nightgrid.archive.results.results import find_results
 from nightgrid.solvers.algebra import STATUS_CODES, Budget, Outcome, Status
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry
@@ -33,7 +33,7 @@ def work(lake, settings):
         run = open_run(lake, run_id)
         if not run.job_count:
             return run, {}
-        summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+        summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
         assert summary.finished
         assert len(result_rows(lake, run_id)) == run.job_count, "each planned job has one row"
         return run, summary.statuses
@@ -100,7 +100,7 @@ def test_a_retry_that_was_killed_is_taken_up_by_the_same_command(
     mend(monkeypatch)
     run_id = plan_run(lake, toy.TOY, BOARDS, COUNT, BUDGET, retry=Retry.POISON)
 
-    class Dies(InlineExecutor):
+    class Dies(InlineOutbox):
         def poll(self, *arguments):
             super().poll(*arguments)
             raise KilledError

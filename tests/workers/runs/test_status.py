@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import toy_game as toy
 
-from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.results.files import result_path
 from nightgrid.archive.results.solution_files import file_path, files_folder
 from nightgrid.solvers.algebra import Ask
@@ -14,13 +15,14 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.attempts import (
-    Attempts,
-    failure_from_json,
-    read_all_attempts,
+    Note,
     read_attempts,
-    write_attempts,
+    read_note,
+    take_back,
+    write_failure,
+    write_note,
 )
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -52,7 +54,7 @@ def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, setting
             cancel_run(lake, run_id)
 
     settings = settings.model_copy(update={"reconcile_seconds": 1e-6})
-    executor = InlineExecutor(lake, settings)
+    executor = InlineOutbox(lake, settings)
     summary = drive(lake, run_id, executor, cancel_after_three, settings=settings)
     assert (summary.finished, summary.cancelled) == (False, True)
     left = read_run_status(lake, run_id)
@@ -66,7 +68,7 @@ def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, setting
     assert read_run_status(lake, run_id) == left
 
     resume_run(lake, run_id)
-    again = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    again = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert again.finished
     assert again.chunks_resumed == left.chunks_done
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
@@ -82,7 +84,7 @@ def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, setting
 def test_progress_tells_states_and_the_age_of_the_oldest_chunk(lake, settings):
     seen = []
     run_id = plan(lake, toy.boards(100))
-    drive(lake, run_id, InlineExecutor(lake, settings), seen.append, settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), seen.append, settings=settings)
     states = [progress.states for progress in seen]
     assert states == sorted(states)
     assert states[-1] == 300, "three a board of the toy"
@@ -108,44 +110,23 @@ def test_states_are_dropped_only_where_that_was_said(lake):
     assert drops_states(lake, run_id), "a second cancel takes nothing back"
 
 
-def test_what_has_happened_to_a_chunk_is_read_as_it_was_written(lake):
+def test_the_notes_of_a_chunk_are_its_attempts(lake):
     ref = ChunkRef(run_id="0" * 32, segment=0, chunk=2)
-    assert read_attempts(lake, ref) == Attempts()
+    assert read_note(lake, ref) is None
+    begun = Note(worker="w", started_at=1.5)
+    write_note(lake, ref, begun)
+    assert read_note(lake, ref) == begun
     failure = Reason(code=ReasonCode.EXCEPTION, sentence="KeyError: 1")
-    for told in (
-        Attempts(attempt=3, failures=(failure,)),
-        Attempts(attempt=1, interruptions=1),
-    ):
-        write_attempts(lake, ref, told)
-        assert read_attempts(lake, ref) == told
-        assert read_all_attempts(lake, ref.run_id) == {ref.key: told}
-
-
-def test_attempts_whose_file_changed_since_it_was_written_count_as_none(lake):
-    ref = ChunkRef(run_id="0" * 32, segment=0, chunk=2)
-    write_attempts(lake, ref, Attempts(attempt=3))
-    written = lake.read_bytes(ref.attempts_path)
-    lake.write_bytes(ref.attempts_path, written.replace(b'"attempt":3', b'"attempt":7'))
-    assert lake.read_bytes(ref.attempts_path) != written
-    assert read_attempts(lake, ref) == Attempts()
-
-
-@pytest.mark.parametrize(
-    ("attempt", "interruptions"), [(0, 0), (1, -1)], ids=["no attempt", "a negative number"]
-)
-def test_numbers_that_cannot_be_count_as_nothing(lake, attempt, interruptions):
-    ref = ChunkRef(run_id="0" * 32, segment=0, chunk=0)
-    note = {"attempt": attempt, "interruptions": interruptions, "failures": []}
-    write_json(lake, ref.attempts_path, note, checked=True)
-    assert read_attempts(lake, ref) == Attempts()
-
-
-def test_failures_of_versions_before_4_are_a_sentence_alone():
-    assert failure_from_json("its process died: signal 9 (SIGKILL)").code == (
-        ReasonCode.PROCESS_LOST
-    )
-    told = {"code": "exception", "reason": "KeyError: 1"}
-    assert failure_from_json(told) == Reason(code=ReasonCode.EXCEPTION, sentence="KeyError: 1")
+    assert write_failure(lake, ref, failure)
+    assert not write_failure(lake, ref, failure), "it says so"
+    take_back(lake, ref, "w")
+    assert read_note(lake, ref) == replace(begun, failure=failure), "what failed stays an attempt"
+    write_note(lake, replace(ref, attempt=2), begun)
+    assert read_attempts(lake, ref.run_id) == {ref.key: 2}
+    take_back(lake, replace(ref, attempt=2), "another")
+    assert read_attempts(lake, ref.run_id) == {ref.key: 2}
+    take_back(lake, replace(ref, attempt=2), "w")
+    assert read_attempts(lake, ref.run_id) == {ref.key: 1}
 
 
 def test_a_run_that_ended_lends_its_name_to_no_other_while_there_is_more(lake, settings):
@@ -153,7 +134,7 @@ def test_a_run_that_ended_lends_its_name_to_no_other_while_there_is_more(lake, s
     run_id = plan(lake, toy.boards(3))
     assert not is_finished(lake, run_id)
     assert next_name(lake, run_id, more=True) == run_id
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert is_finished(lake, run_id)
     assert next_name(lake, run_id, more=False) == run_id
     following = next_name(lake, run_id, more=True)
@@ -178,7 +159,7 @@ def test_the_next_names_of_a_run_are_the_same_for_every_version(lake, settings):
 
 def test_a_damaged_run_is_not_finished(lake, settings):
     run_id = plan(lake, toy.boards(3))
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     for path in lake.list(f"runs/run={run_id}"):
         if path.endswith(".json"):
             lake.write_bytes(path, b"{")
@@ -212,6 +193,6 @@ def test_a_run_that_was_given_up_is_deleted_with_what_it_listed(lake):
 
 def test_a_run_of_which_all_is_known_is_finished_at_once(lake, settings):
     boards = toy.boards(3)
-    drive(lake, plan(lake, boards), InlineExecutor(lake, settings), settings=settings)
+    drive(lake, plan(lake, boards), InlineOutbox(lake, settings), settings=settings)
     status = read_run_status(lake, plan(lake, boards))
     assert (status.finished, status.planned, status.chunks_left) == (True, True, 0)

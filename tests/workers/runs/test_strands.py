@@ -19,7 +19,7 @@ from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.question import question_of
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.task.solving import solve_message
@@ -65,7 +65,7 @@ def test_a_run_says_what_the_game_says_whether_it_was_divided_ahead_or_not(
     table = puzzles_table(game, puzzles)
     divide_all(monkeypatch, into)
     run_id = plan_run(lake, game, table, wanted, Budget())
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert summary.statuses == {"solved": BOARDS}
     rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
     stored = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS).sort_by("rank").to_pylist()
@@ -87,7 +87,7 @@ def solved_inline(lake, settings, game, puzzles, ask, budget=None):
     """Plan a run and work it in this process; return its id and its summary."""
     table = puzzles_table(game, puzzles)
     run_id = plan_run(lake, game, table, Ask.parse(ask), budget or Budget())
-    return run_id, drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    return run_id, drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
 
 
 def test_an_answer_holds_for_its_rules_and_its_words_alone(tmp_path, published, words):

@@ -14,7 +14,7 @@ from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.rules import Rules
 from nightgrid.solvers.tiles.solution import walk_from_json
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import divide_all, quick_settings
 
@@ -35,7 +35,7 @@ def test_walks_and_fewest_moves_come_out_of_a_run(tmp_path, ask, into, monkeypat
     table = puzzles_table(game, [*BOARDS, ODD])
     divide_all(monkeypatch, into)
     run_id = plan_run(lake, game, table, Ask.parse(ask), Budget())
-    summary = drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert summary.statuses == {"solved": 2, "unsolvable": 1}
     rows = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
     walks = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS).to_pylist()

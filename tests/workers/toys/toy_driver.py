@@ -9,7 +9,7 @@ toy_game.install()
 from nightgrid.archive.lake.storage import Lake  # noqa: E402
 from nightgrid.workers.cluster.local import local_cluster  # noqa: E402
 from nightgrid.workers.driver.driver import drive  # noqa: E402
-from nightgrid.workers.driver.executors import CeleryExecutor  # noqa: E402
+from nightgrid.workers.driver.outbox import CeleryOutbox  # noqa: E402
 from nightgrid.workers.settings import Settings  # noqa: E402
 
 
@@ -19,7 +19,7 @@ def main():
         drive(
             Lake.open(settings.lake),
             sys.argv[1],
-            CeleryExecutor(settings),
+            CeleryOutbox(settings),
             lambda progress: print(progress.chunks_done, flush=True),
             settings=settings,
         )

@@ -1,6 +1,7 @@
-"""Announcements of workers to the driver of a run: what became of an attempt at a chunk.
+"""Announcements of workers to drivers: what became of a chunk that a driver has sent.
 
-A shortcut: losing one delays a run and changes nothing in its results.
+There is a list for each driver process, which its messages name. An announcement shortens a wait:
+a lost one delays a run and changes nothing in its results.
 """
 
 from __future__ import annotations
@@ -21,62 +22,57 @@ if TYPE_CHECKING:
     # A supervisor speaks to Redis before there is work, and needs no library that reads a lake.
     from nightgrid.workers.runs.run_files import ChunkRef
 
-ANNOUNCEMENTS_KEPT_SECONDS = 24 * 3600
-ANNOUNCEMENTS_AT_ONCE = 1000
+KEPT_SECONDS = 3600
+"""What a driver has not taken by then is of one that was killed."""
+TAKEN_AT_ONCE = 1000
 
-EventKind = Literal["done", "failed", "transient", "refused", "lost"]
+_UNSAID = Reason(code=ReasonCode.EXCEPTION)
+
+Event = Literal["done", "failed", "returned"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement:
     """What became of one attempt at a chunk."""
 
-    event: EventKind
-    """`done`: the part is in the lake. `failed`: the work raised. `transient`: something outside
-    failed. `refused`: the worker cannot work here. `lost`: the process that worked on it died or
-    was killed at the hard limit."""
+    event: Event
+    """`done`: the result is in the lake. `failed`: the work raised, or its process died.
+    `returned`: something around the chunk kept the worker from working it."""
     ref: ChunkRef
-    reason: Reason | None = None
+    reason: Reason = _UNSAID
     """Why it is not done."""
-    worker: str = ""
-    """Which worker refused; empty for other events."""
-
-    @property
-    def why(self) -> Reason:
-        """Why it is not done, also of an event that does not say."""
-        return self.reason or Reason(code=ReasonCode.EXCEPTION)
 
 
-def announce(client: redis.Redis, settings: Settings, announcement: Announcement) -> None:
-    """Tell the driver, through a list per run. Raises redis.RedisError when the server is dead."""
-    key = _announcements(settings, announcement.ref.run_id)
+def announce(
+    client: redis.Redis, settings: Settings, driver: str, announcement: Announcement
+) -> None:
+    """Append an announcement to the list of a driver. Raises redis.RedisError."""
     reason = announcement.reason
     value = {
         "event": announcement.event,
-        "reason_code": None if reason is None else str(reason.code),
-        "reason": "" if reason is None else reason.sentence[:REASON_CHARS],
-        "worker": announcement.worker,
+        "reason_code": str(reason.code),
+        "reason": reason.sentence[:REASON_CHARS],
         **asdict(announcement.ref),
     }
     pipe = client.pipeline(transaction=False)
-    pipe.rpush(key, json.dumps(value))
-    pipe.expire(key, ANNOUNCEMENTS_KEPT_SECONDS)
+    pipe.rpush(_key(settings, driver), json.dumps(value))
+    pipe.expire(_key(settings, driver), KEPT_SECONDS)
     pipe.execute()
 
 
 def next_announcements(
-    client: redis.Redis, settings: Settings, run_id: str, timeout_s: float
+    client: redis.Redis, settings: Settings, driver: str, timeout_s: float
 ) -> list[Announcement]:
-    """Wait for announcements of a run and take them all.
+    """Wait for announcements to a driver and take them all.
 
     Raises TransientError when the server is dead.
     """
-    key = _announcements(settings, run_id)
+    key = _key(settings, driver)
     with answering():
         first: Any = client.blpop([key], timeout=timeout_s)
         if first is None:
             return []
-        more: Any = client.lpop(key, ANNOUNCEMENTS_AT_ONCE) or []
+        more: Any = client.lpop(key, TAKEN_AT_ONCE) or []
     return [_parse(text) for text in (first[1], *more)]
 
 
@@ -85,14 +81,12 @@ def _parse(text: str) -> Announcement:
     from nightgrid.workers.runs.run_files import ChunkRef
 
     value = json.loads(text)
-    code, sentence = value.pop("reason_code"), value.pop("reason")
+    code, sentence = ReasonCode(value.pop("reason_code")), value.pop("reason")
+    event = value.pop("event")
     return Announcement(
-        event=value.pop("event"),
-        worker=value.pop("worker"),
-        reason=None if code is None else Reason(code=ReasonCode(code), sentence=sentence),
-        ref=ChunkRef(**value),
+        event=event, ref=ChunkRef(**value), reason=Reason(code=code, sentence=sentence)
     )
 
 
-def _announcements(settings: Settings, run_id: str) -> str:
-    return f"{key_prefix(settings)}announced:{run_id}"
+def _key(settings: Settings, driver: str) -> str:
+    return f"{key_prefix(settings)}done:{driver}"

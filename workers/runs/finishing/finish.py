@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, pairwise
@@ -28,7 +27,7 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.finishing.divisions import parts_of_jobs
-from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, Gathering, is_right
+from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, Gathering
 from nightgrid.workers.runs.job_keys import Answers, keys_of, read_answers
 from nightgrid.workers.runs.listed import merged_ranks, statistics_of
 from nightgrid.workers.runs.listed_files import settle_files
@@ -48,17 +47,13 @@ SOLUTION_ROWS = 16_384
 """Rows of a row group of solutions."""
 
 
-def finish_run(
-    lake: Lake, run_id: str, gathered: Gathering | None = None, *, again: bool = False
-) -> dict[str, Any]:
+def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any]:
     """Write the results and solutions of a run whose every chunk is done, then DONE.json.
 
-    `gathered` is what has been taken in while the run was worked; it is used up. Returns what
-    DONE.json says. A finished run is left as it is, unless its results shall be written `again`; a
-    job that another run has
-    answered meanwhile keeps that answer. Memory is that of some ten thousand rows, whatever the
-    length of the run; beyond a row group's they are sorted on the disk. Raises PermanentError
-    while chunks are missing.
+    Returns what DONE.json says. A finished run is left as it is, unless its results shall be
+    written `again`; a job that another run has answered meanwhile keeps that answer. Memory is that
+    of some ten thousand rows, whatever the length of the run; beyond a row group's they are sorted
+    on the disk. Raises DamagedResultError while chunk results are missing or damaged.
     """
     done = read_done(lake, run_id)
     if done is not None and not again:
@@ -69,11 +64,9 @@ def finish_run(
     counts: Counter[str] = Counter()
     result_path, solution_path = f"results/{run_id}.parquet", f"solutions/{run_id}.parquet"
     solved, files = False, 0
-    with ExitStack() as stack:
-        if gathered is None or not is_right(lake, run, gathered.taken_chunks):
-            gathered = stack.enter_context(Gathering(lake, run))
-        answers = gathered.answers
-        divided = gathered.finish(run)
+    with Gathering(lake, run) as gathering:
+        answers = gathering.answers
+        divided = gathering.take(run)
         if divided:
             answers.add(_merged(lake, run, divided))
             put_parts(lake, run_id, parts_of_jobs(lake, run, divided))

@@ -1,8 +1,6 @@
 """Gather the answers of a run from the results of its chunks, sorted by job_id in bounded memory.
 
-Whole jobs are answered by one row of one chunk result, which may be taken as soon as that is there;
-what came back split, carried or in parts waits until the run is at its end. Rows are spread over
-buckets on the disk, which are sorted one after the other.
+Rows are spread over buckets on the disk, which are sorted one after the other.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ import contextlib
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,6 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.faults import room_on
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, PARTS, RESULTS
-from nightgrid.archive.results.statuses import is_among
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import QUESTION_FIELDS
 from nightgrid.workers.freed_memory import trim
@@ -31,7 +28,7 @@ from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.job_keys import keys_of
 from nightgrid.workers.runs.manifest import NO_JOBS, Run, read_expanded
 from nightgrid.workers.runs.prefetch import ahead
-from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, done_chunks
+from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
 from nightgrid.workers.runs.staged.stages import CARRIED
 
 SPLIT = "split"
@@ -39,7 +36,7 @@ SPLIT = "split"
 UNFINISHED = (SPLIT, CARRIED)
 """Statuses of parts that go on."""
 BATCH_ROWS, BATCH_CHUNKS = 16_384, 64
-"""With so many rows, or chunks, there is enough to take in at once."""
+"""So many rows, or chunks, are taken in at once."""
 _CONSTANT = (*QUESTION_FIELDS, "run_id", *BUDGET_COLUMNS)
 """Columns of results that are the same in every row of a run."""
 ANSWER = pa.schema(
@@ -63,72 +60,46 @@ BUCKETS_MAX = 512
 
 
 class Gathering(contextlib.AbstractContextManager["Gathering"]):
-    """Answers of the jobs of a run, sorted on the disk, in `folder` or in one for temporary files.
+    """Answers of the jobs of a run, sorted on the disk, in a folder that is deleted at the end.
 
-    Memory is that of some ten thousand rows, whatever the length of the run. What an earlier
-    process has left in the folder is deleted, and the folder itself at the end.
+    Memory is that of some ten thousand rows, whatever the length of the run.
     """
 
-    def __init__(self, lake: Lake, run: Run, folder: Path | None = None) -> None:
+    def __init__(self, lake: Lake, run: Run) -> None:
         self._lake, self._run_id = lake, run.run_id
-        if folder is None:
-            folder = Path(tempfile.mkdtemp(prefix="nightgrid-finish-"))
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-        self._folder = folder
+        self._folder = Path(tempfile.mkdtemp(prefix="nightgrid-finish-"))
         # The same for every driver of the run: the row groups of its results follow from it.
         rows = run.puzzle_count or run.job_count
         is_listing = run.question.ask.kind == "all"
         self.answers = Buckets(
             self._folder, ANSWER, rows, LISTING_BUCKET_ROWS if is_listing else None
         )
-        self.taken_chunks: set[ChunkKey] = set()
-        """Chunks whose rows are in."""
         self._answered = np.zeros(0, np.uint8)
 
     def __exit__(self, *_: object) -> None:
         self.answers.__exit__()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def take(
-        self, refs: Iterable[ChunkRef], parts: Mapping[ChunkKey, pa.Table] | None = None
-    ) -> None:
-        """Take in chunks that are done, but those of which a row is not the answer of a job.
-
-        `parts` holds what has been read of them before.
-        """
-        whole: dict[int, dict[ChunkRef, pa.Table]] = defaultdict(dict)
-        for ref in refs:
-            if ref.key not in self.taken_chunks:
-                part = (parts or {}).get(ref.key)
-                part = read_result(self._lake, ref) if part is None else part
-                if _is_whole(part):
-                    whole[ref.segment][ref] = part
-        for same in whole.values():
-            self._add(same, _with_puzzle_ids(self._lake, same))
-
-    def finish(self, run: Run) -> dict[int, list[dict[str, Any]]]:
-        """Take in what is left; return the rows of the jobs that were divided, by job number.
+    def take(self, run: Run) -> dict[int, list[dict[str, Any]]]:
+        """Take in all answers; return the rows of the jobs that were divided, by job number.
 
         Raises PermanentError for jobs without an outcome, and for those with two.
         """
         divided: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        for refs, leaves in ahead(_leaves(self._lake, run, self.taken_chunks)):
+        for leaves in ahead(_leaves(self._lake, run)):
             is_whole = pc.equal(leaves.column("part_path"), "")
             for row in leaves.filter(pc.invert(is_whole)).to_pylist():
                 divided[row["job_no"]].append(row)
-            self._add(refs, leaves.filter(is_whole))
+            self._add(leaves.filter(is_whole))
         self._count(np.fromiter(divided, np.int64, len(divided)))
         self._check(run)
         return divided
 
-    def _add(self, refs: Iterable[ChunkRef], rows: pa.Table) -> None:
+    def _add(self, rows: pa.Table) -> None:
         columns = {name: rows.column(name) for name in (*_FROM_PART, "puzzle_id")}
         columns["parts"] = pa.repeat(pa.scalar(1, pa.int32()), len(rows))
         self.answers.add(pa.table({name: columns[name] for name in ANSWER.names}, schema=ANSWER))
         self._count(rows.column("job_no").to_numpy())
-        self.taken_chunks.update(ref.key for ref in refs)
 
     def _count(self, numbers: npt.NDArray[np.int64]) -> None:
         if not len(numbers):
@@ -153,27 +124,15 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
             )
 
 
-def is_full(chunks: int, rows: int) -> bool:
+def _is_full(chunks: int, rows: int) -> bool:
     """Tell whether so many chunks, with so many rows, are enough to take in at once."""
     return chunks >= BATCH_CHUNKS or rows >= BATCH_ROWS
 
 
-def is_right(lake: Lake, run: Run, gathered: Collection[ChunkKey]) -> bool:
-    """Tell whether what was gathered of a run while it was worked is right at its end.
-
-    It is not where rows of a chunk that was taken in went on elsewhere, because it came back split
-    to another driver, or was broken up.
-    """
-    still = {ref.key for ref in run.chunks()} - read_expanded(lake, run.run_id, run.segments).keys()
-    return still.issuperset(gathered)
-
-
-def _leaves(
-    lake: Lake, run: Run, taken: Collection[ChunkKey]
-) -> Iterator[tuple[list[ChunkRef], pa.Table]]:
+def _leaves(lake: Lake, run: Run) -> Iterator[pa.Table]:
     """Read the outcomes that count, with their puzzle_id, some chunks of a segment at a time.
 
-    Chunks that were broken up do not count, nor rows that went on.
+    Chunks that were halved do not count, nor rows that went on.
     """
     done = done_chunks(lake, run.run_id)
     refs = run.chunks()
@@ -185,8 +144,7 @@ def _leaves(
             f"run {run.run_id}: {len(missing)} chunks are not done, the first is {first.name}",
         )
     expanded = read_expanded(lake, run.run_id, run.segments)
-    left = [ref for ref in refs if ref.key not in taken]
-    for batch in _batches(run, left):
+    for batch in _batches(run, refs):
         parts = {ref: read_result(lake, ref, rows=run.rows(ref.key)) for ref in batch}
         rows = _with_puzzle_ids(lake, parts)
         went_on = [
@@ -197,7 +155,7 @@ def _leaves(
         rows = rows.filter(pc.invert(pa.chunked_array(chunks, pa.bool_())))
         if pc.any(pc.equal(rows.column("status"), SPLIT)).as_py():
             raise PermanentError(f"run {run.run_id}: a part came back split and nothing went on")
-        yield batch, rows
+        yield rows
 
 
 def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
@@ -205,20 +163,13 @@ def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
     batch: list[ChunkRef] = []
     rows = 0
     for ref in refs:
-        if batch and (is_full(len(batch), rows) or ref.segment != batch[0].segment):
+        if batch and (_is_full(len(batch), rows) or ref.segment != batch[0].segment):
             yield batch
             batch, rows = [], 0
         batch.append(ref)
         rows += run.rows(ref.key)
     if batch:
         yield batch
-
-
-def _is_whole(part: pa.Table) -> bool:
-    """Tell whether every row of a part is the answer of a job."""
-    is_part = pc.any(pc.not_equal(part.column("part_path"), ""))
-    goes_on = pc.any(is_among(part.column("status"), UNFINISHED))
-    return not is_part.as_py() and not goes_on.as_py()
 
 
 def _with_puzzle_ids(lake: Lake, parts: Mapping[ChunkRef, pa.Table]) -> pa.Table:

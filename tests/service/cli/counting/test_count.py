@@ -318,10 +318,10 @@ def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
     invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     from nightgrid.flows import cluster
-    from nightgrid.workers.driver import driver, reconciler
+    from nightgrid.workers.driver import driver
 
     def troubled(*given: Any, **named: Any) -> driver.RunSummary:
-        reconciler.log.warning("driver waits", error="no server")
+        driver.log.warning("driver waits", error="no server")
         return driver.drive(*given, **named)
 
     monkeypatch.setattr(cluster, "drive", troubled)

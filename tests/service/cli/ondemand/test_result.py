@@ -20,7 +20,7 @@ from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.registry import game
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs.submitting import plan_job
 from nightgrid.workers.settings import Settings
@@ -42,7 +42,7 @@ def listed(folder: Path, board: Any, **changes: Any) -> str:
     settings = Settings(lake=str(folder / "lake"), **changes)
     lake = Lake.open(settings.lake)
     run_id = plan_job(lake, PIPS, board, ALL, JobBudget.of(settings, Budget()))
-    drive(lake, run_id, InlineExecutor(lake, settings), settings=settings)
+    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     (row,) = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
     return str(row["job_id"])
 

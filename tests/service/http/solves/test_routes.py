@@ -16,7 +16,7 @@ from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.routes import retry_after
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.jobs.rows import close_record, find_rows
 from nightgrid.workers.ondemand.record_files import open_records
 from nightgrid.workers.settings import Settings
@@ -237,7 +237,7 @@ def test_a_cancel_of_what_was_asked_again_says_that_an_earlier_row_stays(
         work()
     (record,) = open_records(lake)
     assert record.run_id is not None
-    drive(lake, record.run_id, InlineExecutor(lake, little), settings=little)
+    drive(lake, record.run_id, InlineOutbox(lake, little), settings=little)
     assert close_record(lake, record.job_id, find_rows(lake, [record.job_id])[record.job_id])
     assert client.post("/v1/solves", json=board).status_code == 202
     left = client.delete(job["links"]["self"]).json()

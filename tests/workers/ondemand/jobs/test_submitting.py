@@ -6,7 +6,7 @@ import toy_game as toy
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.jobs import submitting
 from nightgrid.workers.ondemand.jobs.results import result
 from nightgrid.workers.ondemand.jobs.status import status
@@ -30,7 +30,7 @@ def test_a_job_that_the_lake_can_answer_costs_no_message(lake, settings, mailbox
     drive(
         lake,
         plan(lake, toy.boards(10)),
-        InlineExecutor(lake, settings),
+        InlineOutbox(lake, settings),
         settings=settings,
     )
     job = submit(lake, PLAIN, COUNT, settings=settings)

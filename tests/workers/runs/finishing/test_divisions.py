@@ -5,7 +5,7 @@ import pytest
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import Question
-from nightgrid.workers.runs.attempts import read_workers, write_start
+from nightgrid.workers.runs.attempts import Note, read_workers, write_note
 from nightgrid.workers.runs.finishing.divisions import words_of
 from nightgrid.workers.runs.run_files import ChunkRef
 
@@ -69,14 +69,14 @@ def test_the_worker_of_a_chunk_is_the_one_that_began_its_last_attempt(tmp_path):
     lake = Lake.open(str(tmp_path))
     for chunk, attempt, worker in ((0, 9, "a"), (0, 10, "b"), (1, 1, "c"), (2, 1, "d")):
         ref = ChunkRef(run_id=RUN, segment=0, chunk=chunk, attempt=attempt)
-        write_start(lake, ref, worker, 0.0)
+        write_note(lake, ref, Note(worker=worker, started_at=0.0))
     known = read_workers(lake, RUN, {(0, 0), (0, 1), (0, 7)})
     assert known == {(0, 0): "b", (0, 1): "c"}
 
 
 def test_the_workers_of_very_many_chunks_are_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("nightgrid.workers.runs.attempts.STARTS_READ", 1)
+    monkeypatch.setattr("nightgrid.workers.runs.attempts.NOTES_READ", 1)
     lake = Lake.open(str(tmp_path))
-    write_start(lake, ChunkRef(run_id=RUN, segment=0, chunk=0), "a", 0.0)
+    write_note(lake, ChunkRef(run_id=RUN, segment=0, chunk=0), Note(worker="a", started_at=0.0))
     assert read_workers(lake, RUN, {(0, 0), (0, 1)}) == {}
     assert read_workers(lake, RUN, {(0, 0)}) == {(0, 0): "a"}, "so many are read"

@@ -15,7 +15,7 @@ from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finishing import gathering as buckets
-from nightgrid.workers.runs.finishing.gathering import Buckets, Gathering, is_full
+from nightgrid.workers.runs.finishing.gathering import Buckets, Gathering
 from nightgrid.workers.runs.run_files import ChunkRef
 
 SCHEMA = pa.schema([pa.field("job_id", pa.string(), nullable=False), pa.field("n", pa.int64())])
@@ -113,28 +113,6 @@ def test_rows_are_spread_at_once_when_they_have_many_bytes(
 
 
 @pytest.mark.parametrize(
-    ("paths", "states", "whole"),
-    [
-        (["", ""], ["solved", "unsolvable"], True),
-        (["", "[1]"], ["solved", "solved"], False),
-        (["", ""], ["solved", "split"], False),
-        (["", ""], ["carried", "solved"], False),
-        (["[1]", ""], ["split", "solved"], False),
-    ],
-)
-def test_a_part_is_whole_where_every_row_answers_a_job(
-    paths: list[str], states: list[str], whole: bool
-):
-    assert buckets._is_whole(pa.table({"part_path": paths, "status": states})) is whole
-
-
-def test_so_many_chunks_or_rows_are_enough_to_take_in():
-    assert not is_full(buckets.BATCH_CHUNKS - 1, buckets.BATCH_ROWS - 1)
-    assert is_full(buckets.BATCH_CHUNKS, 0)
-    assert is_full(0, buckets.BATCH_ROWS)
-
-
-@pytest.mark.parametrize(
     ("chunks", "rows", "sizes"), [(2, 100, [2, 2, 2, 1]), (9, 20, [2, 2, 2, 1]), (9, 21, [3, 3, 1])]
 )
 def test_chunks_are_taken_in_together_within_a_segment(
@@ -158,7 +136,7 @@ def test_the_first_chunk_that_is_not_done_is_named(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(buckets, "done_chunks", lambda *_: {refs[0].key})
     run: Any = SimpleNamespace(run_id="a", chunks=lambda: refs)
     with pytest.raises(DamagedResultError) as error:
-        next(buckets._leaves(Lake.open(str(tmp_path)), run, set()))
+        next(buckets._leaves(Lake.open(str(tmp_path)), run))
     assert error.value.ref == refs[1]
     assert str(error.value) == f"run a: 3 chunks are not done, the first is {refs[1].name}"
 
@@ -201,23 +179,3 @@ def test_each_job_has_one_outcome(tmp_path: Path, numbers: list[list[int]], says
     with pytest.raises(PermanentError) as error:
         gather()
     assert str(error.value) == says
-
-
-def test_rows_lie_in_the_folder_that_is_named_and_go_with_it(tmp_path: Path):
-    folder = tmp_path / "side" / "a"
-    lake = Lake.open(str(tmp_path / "lake"))
-    folder.mkdir(parents=True)
-    (folder / "left").touch()
-    with Gathering(lake, _run(1), folder):
-        assert list(folder.iterdir()) == []
-    assert not folder.exists()
-    with Gathering(lake, _run(1), folder):
-        folder.rmdir()  # as a person may who looks for room
-    for run, files in (
-        (_run(3_000), 0),
-        (_run(3_000, "all"), 3),
-        (_run(3_000, "all", puzzles=2_048), 0),
-        (_run(3_000, "all", puzzles=4_097), 5),
-    ):
-        with Gathering(lake, run, tmp_path / "other" / "b"):
-            assert len(list((tmp_path / "other" / "b").iterdir())) == files

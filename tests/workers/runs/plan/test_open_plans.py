@@ -10,13 +10,12 @@ import pyarrow as pa
 import pytest
 import toy_game as toy
 
-from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.executors import InlineExecutor
-from nightgrid.workers.runs.finishing.gathering import SPLIT, Buckets, Gathering, is_right
+from nightgrid.workers.driver.outbox import InlineOutbox
+from nightgrid.workers.runs.finishing.gathering import SPLIT, Gathering
 from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, has_plan, open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
@@ -28,7 +27,6 @@ from tests.workers.conftest import (
     COUNT,
     KilledError,
     planner_killed,
-    quick_settings,
     result_rows,
     undisturbed_rows,
 )
@@ -168,7 +166,7 @@ def test_a_plan_that_is_made_in_segments_has_every_job_once(lake):
 def test_puzzles_that_stand_twice_or_are_answered_are_left_out(lake, settings):
     first = BOARDS.slice(0, 40)
     extend_run(asking(lake), lambda: [first], "aa" * 16)
-    executor = InlineExecutor(lake, settings)
+    executor = InlineOutbox(lake, settings)
     assert drive(lake, "aa" * 16, executor, settings=settings).finished
     begin(lake)
     extend(lake, pa.concat_tables([BOARDS, first, BOARDS.slice(250)]))
@@ -281,7 +279,7 @@ def test_a_run_is_worked_while_it_is_planned(lake, settings, monkeypatch, tmp_pa
     summary = drive(
         lake,
         RUN_ID,
-        InlineExecutor(lake, settings),
+        InlineOutbox(lake, settings),
         lambda progress: shares.append((progress.planned_share, progress.chunks_done)),
         settings=settings,
         check_planner=lambda: None,
@@ -314,7 +312,7 @@ def test_a_driver_whose_planner_has_died_says_so_and_the_next_goes_on(
     def check():
         raise TransientError("the process that planned was killed")
 
-    executor = InlineExecutor(lake, settings)
+    executor = InlineOutbox(lake, settings)
     with pytest.raises(TransientError, match="was killed"):
         drive(lake, RUN_ID, executor, settings=settings, check_planner=check)
     with pytest.raises(PermanentError, match="not planned to its end, and no process plans it"):
@@ -324,62 +322,11 @@ def test_a_driver_whose_planner_has_died_says_so_and_the_next_goes_on(
     check_results(lake, tmp_path)
 
 
-@pytest.mark.long(
-    short="tests/workers/runs/plan/test_open_plans.py::test_a_run_is_worked_while_it_is_planned"
-)
-def test_answers_may_be_taken_in_on_the_way_or_at_the_end(tmp_path, monkeypatch):
-    # Several buckets and row groups, as in a large run.
-    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.ROW_GROUP_ROWS", 50)
-    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.BUCKET_ROWS", 32)
-    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.BATCH_CHUNKS", 3)
-    monkeypatch.setattr("nightgrid.workers.driver.collector.HELD_PARTS", 2)
-    take = Gathering.take
-
-    def every_other(self, refs, parts):
-        take(self, [ref for ref in refs if ref.chunk % 2], parts)
-
-    def failing(self, refs, parts):
-        take(self, refs[:2], parts)
-        raise TransientError("the lake went away in between")
-
-    def no_room(self, refs, parts):
-        raise OSError(28, "No space left on device")
-
-    found = []
-    hows = {"way": take, "end": no_room, "both": every_other, "fails": failing}
-    for name, how in hows.items():
-        monkeypatch.setattr(Gathering, "take", how)
-        settings = quick_settings(tmp_path / name)
-        lake = Lake.open(settings.lake)
-        begin(lake)
-        extend(lake)
-        assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
-        found.append((result_rows(lake, RUN_ID), lake.row_groups(f"results/{RUN_ID}.parquet")))
-    assert found == [found[0]] * len(hows)
-    assert len(found[0][1]) > 5
-
-
-def test_a_driver_reads_every_part_once(lake, settings, monkeypatch):
-    begin(lake)
-    extend(lake, toy.boards(300))
-    read, reads = Lake.read_table, Counter()
-
-    def counted(self, path, *others):
-        reads[path] += "/parts/" in path
-        return read(self, path, *others)
-
-    monkeypatch.setattr(Lake, "read_table", counted)
-    assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
-    parts = [ref.result_path for ref in open_run(lake, RUN_ID).chunks()]
-    assert len(parts) > 10
-    assert {path: reads[path] for path in parts if reads[path] != 1} == {}
-
-
 def test_a_part_of_other_jobs_is_named_among_those_that_are_taken_in_with_it(lake, settings):
     begin(lake)
     extend(lake)
     run = open_run(lake, RUN_ID)
-    same = [ref for ref in run.chunks() if ref.segment == 3]
+    same = [ref for ref in run.chunks() if ref.segment == 0]
     for ref in run.chunks():
         solve_chunk(lake, ref, settings, "w")
     wrong = next(r for r in same[1:] if SPLIT not in statuses(lake, r))
@@ -391,76 +338,8 @@ def test_a_part_of_other_jobs_is_named_among_those_that_are_taken_in_with_it(lak
         Gathering(lake, run) as gathered,
         pytest.raises(PermanentError, match=f"{wrong.name} answers other jobs"),
     ):
-        gathered.take(same)
-
-
-def test_what_was_taken_in_too_early_is_taken_in_anew(lake, settings, tmp_path):
-    begin(lake)
-    extend(lake)
-    run = open_run(lake, RUN_ID)
-    stale = run.chunks()[3]
-    with Gathering(lake, run) as gathered:
-        solve_chunk(lake, stale, settings, "early")
-        gathered.take([stale])
-        assert gathered.taken_chunks == {stale.key}
-        # The same chunk came back split to somebody who was slower.
-        rows = lake.read_row_group(stale.manifest_path, stale.chunk)
-        add_segment(lake, RUN_ID, len(run.segments), "split", [stale.key], [rows.slice(0, 1)])
-        assert not is_right(lake, open_run(lake, RUN_ID), gathered.taken_chunks)
-        for ref in open_run(lake, RUN_ID).chunks():
-            solve_chunk(lake, ref, settings, "late")
-        again = open_run(lake, RUN_ID)
-        large = [r for r in again.chunks() if SPLIT in statuses(lake, r)]
-        assert large, "the large boards came back split"
-    assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
-    check_results(lake, tmp_path)
+        gathered.take(run)
 
 
 def statuses(lake, ref):
     return lake.read_table(ref.result_path, PARTS).column("status").to_pylist()
-
-
-def test_a_disk_that_stays_full_costs_the_early_answers_alone(
-    lake, settings, monkeypatch, tmp_path
-):
-    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.ROW_GROUP_ROWS", 50)
-    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.BUCKET_ROWS", 32)
-    monkeypatch.setattr("nightgrid.workers.runs.finishing.gathering.SPREAD_ROWS", 40)
-    full = []
-
-    class Full:
-        def __init__(self, writer):
-            self._writer = writer
-
-        def write_table(self, table):
-            full.append(1)
-            raise OSError(28, "No space left on device")
-
-        def close(self):
-            self._writer.close()
-            raise OSError(28, "No space left on device")
-
-    opened = Buckets.__init__
-
-    def open_full(self, *arguments):
-        opened(self, *arguments)
-        if not full:
-            self._writers = [Full(writer) for writer in self._writers]
-
-    monkeypatch.setattr(Buckets, "__init__", open_full)
-    begin(lake)
-    extend(lake)
-    assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
-    assert full
-    assert not list(settings.side_dir.glob("answers-*"))
-    check_results(lake, tmp_path)
-
-
-def test_what_a_killed_driver_has_gathered_is_deleted_by_the_next(lake, settings):
-    begin(lake)
-    extend(lake)
-    left = settings.side_dir / f"answers-{RUN_ID}" / "bucket-7.arrow"
-    left.parent.mkdir(parents=True)
-    left.write_bytes(b"what was there")
-    assert drive(lake, RUN_ID, InlineExecutor(lake, settings), settings=settings).finished
-    assert not left.parent.exists()

@@ -1,0 +1,326 @@
+"""How a run grows: by its planner, by rows that came back split or carried, and by halves."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import MANIFEST_HEAD
+from nightgrid.archive.results.statuses import is_among
+from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.chunks.solved_rows import AGAIN
+from nightgrid.workers.driver.chunk_records import Chunk, PartOf, Reading, State
+from nightgrid.workers.driver.chunk_table import ChunkTable
+from nightgrid.workers.driver.progress import Progress, progress_of
+from nightgrid.workers.runs.attempts import read_attempts
+from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
+from nightgrid.workers.runs.finishing.finish import child_path, path_key
+from nightgrid.workers.runs.finishing.gathering import SPLIT, UNFINISHED
+from nightgrid.workers.runs.manifest import (
+    Run,
+    Segment,
+    SegmentKind,
+    SegmentTakenError,
+    add_segment,
+    has_plan,
+    manifest_row,
+    open_run,
+    read_expanded,
+    read_segments,
+)
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, done_chunks, segment_path
+from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers, sources
+from nightgrid.workers.runs.staged.stages import (
+    CARRIED,
+    Carried,
+    StageSizes,
+    next_stage,
+    stage_part,
+)
+
+_COLUMNS = (
+    *("job_no", "part_path", "status", "reason_code", "children"),
+    *("states", "kernel_ns"),
+)
+_PART_OF = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "part", "part_path")])
+_LOST = (str(Status.OVER_BUDGET), str(Status.POISON), str(Status.INVALID))
+
+
+class GrowingRun:
+    """One driver's view of one run: its manifest and its table of chunks.
+
+    The lake is written before the table is changed: what fails is done again from the table.
+    Raises SegmentTakenError where another driver has added to the run: it has to be opened again.
+    """
+
+    def __init__(self, lake: Lake, run_id: str, sizes: StageSizes) -> None:
+        self._lake, self._sizes = lake, sizes
+        self._is_obsolete = False
+        self.run = open_run(lake, run_id)
+        self.table = open_table(lake, self.run)
+
+    # -- what the planner adds ---------------------------------------------------------------
+
+    def take_in_plan(self) -> None:
+        """Add the segments that the planner has written meanwhile."""
+        if self.run.planned:
+            return
+        # In this order: when the plan is there, all of its segments are.
+        planned = has_plan(self._lake, self.run.run_id)
+        self._join_planned(self._new_segments())
+        if planned:
+            whole = open_run(self._lake, self.run.run_id)
+            self.run = replace(whole, segments=self.run.segments)
+
+    def _new_segments(self) -> tuple[Segment, ...]:
+        """Read what the planner has added; once the plan is complete, that is nothing."""
+        if self.run.planned:
+            return ()
+        new = read_segments(self._lake, self.run.run_id, len(self.run.segments))
+        if any(segment.kind != "plan" for segment in new):
+            raise SegmentTakenError(f"run {self.run.run_id}: another driver has added to it")
+        return new
+
+    def _join_planned(self, segments: Iterable[Segment]) -> None:
+        for segment in segments:
+            # First what the lake may fail with: a segment that has joined is not read again.
+            parts = read_parts(self._lake, self.run.run_id, segment) if segment.divided else {}
+            self.run = replace(self.run, segments=(*self.run.segments, segment))
+            self.table.add(segment, parts)
+
+    # -- what goes on of results -------------------------------------------------------------
+
+    def read_results(self) -> None:
+        """Read the results that came in; let what came back split go on in a new segment.
+
+        Raises DamagedResultError for a result that cannot be read.
+        """
+        split: list[tuple[ChunkKey, Reading]] = []
+        origins: list[ChunkKey] = []
+        chunks: list[pa.Table] = []
+        try:
+            for chunk in list(self.table.chunks_in(State.DONE)):
+                growth = read_growth(self._lake, self.table.ref(chunk.key), chunk)
+                if growth is None:
+                    self.table.move("requeue", chunk.key)
+                elif growth.chunks:
+                    split.append((chunk.key, growth.reading))
+                    origins += [chunk.key] * len(growth.chunks)
+                    chunks += growth.chunks
+                else:
+                    self.table.read(chunk.key, growth.reading, growth.carried)
+        finally:
+            if chunks:
+                self._add("split", origins, chunks)
+            for key, reading in split:
+                self.table.read(key, reading)
+
+    def add_stages(self) -> None:
+        """Let staged counts go on whose every part was read; the largest new parts come first."""
+        for job in self.table.jobs.due.values():
+            origins = sorted(job.carried)
+            carried = [job.carried[origin] for origin in origins]
+            parts = next_stage(carried, self._sizes, self.run.budget)
+            first = self.table.ref(origins[0])
+            row = self._lake.read_row_group(first.manifest_path, first.chunk)
+            number = (job.stage or 0) + 1
+            rows = [
+                (size, manifest_row(row, part.to_json(), f"{number}.{i}"))
+                for i, (part, size) in enumerate(parts)
+            ]
+            rows.sort(key=lambda sized: -sized[0])
+            self._add("stage", origins, [chunk for _, chunk in rows])
+            self._is_obsolete = True
+
+    def drop_obsolete(self) -> None:
+        """Delete states that are not read again: those of two stages before the last.
+
+        The states of the last stage but one are kept while its own may still be lost.
+        """
+        if not self._is_obsolete:
+            return
+        found = []
+        for key in frontiers(self._lake, self.run.run_id):
+            part = self.table[key].part_of if key in self.table else None
+            if part is not None and part.stage is not None:
+                last = self.table.jobs[part.job].stage
+                if last is not None and part.stage < last - 1:
+                    found.append(key)
+        drop_frontiers(self._lake, self.run.run_id, found)
+        self._is_obsolete = False
+
+    def has_sources(self, chunk: Chunk) -> bool:
+        """Whether the states that a chunk takes over are in the lake, as far as is known."""
+        if not chunk.is_staged:
+            return True
+        refs = sources(self.run.segments.__getitem__, self.table.ref(chunk.key))
+        return all(self.table[ref.key].has_result for ref in refs)
+
+    # -- segments ----------------------------------------------------------------------------
+
+    def halve(self, chunk: Chunk) -> None:
+        """Let two chunks take the rows of one, but those that go on elsewhere."""
+        ref = self.table.ref(chunk.key)
+        rows = self._lake.read_row_group(ref.manifest_path, ref.chunk)
+        rows = rows.filter(pc.invert(pc.is_in(rows.column("job_no"), value_set=chunk.went_on)))
+        middle = rows.num_rows // 2
+        self._add("halved", [chunk.key] * 2, [rows.slice(0, middle), rows.slice(middle)])
+
+    def _add(self, kind: SegmentKind, origins: list[ChunkKey], chunks: list[pa.Table]) -> None:
+        """Add a segment under the next number that is free; only the planner may have taken one."""
+        while True:
+            number, run_id = len(self.run.segments), self.run.run_id
+            try:
+                segment = add_segment(self._lake, run_id, number, kind, origins, chunks)
+                break
+            except SegmentTakenError:
+                planned = self._new_segments()
+                if not planned:
+                    raise
+                self._join_planned(planned)
+        self.run = replace(self.run, segments=(*self.run.segments, segment))
+        parts = parts_of(number, chunks) if kind != "halved" else {}
+        numbers = (chunk.column("job_no").combine_chunks() for chunk in chunks)
+        went_on = zip(origins, numbers, strict=True) if kind == "split" else ()
+        self.table.add(segment, parts, went_on)
+
+
+def open_table(lake: Lake, run: Run) -> ChunkTable:
+    """Make the table of a run's chunks; those that have a result are done and were not read."""
+    table = ChunkTable(run.run_id, read_attempts(lake, run.run_id))
+    done = done_chunks(lake, run.run_id)
+    for segment in run.segments:
+        divided = segment.kind == "plan" and run.divided_count
+        has_parts = segment.kind in ("split", "stage") or divided
+        parts = read_parts(lake, run.run_id, segment) if has_parts else {}
+        table.add(segment, parts, read_expanded(lake, run.run_id, [segment]).items())
+    table.sort_ready()
+    for chunk in list(table.ready()):
+        if chunk.key in done:
+            table.move("land", chunk.key)
+    return table
+
+
+def read_progress(lake: Lake, run_id: str, processes: int = 1) -> Progress:
+    """Tell how far a run is, whichever process works it: reads the result of each chunk.
+
+    Raises PermanentError for a run that the lake does not have.
+    """
+    begun = time.monotonic()
+    run = open_run(lake, run_id)
+    table = open_table(lake, run)
+    for chunk in list(table.chunks_in(State.DONE)):
+        try:
+            growth = read_growth(lake, table.ref(chunk.key), chunk)
+        except DamagedResultError:
+            growth = None
+        if growth is None:
+            table.move("requeue", chunk.key)
+        else:
+            table.read(chunk.key, growth.reading, growth.carried)
+    now = time.monotonic()
+    return progress_of(table, run, processes=processes, seconds=now - begun, now=now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """What a finished chunk means for the rest of its run."""
+
+    chunks: list[pa.Table]
+    """Manifest rows, one table per chunk, in which rows of the finished chunk go on."""
+    reading: Reading
+    """What counts of it in the table of chunks."""
+    carried: Carried | None = None
+    """What a part of a staged count has left for the next stage."""
+
+
+def read_growth(lake: Lake, ref: ChunkRef, chunk: Chunk) -> Growth | None:
+    """Read how the rows of a finished chunk go on; None: its result is gone.
+
+    Parts, and rows that were over the small budget, get a chunk each; rows that the chunk had no
+    time for share smaller ones. Raises DamagedResultError for a result that is none, or not of
+    this chunk.
+    """
+    part = read_result(lake, ref, _COLUMNS, rows=chunk.rows)
+    if not part.num_rows:
+        return None
+    status = part.column("status")
+    whole = pc.and_(
+        pc.equal(part.column("part_path"), ""),
+        pc.invert(is_among(status, UNFINISHED)),
+    )
+    is_split = pc.equal(status, SPLIT)
+    if len(chunk.went_on):
+        # The manifest decides, also where a second execution has answered what went on.
+        went = pc.is_in(part.column("job_no"), value_set=chunk.went_on)
+        whole, is_split = pc.and_not(whole, went), pc.and_not(is_split, went)
+    split = part.filter(is_split).to_pylist()
+    carried = part.filter(pc.equal(status, CARRIED)).column("children").to_pylist()
+    over = pc.equal(status, str(Status.OVER_BUDGET))
+    reading = Reading(
+        answered=pc.sum(whole).as_py() or 0,
+        states=pc.sum(part.column("states")).as_py() or 0,
+        kernel_ns=pc.sum(part.column("kernel_ns")).as_py() or 0,
+        goes_on=bool(split or carried),
+        is_lost=bool(pc.any(is_among(status, _LOST)).as_py()),
+        is_over_budget=bool(
+            pc.any(pc.and_(over, pc.not_equal(part.column("part_path"), ""))).as_py()
+        ),
+    )
+    left = Carried.from_json(carried[0]) if carried else None
+    chunks = _chunks_of_split(lake, ref, split, part.num_rows) if split else []
+    return Growth(chunks=chunks, reading=reading, carried=left)
+
+
+def _chunks_of_split(
+    lake: Lake, ref: ChunkRef, split: Iterable[dict[str, object]], rows: int
+) -> list[pa.Table]:
+    """Cut the rows of a chunk that came back split into chunks."""
+    asked = lake.read_row_group(ref.manifest_path, ref.chunk)
+    index_of = {job: i for i, job in enumerate(asked.column("job_no").to_pylist())}
+    chunks: list[pa.Table] = []
+    deferred = []
+    for row in split:
+        index, children, path = index_of.get(row["job_no"]), row["children"], row["part_path"]
+        if index is None or children is None:
+            raise DamagedResultError(ref, f"{ref.result_path} answers other jobs than it was asked")
+        if row["reason_code"] == ReasonCode.DEFERRED:
+            deferred.append(index)
+        elif children == AGAIN:
+            chunks.append(asked.slice(index, 1))
+        else:
+            chunks += [
+                manifest_row(asked.slice(index, 1), part, child_path(str(path), i))
+                for i, part in enumerate(json.loads(str(children)))
+            ]
+    size = max(1, (rows - len(deferred)) // 2)
+    for start in range(0, len(deferred), size):
+        chunks.append(asked.take(pa.array(deferred[start : start + size])))
+    return chunks
+
+
+def parts_of(number: int, chunks: Sequence[pa.Table]) -> dict[ChunkKey, PartOf]:
+    """Tell which chunks of a segment are parts of divided jobs."""
+    return {
+        (number, i): PartOf(
+            job=rows.column("job_no")[0].as_py(),
+            stage=None if stage_part(rows.column("part")[0].as_py()) is None else path_key(path)[0],
+        )
+        for i, rows in enumerate(chunks)
+        if rows.num_rows == 1 and (path := rows.column("part_path")[0].as_py())
+    }
+
+
+def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[ChunkKey, PartOf]:
+    """Tell of the chunks of a segment which are parts of divided jobs."""
+    rows = lake.read_table(segment_path(run_id, segment.number), _PART_OF)
+    bounds = [0, *accumulate(segment.chunk_rows)]
+    return parts_of(segment.number, [rows.slice(a, b - a) for a, b in pairwise(bounds)])

@@ -1,0 +1,290 @@
+"""The outbox of a process: sends chunks to be worked, and knows what became of the messages.
+
+One outbox serves all drivers of a process. All of it is a shortcut: what is in the lake decides.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Any, Protocol
+
+from structlog.contextvars import bound_contextvars
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.app import WORK_CHUNK, client_app
+from nightgrid.workers.broker.connection import answering, connect
+from nightgrid.workers.broker.notices.announcements import Announcement, Event, next_announcements
+from nightgrid.workers.broker.queues import (
+    MESSAGES_READ_MAX,
+    NAMES,
+    Traffic,
+    publish_demand,
+    send,
+    traffic,
+)
+from nightgrid.workers.broker.worker_keys import exited_workers, living_workers, refusals
+from nightgrid.workers.chunks.result_rows import exception_reason
+from nightgrid.workers.chunks.solve import solve_chunk
+from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.settings import Settings
+
+GONE_INTERVALS = 3
+"""Heartbeat intervals of silence after which a worker is gone."""
+CHUNKS_PER_PROCESS = 4
+"""Chunks in flight for each process that lives: one at work, and enough behind it that no
+worker waits for the driver."""
+
+
+class Place(StrEnum):
+    """Where the message of a chunk is."""
+
+    QUEUED = "queued"
+    """It waits for its turn."""
+    TAKEN = "taken"
+    """A worker has taken it, and has not acknowledged it."""
+    NOWHERE = "nowhere"
+    UNKNOWN = "unknown"
+    """It was sent after the last look, or the look did not reach the end of its queue."""
+
+
+class Worker(StrEnum):
+    """What is known of a worker that began a chunk."""
+
+    LIVES = "lives"
+    """It said so a moment ago, or has been silent for a moment only."""
+    GONE = "gone"
+    """It died, or has been silent for too long."""
+    LEFT = "left"
+    """It was told to exit, and has handed back what it had."""
+
+
+class Outbox(Protocol):
+    """Sends chunks and tells what became of their messages and workers."""
+
+    def window(self, queue: str) -> int:
+        """Chunks that one run may have in flight; changes as workers join and leave."""
+
+    def processes(self, queue: str) -> int:
+        """Processes that work chunks of a queue, as far as is known."""
+
+    def refusal(self, queue: str) -> str:
+        """Why no living worker of a queue can work; empty while one can, or that is unknown."""
+
+    def send(self, ref: ChunkRef, queue: str) -> None:
+        """Send a chunk to be worked. Raises TransientError when that is impossible now."""
+
+    def wait(self, timeout_s: float) -> list[Announcement]:
+        """Wait for announcements about any run. Raises TransientError when that is impossible."""
+
+    def look(self) -> None:
+        """Find out which workers live and which messages wait, unless that was done just now.
+
+        Raises TransientError when that is impossible now.
+        """
+
+    def place(self, ref: ChunkRef, sent_at: float) -> Place:
+        """Where the message of a chunk was at the last look."""
+
+    def worker(self, name: str) -> Worker:
+        """What was known of a worker at the last look."""
+
+    def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Publish how many chunks wait, by which workers are scaled. Never fails."""
+
+    def close(self) -> None:
+        """Close connections."""
+
+
+_inline_here: set[str] = set()
+"""Names under which this process has worked chunks itself."""
+
+
+class InlineOutbox:
+    """Works chunks in this process: one whenever a driver waits."""
+
+    def __init__(self, lake: Lake, settings: Settings) -> None:
+        self._lake = lake
+        self._settings = settings
+        self._waiting: deque[ChunkRef] = deque()
+        self._name = f"inline-{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        _inline_here.add(self._name)
+
+    def window(self, queue: str) -> int:  # noqa: ARG002
+        """One: the driver goes on when it is worked."""
+        return 1
+
+    def processes(self, queue: str) -> int:  # noqa: ARG002
+        """One: this process."""
+        return 1
+
+    def refusal(self, queue: str) -> str:  # noqa: ARG002
+        """Nothing: `wait` raises if this process cannot work."""
+        return ""
+
+    def send(self, ref: ChunkRef, queue: str) -> None:  # noqa: ARG002
+        """Queue a chunk."""
+        self._waiting.append(ref)
+
+    def wait(self, timeout_s: float) -> list[Announcement]:
+        """Work the next chunk, however long it takes.
+
+        Raises TransientError where this process cannot now; the chunk stays the next.
+        """
+        if not self._waiting:
+            time.sleep(timeout_s)
+            return []
+        ref = self._waiting[0]
+        event: Event = "done"
+        reason = Reason(code=ReasonCode.EXCEPTION)
+        try:
+            with bound_contextvars():
+                report = solve_chunk(self._lake, ref, self._settings, self._name)
+            event = "returned" if report.state == "returned" else "done"
+        except TransientError:
+            raise
+        except Exception as error:  # noqa: BLE001 - recorded: it must not take the run along
+            event, reason = "failed", exception_reason(error)
+        self._waiting.popleft()
+        return [Announcement(event=event, ref=ref, reason=reason)]
+
+    def look(self) -> None:
+        """Do nothing: this process knows what waits in it."""
+
+    def place(self, ref: ChunkRef, sent_at: float) -> Place:  # noqa: ARG002
+        """Queued or nowhere: while a chunk is worked nobody asks."""
+        return Place.QUEUED if ref in self._waiting else Place.NOWHERE
+
+    def worker(self, name: str) -> Worker:
+        """Gone, if it was a process of this host that does not run any more."""
+        host, _, pid = name.removeprefix("inline-").rpartition("-")[0].rpartition("-")
+        if name in _inline_here or host != socket.gethostname() or not pid.isdecimal():
+            return Worker.LIVES
+        with suppress(OSError):
+            os.kill(int(pid), 0)
+            return Worker.GONE if int(pid) == os.getpid() else Worker.LIVES
+        return Worker.GONE
+
+    def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Publish nothing: there is one worker, and it is this process."""
+
+    def close(self) -> None:
+        """Drop what is still queued."""
+        self._waiting.clear()
+
+
+class CeleryOutbox:
+    """Sends chunks by reference to queues that workers serve."""
+
+    def __init__(self, settings: Settings, runs: Callable[[], int] = lambda: 1) -> None:
+        """Connect lazily; `runs` returns how many runs of this process send in turn."""
+        self._settings = settings
+        self._runs = runs
+        self._driver = uuid.uuid4().hex
+        self._app = client_app(settings)
+        self._client = connect(settings)
+        self._looked_at: float | None = None
+        self._traffic: dict[str, Traffic] = {}
+        self._alive: dict[str, dict[str, Any]] = {}
+        self._refusals: dict[str, str] = {}
+        self._absent_since: dict[str, float] = {}
+
+    def window(self, queue: str) -> int:
+        """Chunks that one run may have in flight: as set, or some for each living process.
+
+        Runs that share a queue have an equal share of these: what comes first to a queue goes
+        first out of it, so that each gets as many chunks worked as any other.
+        """
+        most = self._settings.window_chunks
+        if most is None:
+            wanted = CHUNKS_PER_PROCESS * self.processes(queue)
+            most = min(max(self._settings.window, wanted), MESSAGES_READ_MAX)
+        return max(1, -(-most // max(1, self._runs())))
+
+    def processes(self, queue: str) -> int:
+        """Processes that served the queue at the last look; before it, those of this machine."""
+        serving = sum(about["processes"] for about in self._serving(queue).values())
+        return serving or self._settings.batch_processes
+
+    def refusal(self, queue: str) -> str:
+        """Why every worker that serves the queue refuses; empty unless all do."""
+        serving = self._serving(queue).keys()
+        if not serving or not serving <= self._refusals.keys():
+            return ""
+        return "; ".join(sorted({self._refusals[worker] for worker in serving}))
+
+    def _serving(self, queue: str) -> dict[str, dict[str, Any]]:
+        return {name: about for name, about in self._alive.items() if queue in about["queues"]}
+
+    def send(self, ref: ChunkRef, queue: str) -> None:
+        """Publish one message. Raises TransientError when the broker is dead."""
+        send(self._app, WORK_CHUNK, queue, _about(ref), asdict(ref), self._driver)
+
+    def wait(self, timeout_s: float) -> list[Announcement]:
+        """Wait for announcements. Raises TransientError when the broker is dead."""
+        return next_announcements(self._client, self._settings, self._driver, timeout_s)
+
+    def look(self) -> None:
+        """Read heartbeats, refusals and messages, once in `reconcile_seconds` for all drivers.
+
+        Raises TransientError when the broker is dead.
+        """
+        now = time.monotonic()
+        due_at = (self._looked_at or -1e9) + self._settings.reconcile_seconds
+        if now < due_at:
+            return
+        with answering():
+            self._alive = living_workers(self._client, self._settings)
+            self._refusals = refusals(self._client, self._settings)
+            self._traffic = {q: traffic(self._client, self._settings, q) for q in NAMES}
+        self._absent_since = {w: at for w, at in self._absent_since.items() if w not in self._alive}
+        self._looked_at = now
+
+    def place(self, ref: ChunkRef, sent_at: float) -> Place:
+        """Where the message of a chunk was at the last look."""
+        about, seen = _about(ref), self._traffic.values()
+        if any(about in one.waiting for one in seen):
+            return Place.QUEUED
+        if any(about in one.acquired for one in seen):
+            return Place.TAKEN
+        looked_after = self._looked_at is not None and self._looked_at > sent_at
+        return Place.NOWHERE if looked_after and all(s.complete for s in seen) else Place.UNKNOWN
+
+    def worker(self, name: str) -> Worker:
+        """What is known of a worker.
+
+        A server that was wiped forgets who lives, so silence is counted from when this process
+        first noticed it. Raises TransientError when the broker is dead.
+        """
+        if name in self._alive:
+            return Worker.LIVES
+        with answering():
+            dead, left = exited_workers(self._client, self._settings, [name])
+        if left:
+            return Worker.LEFT
+        now = time.monotonic()
+        silent_s = now - self._absent_since.setdefault(name, now)
+        limit_s = GONE_INTERVALS * self._settings.liveness_interval_seconds
+        return Worker.GONE if dead or silent_s > limit_s else Worker.LIVES
+
+    def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
+        """Publish it in Redis, for a while."""
+        publish_demand(self._client, self._settings, run_id, chunks_waiting)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._app.close()
+        self._client.close()
+
+
+def _about(ref: ChunkRef) -> str:
+    return f"{ref.run_id}/{ref.name}/{ref.attempt}"
