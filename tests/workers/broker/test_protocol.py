@@ -128,23 +128,6 @@ def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
     assert asdict(ChunkRef(**chunk)) == chunk
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{",
-        "null",
-        "[1]",
-        '{"event": "done"}',
-        '{"event": "sung", "run_id": "%s", "segment": 0, "chunk": 0, "attempt": 1}' % ("a" * 32),
-        '{"event": "done", "run_id": "x", "segment": 0, "chunk": 0, "attempt": 1}',
-        '{"event": "lost", "reason_code": "hm", "reason": "", "run_id": "%s", "segment": 0, '
-        '"chunk": 0, "attempt": 1}' % ("a" * 32),
-    ],
-)
-def test_what_is_no_announcement_is_skipped(text):
-    assert parse_announcement(text) is None
-
-
 def test_announcements_and_states_are_read_as_the_code_reads_them():
     announcement = parse_announcement(json.dumps(example("event")))
     assert announcement.event == "failed"

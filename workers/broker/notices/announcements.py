@@ -73,10 +73,10 @@ def next_announcements(
         if first is None:
             return []
         more: Any = client.lpop(key, TAKEN_AT_ONCE) or []
-    return [_parse(text) for text in (first[1], *more)]
+    return [parse_announcement(text) for text in (first[1], *more)]
 
 
-def _parse(text: str) -> Announcement:
+def parse_announcement(text: str) -> Announcement:
     """Parse an announcement as `announce` wrote it."""
     from nightgrid.workers.runs.run_files import ChunkRef
 
