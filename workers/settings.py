@@ -225,7 +225,6 @@ class Settings(BaseSettings):
     runs_kept_days: float = Field(default=90.0, ge=0)
     """The files of a run that ended this many days ago are deleted; its results stay."""
 
-    server_start_seconds: float = Field(default=20.0, gt=0)
     workers_start_seconds: float = Field(default=300.0, gt=0)
     """How long a local cluster waits for its server and its workers (kernels may compile)."""
     stop_seconds: float = Field(default=15.0, ge=0)

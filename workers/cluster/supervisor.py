@@ -36,7 +36,13 @@ from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
 from nightgrid.workers.broker.worker_keys import DEAD, LEFT, living_workers, record_exit, refusals
 from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.heartbeats import EVERY_S, Heartbeats
+from nightgrid.workers.cluster.probe import (
+    FRESH_S,
+    delete_heartbeats,
+    notify,
+    read_heartbeat,
+    write_heartbeat,
+)
 from nightgrid.workers.exporter import exporting, metrics_environment
 from nightgrid.workers.logs import chosen_format, get_logger
 from nightgrid.workers.processes import end_group, kill_group, locked, spawn, wait
@@ -52,6 +58,7 @@ LOCK = "supervisor"
 BATCH_NICE = 5
 """Next to processes of normal priority that want the core as well, batches get a quarter of it."""
 POLL_SECONDS = 0.1
+BEAT_SECONDS = 1.0
 YOUNG_SECONDS = 10.0
 RESTART_MAX_SECONDS = 10.0
 """A process is restarted after one second for each time in a row that it died young, up to this."""
@@ -93,8 +100,9 @@ class Supervisor:
         self._standby = standby
         self._locks: set[str] = set()
         self._held = ExitStack()
-        self._heartbeats: Heartbeats | None = None
+        self._began = time.monotonic()
         self._beat_at = 0.0
+        self._was_ready = False
         self._stopping = self._abandoned = False
         self._stopped_by: int | None = None
         self._start_byte = False
@@ -153,12 +161,12 @@ class Supervisor:
             return False
         if child.role in (SERVER, KEEPER) and not self._holds(child.role):
             return False
-        if child.role in WORKERS and not may_work():
-            return False
-        if not server.is_embedded(self._settings):
-            return True
         # The server of a supervisor that was killed may answer for a moment yet.
-        return server.is_up(self._settings) == (child.role != SERVER)
+        if server.is_embedded(self._settings) and (
+            server.is_up(self._settings) == (child.role == SERVER)
+        ):
+            return False
+        return child.role not in WORKERS or may_work()
 
     def _keep_running(self, child: Child, may_work: Callable[[], bool]) -> None:
         if child.process is not None:
@@ -187,18 +195,8 @@ class Supervisor:
             return
         child.started_at = time.monotonic()
         self._write_state()
-        if child.role == SERVER:
-            self._wait_for_server(child.process)
         if child.restarts:
             _say(f"{child.role} {child.process.pid} runs in its place")
-
-    def _wait_for_server(self, process: subprocess.Popen[bytes]) -> None:
-        """Wait until the server answers or has died; it may have much to load."""
-        deadline = time.monotonic() + self._settings.server_start_seconds
-        while process.poll() is None and time.monotonic() < deadline:
-            if server.is_up(self._settings):
-                return
-            time.sleep(POLL_SECONDS / 2)
 
     def _reap(self, child: Child, process: subprocess.Popen[bytes]) -> None:
         """Clear away what a dead process left, and plan its restart."""
@@ -220,14 +218,26 @@ class Supervisor:
 
     def _beat(self) -> None:
         """Write heartbeats about once a second."""
-        now = time.monotonic()
+        now, folder = time.monotonic(), self._settings.side_dir
         if now < self._beat_at or not self._holds(LOCK):
             return
-        self._beat_at = now + EVERY_S
-        if self._heartbeats is None:
-            keeps = KEEPER in (child.role for child in self._children)
-            self._heartbeats = Heartbeats(self._settings.side_dir, keeper=keeps)
-        self._heartbeats.update(self._missing())
+        if not self._beat_at:
+            delete_heartbeats(folder)
+        self._beat_at = now + BEAT_SECONDS
+        missing = self._missing()
+        if KEEPER in (child.role for child in self._children):
+            keeper = read_heartbeat(folder, KEEPER)
+            # Its first round may take as long as any other.
+            if keeper is None and now - self._began > FRESH_S[KEEPER]:
+                return
+            missing += [keeper or "the keeper starts"] if keeper != "" else []
+        # The others often follow from the first.
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        write_heartbeat(folder, LOCK, f"{missing[0]}{more}" if missing else "")
+        notify("WATCHDOG=1")
+        if not missing and not self._was_ready:
+            self._was_ready = True
+            notify("READY=1")
 
     def _missing(self) -> list[str]:
         """Name each process that does not run, and each worker that takes no work."""
@@ -277,8 +287,9 @@ class Supervisor:
 
     def _stop(self) -> None:
         """Stop the workers together, then the server they speak to."""
-        if self._heartbeats is not None:
-            self._heartbeats.end()
+        notify("STOPPING=1")
+        if LOCK in self._locks:
+            write_heartbeat(self._settings.side_dir, LOCK, "it stops")
         seconds = self._settings.stop_seconds
         soft_s = min(seconds, self._settings.soft_shutdown_seconds)
         workers = [(c, c.process) for c in self._children if c.role != SERVER and c.process]

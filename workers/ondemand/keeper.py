@@ -25,7 +25,7 @@ from nightgrid.workers.broker.notices.job_refusals import job_refusals
 from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
 from nightgrid.workers.broker.stop_keys import request_stop
 from nightgrid.workers.broker.worker_keys import exited_workers, living_workers
-from nightgrid.workers.cluster.heartbeats import KEEPER_LIVE, KEEPER_READY, write_heartbeat
+from nightgrid.workers.cluster.probe import KEEPER, write_heartbeat
 from nightgrid.workers.driver.outbox import GONE_INTERVALS
 from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.logs import get_logger
@@ -104,18 +104,17 @@ class Keeper:
     def run(self, stop: threading.Event) -> None:
         """Poll about once a second until `stop` is set."""
         while not stop.wait(POLL_SECONDS):
-            write_heartbeat(self._settings.side_dir, KEEPER_LIVE)
+            not_ready = ""
             try:
                 self.sweep()
                 self.poll()
                 self._rankings.poll()
                 KEEPER_POLL.set_to_current_time()
-            except (NightgridError, redis.RedisError) as error:
-                log.warning("keeper waits", error=str(error))
             except Exception as error:  # noqa: BLE001 - other jobs are looked after next time
-                log.warning("keeper waits", error=repr(error))
-            else:
-                write_heartbeat(self._settings.side_dir, KEEPER_READY)
+                known = isinstance(error, NightgridError | redis.RedisError)
+                not_ready = f"the keeper waits: {str(error) if known else repr(error)}"
+                log.warning("keeper waits", error=str(error) if known else repr(error))
+            write_heartbeat(self._settings.side_dir, KEEPER, not_ready)
 
     def sweep(self) -> None:
         """Delete what killed writers and old runs left, and merge answers, each at its time."""

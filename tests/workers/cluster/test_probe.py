@@ -1,0 +1,111 @@
+"""Probes show progress: a supervisor that goes round, workers that are heard and take work."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from nightgrid.workers.cluster import supervisor
+from nightgrid.workers.cluster.probe import (
+    FRESH_S,
+    KEEPER,
+    SUPERVISOR,
+    probe,
+    write_heartbeat,
+)
+from nightgrid.workers.cluster.supervisor import ROLES, Supervisor
+from nightgrid.workers.settings import Settings
+
+
+@pytest.fixture
+def watched(tmp_path, monkeypatch):
+    """A supervisor of processes that all live, and what takes their work away."""
+    settings = Settings(lake=str(tmp_path / "lake"), var_dir=tmp_path)
+    watched = Supervisor(settings, ROLES)
+    monkeypatch.setattr(supervisor, "BEAT_SECONDS", 0.0)
+    heard, refusing = {"batch": {}, "interactive": {}}, {}
+    monkeypatch.setattr(supervisor, "living_workers", lambda *_: heard)
+    monkeypatch.setattr(supervisor, "refusals", lambda *_: refusing)
+    for child in watched._children:
+        child.process, child.worker = object(), child.role
+    yield watched, heard, refusing
+    watched._held.close()
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    """What systemd is told, where it listens."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(str(tmp_path / "notify"))
+        heard.setblocking(False)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+
+        def read():
+            found = []
+            while True:
+                try:
+                    found.append(heard.recv(100).decode())
+                except BlockingIOError:
+                    return found
+
+        yield read
+
+
+def let_age(folder, name, seconds):
+    then = time.time() - seconds
+    os.utime(folder / "beats" / name, (then, then))
+
+
+def test_workers_are_ready_when_all_of_them_are_heard_and_refuse_nothing(tmp_path, watched, told):
+    """Given a worker of another version, Then a rollout that waits for it does not go on."""
+    of, heard, refusing = watched
+    assert "has not gone round for 30 s" in probe(tmp_path, "live")
+    of._beat()
+    assert probe(tmp_path, "live") == ""
+    assert probe(tmp_path, "ready") == f"not ready in {tmp_path}: the keeper starts"
+    write_heartbeat(tmp_path, KEEPER)
+    refusing["batch"] = "another solver version"
+    heard.pop("interactive")
+    of._beat()
+    assert probe(tmp_path, "ready").endswith(
+        "batch is not heard by the server, or refuses work, and 1 more"
+    )
+    assert told() == ["WATCHDOG=1"] * 2
+    refusing.clear()
+    heard["interactive"] = {}
+    for _ in range(2):
+        of._beat()
+    assert probe(tmp_path, "ready") == ""
+    assert told() == ["WATCHDOG=1", "READY=1", "WATCHDOG=1"]
+    let_age(tmp_path, SUPERVISOR, FRESH_S[SUPERVISOR] + 1)
+    assert probe(tmp_path, "live")
+    assert probe(tmp_path, "ready")
+
+
+def test_a_keeper_that_stands_still_fails_the_probes(tmp_path, watched):
+    of, *_ = watched
+    of._beat()
+    write_heartbeat(tmp_path, KEEPER, "the keeper waits: the lake does not answer")
+    of._beat()
+    assert probe(tmp_path, "live") == ""
+    assert probe(tmp_path, "ready").endswith("the keeper waits: the lake does not answer")
+    let_age(tmp_path, KEEPER, FRESH_S[KEEPER] + 1)
+    let_age(tmp_path, SUPERVISOR, FRESH_S[SUPERVISOR] + 1)
+    of._began -= FRESH_S[KEEPER] + 1
+    of._beat()
+    assert "its keeper has not gone round" in probe(tmp_path, "live")
+
+
+def test_the_program_says_why_and_imports_nothing_that_takes_time(tmp_path):
+    command = [sys.executable, "-X", "importtime", "-m", "nightgrid.workers.cluster.probe", "live"]
+    env = {"NIGHTGRID_VAR_DIR": str(tmp_path)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"not live in {tmp_path}: the supervisor or")
+    imported = {line.rsplit("|")[-1].strip() for line in done.stderr.splitlines()}
+    assert not imported & {"pydantic", "redis", "celery", "numpy", "structlog"}
+    write_heartbeat(tmp_path, SUPERVISOR)
+    subprocess.run(command, env=env, check=True, capture_output=True)
