@@ -88,7 +88,7 @@ def in_quarantine(rows: Iterable[Mapping[str, Any]]) -> tuple[AttentionItem, ...
         AttentionItem(
             kind=QUARANTINE,
             name=_source(row),
-            why=f"{row['rule']}: {_at(row['place'])}{_message(row)}",
+            why=": ".join(filter(None, (row["rule"], row["place"], _message(row)))),
             rule=row["rule"],
             place=row["place"],
         )
@@ -96,14 +96,12 @@ def in_quarantine(rows: Iterable[Mapping[str, Any]]) -> tuple[AttentionItem, ...
     )
 
 
-def contradicting(
-    found: Iterable[Contradiction], ask: str, name_of: Callable[[str], str]
-) -> tuple[AttentionItem, ...]:
-    """List the puzzles that two versions of a solver answer differently; `name_of` names them."""
+def contradicting(found: Iterable[Contradiction], ask: str) -> tuple[AttentionItem, ...]:
+    """List the puzzles that two versions of a solver answer differently."""
     return tuple(
         AttentionItem(
             kind=CONTRADICTION,
-            name=name_of(one.puzzle_id),
+            name=one.puzzle_id,
             why=one.sentence(),
             puzzle_id=one.puzzle_id,
             ask=ask,
@@ -145,10 +143,6 @@ def _file(row: Mapping[str, Any]) -> str:
 def _message(row: Mapping[str, Any]) -> str:
     """Write what is wrong without the file's name, which the line already has."""
     return str(row["message"]).removesuffix(f" (in {_file(row)})")
-
-
-def _at(place: str) -> str:
-    return f"{place}: " if place else ""
 
 
 _HEADINGS = {

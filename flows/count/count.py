@@ -9,12 +9,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nightgrid.archive.corpus.corpus import Corpus, open_corpus
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.corpus.corpus import LAKE, Corpus, open_corpus
+from nightgrid.archive.games.generator_spec import is_generator_spec
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
+from nightgrid.archive.lookup.row_filter import RowFilter
+from nightgrid.archive.results.contradictions import contradictions, note_contradicted
 from nightgrid.archive.results.solution_files import files_folder
+from nightgrid.flows.attention import AttentionItem, contradicting, in_quarantine, unanswered
 from nightgrid.flows.cluster import work_run
-from nightgrid.flows.count.attention import attention_of, contradictions_of
 from nightgrid.flows.count.figures import figures_of_puzzles, figures_of_run
 from nightgrid.flows.count.planner import (
     PlannedCount,
@@ -25,17 +33,15 @@ from nightgrid.flows.count.planner import (
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings, asked_of, rests_on_others, run_name
 from nightgrid.flows.runs import SILENT, AsStep, InFlow, Watch, plain, stopped
+from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.driver.growth import read_progress
 from nightgrid.workers.driver.progress import Left, Progress, left_of
-from nightgrid.workers.runs.manifest import has_plan, has_run, open_run, read_done
+from nightgrid.workers.runs.manifest import Run, has_plan, has_run, open_run, read_done
 from nightgrid.workers.runs.plan.planner import Estimate, estimate_run
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import is_cancelled, read_run_status, resume_run
 from nightgrid.workers.upkeep import tidy
-
-if TYPE_CHECKING:
-    from nightgrid.archive.lake.storage import Lake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +87,7 @@ def work_count(
     """
     begun_s = time.monotonic()
     with planner_of(settings) as planner:
-        corpus = as_step("corpus", bring_corpus)(settings, _loading(planner, watch))
+        corpus = as_step("corpus", bring_corpus)(settings, watch)
         watch.on_corpus(corpus)
         planned = as_step("plan", plan_count)(settings, corpus, planner)
 
@@ -94,16 +100,6 @@ def work_count(
         if in_flow is not None and not planned.finished:
             return in_flow(rest)
         return rest(as_step, watch)
-
-
-def _loading(planner: Planner, watch: Watch) -> Watch:
-    """Let the planner load what it takes while a corpus is made."""
-
-    def on_slices(done: int, total: int) -> None:
-        planner.load()
-        watch.on_slices(done, total)
-
-    return replace(watch, on_slices=on_slices)
 
 
 def bring_corpus(
@@ -269,3 +265,71 @@ def report_count(
         attention=(*changed, *looks),
         paths={name: lake.location(path) for name, path in paths.items()},
     )
+
+
+def attention_of(
+    lake: Lake, corpus: Corpus, run: Run, statuses: Mapping[str, int], *, across: bool
+) -> list[AttentionItem]:
+    """List the puzzles of a corpus without an answer, and its rows in quarantine.
+
+    A board without a solution is listed unless a generator made the corpus, for which it is an
+    answer like any other. `across` reads the results of all runs instead of this run's.
+    """
+    wanted = RowFilter(games=(corpus.game,), question=run.question)
+    figures = dict(statuses)
+    if is_generator_spec(corpus.name):
+        figures.pop(Status.UNSOLVABLE, None)
+    if across:
+        ids: list[pa.ChunkedArray] = []
+
+        def within(table: pa.Table) -> pa.Table:
+            if not ids:
+                ids.append(corpus.puzzle_ids())
+            return table.filter(pc.is_in(table.column("puzzle_id"), value_set=ids[0]))
+
+        found = unanswered(lake, wanted, figures, within)
+    else:
+        found = unanswered(lake, replace(wanted, runs=frozenset({run.run_id})), figures)
+    broken = (
+        row
+        for table in lake.scan(corpus.quarantine_path, CORPUS_QUARANTINE, CORPUS_QUARANTINE.names)
+        for row in table.to_pylist()
+    )
+    return [*_placed(lake, corpus, found), *in_quarantine(broken if corpus.quarantined else ())]
+
+
+def contradictions_of(lake: Lake, corpus: Corpus, run: Run) -> list[AttentionItem]:
+    """List the puzzles of a corpus that another version of the solver has answered otherwise.
+
+    A night tells of the boards that it brings, and once; a count tells of those of its corpus.
+    """
+    found = list(contradictions(lake, run.question))
+    note_contradicted(lake, run.question, len(found))
+    if found:
+        ids = {*corpus.puzzle_ids().to_pylist()}
+        found = [one for one in found if one.puzzle_id in ids]
+    items = contradicting(found, str(run.question.ask))
+    return _placed(lake, corpus, items)
+
+
+def _placed(lake: Lake, corpus: Corpus, items: tuple[AttentionItem, ...]) -> list[AttentionItem]:
+    """Name puzzles by their rows in the corpus."""
+    if corpus.name == LAKE or not items:
+        return list(items)
+    ids = pa.array([item.puzzle_id for item in items], pa.string())
+    rows = lake.rows_among(corpus.rows_path, CORPUS_ROWS, CORPUS_ROWS.names, "puzzle_id", ids)
+    places: dict[str, dict[str, Any]] = {}
+    for row in rows.to_pylist():
+        places.setdefault(row["puzzle_id"], row)
+    placed = [
+        replace(item, name=_place(places[str(item.puzzle_id)], str(item.puzzle_id)))
+        if item.puzzle_id in places
+        else item
+        for item in items
+    ]
+    return sorted(placed, key=lambda item: item.name)
+
+
+def _place(row: Mapping[str, Any], puzzle_id: str) -> str:
+    where = row["level"] or f"row {row['source_row']}"
+    return f"{row['source']} {where}, puzzle {puzzle_id}"

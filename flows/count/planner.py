@@ -47,14 +47,15 @@ class PlannedCount:
 
 
 class Planner:
-    """Plans a count: in a process of its own where workers are at it meanwhile.
+    """Plans a count: in a process of its own, while workers are at it.
 
-    Planning wants the game's kernels and room for many puzzles at once, the driver neither.
+    Planning needs the game's kernels and room for many puzzles, the driver neither.
     """
 
     def __init__(self, settings: CountSettings, ending: ExitStack) -> None:
         self._settings = settings
         self._ending = ending
+        self._inline = settings.executor == "inline"
         self._workers: OwnWorkers | None = None
         self._pool: ProcessPoolExecutor | None = None
         self._planning: Future[None] | None = None
@@ -69,69 +70,63 @@ class Planner:
             self._workers = self._ending.enter_context(ours)
         return self._workers
 
-    def load(self) -> None:
-        """Begin to load what planning takes, while the corpus is brought."""
-        if self._settings.executor != "inline" and self._pool is None:
-            self._submit(_load)
-
     def begin(self, corpus: Corpus) -> PlannedCount:
-        """Take up the run that an earlier call has begun over this corpus, or begin it."""
+        """Begin the run over a corpus, or take up the one that an earlier call has begun."""
         self.corpus = corpus
-        if self._settings.executor == "inline":
+        if self._inline:
             return _begin(self._settings, corpus)
         begun = self._submit(_begin, self._settings, corpus)
         if corpus.is_new:
-            # No earlier call can have answered it: workers will be wanted.
+            # No earlier call can have answered it: workers will be needed.
             self.workers.begin()
-        return _result_of(begun)
+        return self._result_of(begun)
 
     def start(self, run_id: str) -> None:
         """Plan what is missing of the run: to the end, or while others work at it.
 
-        Raises PermanentError when the words of the count are others now.
+        Raises PermanentError if the words of the count have changed.
         """
-        if self._settings.executor == "inline":
+        if self._inline:
             _plan(self._settings, self.corpus, run_id)
         elif not self.is_at_it:
             self._planning = self._submit(_plan, self._settings, self.corpus, run_id)
-            self._planning.add_done_callback(self._rest)
+            self._planning.add_done_callback(self._end_process)
 
     def check(self) -> None:
         """Raise what planning has failed with, if it has."""
         if self._planning is not None and self._planning.done():
-            _result_of(self._planning)
+            self._result_of(self._planning)
 
     @property
     def is_at_it(self) -> bool:
         """Whether planning goes on."""
         return self._planning is not None and not self._planning.done()
 
-    def _rest(self, planning: Future[None]) -> None:
-        """Let the process go whose plan is there: it holds much that is not needed any more."""
+    def _submit(self, work: Callable[..., Found], *arguments: Any) -> Future[Found]:
+        if self._pool is None:
+            self._pool = self._ending.enter_context(pool_of(1, _begin_process, log_path()))
+        return self._pool.submit(work, *arguments)
+
+    def _result_of(self, future: Future[Found]) -> Found:
+        try:
+            return future.result()
+        except BrokenProcessPool as error:
+            self._pool = None
+            raise TransientError("the process that planned the count was killed") from error
+
+    def _end_process(self, planning: Future[None]) -> None:
+        """End the process whose plan is complete: it holds much memory."""
         if not planning.cancelled() and planning.exception() is None and self._pool is not None:
             self._pool.shutdown(wait=False)
             self._pool = None
 
-    def _submit(self, work: Callable[..., Found], *arguments: Any) -> Future[Found]:
-        if self._pool is not None:
-            with suppress(BrokenProcessPool):
-                return self._pool.submit(work, *arguments)
-        # The first process, or one in the place of one that was killed.
-        # Its events go to the log of this process, not to the terminal.
-        self._pool = self._ending.enter_context(pool_of(1, _begin_process, log_path()))
-        return self._pool.submit(work, *arguments)
-
 
 def _begin_process(log: Path | None) -> None:
     keep_pandas_out()
+    # The process ends with its plan: until then its memory is used again and again.
+    keep_freed()
+    # Its events go to the log of the driver, not to the terminal.
     log_to(log)
-
-
-def _result_of(future: Future[Found]) -> Found:
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise TransientError("the process that planned the count was killed") from error
 
 
 class _UnwantedError(Exception):
@@ -172,14 +167,6 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
     )
 
 
-def _load() -> None:
-    """Import what planning takes; kernels are loaded when a game is there."""
-    import numba  # noqa: F401
-
-    # The process ends with its plan: until then its memory is used again and again.
-    keep_freed()
-
-
 def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | None:
     """Look for the run of this very count; None unless it has ended.
 
@@ -216,10 +203,10 @@ def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
 
 
 def _plan(settings: CountSettings, corpus: Corpus, run_id: str) -> None:
-    """Plan to the end; a lake that fails is borne with as long as a driver bears with it.
+    """Plan to the end; a lake that fails is tried again for as long as a driver tolerates it.
 
-    Raises PermanentError where the settings do not ask any more what this run answers: a word list
-    is read by each process that plans.
+    Raises PermanentError if the settings ask for something else than the run answers: each process
+    that plans reads the word list.
     """
     asking = asked_of(settings, corpus)
     if run_name(asking, corpus) != run_id:
@@ -228,19 +215,17 @@ def _plan(settings: CountSettings, corpus: Corpus, run_id: str) -> None:
             "expected the same words until the plan is complete. The same command begins another "
             "count"
         )
-    failing_since = None
+    failed_at: float | None = None
     while True:
         begun = time.monotonic()
         try:
             extend_run(asking, corpus.tables, run_id)
+            return
         except RefusalError:
             raise
         except TransientError:
-            now = time.monotonic()
-            if failing_since is None or now - begun > LAKE_CAME_BACK_S:
-                failing_since = now
-            if now - failing_since > settings.workers.broker_patience_seconds:
+            if failed_at is None or time.monotonic() - begun > LAKE_CAME_BACK_S:
+                failed_at = time.monotonic()
+            if time.monotonic() - failed_at > settings.workers.broker_patience_seconds:
                 raise
             time.sleep(LAKE_PAUSE_S)
-        else:
-            return

@@ -211,7 +211,7 @@ def _contradicting(lake: Lake, planned: list[PlannedRun]) -> Iterator[AttentionI
     for question in {found.run.question: None for found in planned}:
         if not is_compared(lake, question):
             found = list(contradictions(lake, question))
-            yield from contradicting(found, str(question.ask), lambda name: name)
+            yield from contradicting(found, str(question.ask))
             keep_compared(lake, question, len(found))
 
 
@@ -283,14 +283,8 @@ def file_report(night: NightSettings, game: NightGame, report: GameReport) -> No
 
 
 def _succeeded_at(told: dict[str, Any]) -> str:
-    """Read when a night was good last; "" if that is not known.
-
-    A night of an earlier version says only whether it was good itself.
-    """
-    known = told.get("succeeded_at") or ""
-    if known or told["failure"] or told["source_failed"]:
-        return str(known)
-    return str(told["ended_at"])
+    """Read when a night was good last; "" if none was."""
+    return str(told["succeeded_at"] or "")
 
 
 def _trouble(found: fetching.FetchReport, game: NightGame, *, local: bool) -> str:
