@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from nightgrid.archive.fingerprints import FINGERPRINTS_FOLDER, InputFingerprint
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but
-from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.results.dropped import dropped_path
 from nightgrid.archive.results.files import RESULTS_FOLDER
@@ -45,13 +44,27 @@ def _name(game: str, ask: Ask) -> str:
     return f"{game}-{str(ask).rstrip(')').replace('(', '-')}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRun:
-    """The run that answers one ask."""
+    """What is left to solve of one ask."""
 
-    run: Run
+    question: Question
+    known: int
+    """Jobs that the lake had answered, or given up."""
+    run: Run | None = None
+    """The run that answers the others; None if there are none."""
     resumed: bool = False
     """Whether an earlier night began it."""
+
+    @property
+    def jobs(self) -> int:
+        """Jobs of the run."""
+        return 0 if self.run is None else self.run.job_count
+
+    @property
+    def poison(self) -> int:
+        """Jobs among the known ones that the lake has only as poison."""
+        return 0 if self.run is None else self.run.poison_count
 
 
 def bound_game(night: NightSettings, game: NightGame) -> Game[Any, Any]:
@@ -71,7 +84,7 @@ def plan_ask(
     lake, question = night.lake, question_of(game, ask)
     begun = _begun_run(night, question)
     if begun is not None:
-        return PlannedRun(begun, resumed=True)
+        return PlannedRun(question=question, known=begun.answered_count, run=begun, resumed=True)
     fingerprint = InputFingerprint(
         lake,
         planned_fingerprint_path(game.name, ask),
@@ -81,18 +94,23 @@ def plan_ask(
     )
     again = statuses_of(retry)
     # What was invalid counted as answered then.
-    done = None if Status.INVALID in again else _planned_before(night, question, fingerprint)
-    if done is not None:
-        return PlannedRun(done)
+    saved = None if Status.INVALID in again else fingerprint.saved_result()
+    if saved is not None:
+        return PlannedRun(question=question, known=saved["known"])
     # What has its answer is left out before anything is named, estimated or read as a whole.
     answered = finally_answered(lake, question, again)
     if retry is not Retry.ALL:
         answered = pa.concat_arrays([answered, dropped_boards(lake, question)])
     puzzles, known = read_puzzles_but(lake, game.name, answered)
+    if not len(puzzles):
+        # Damaged results are to be named every night.
+        if not any(path.startswith(RESULTS_FOLDER) for path in skipped_files()):
+            fingerprint.save({"known": known})
+        return PlannedRun(question=question, known=known)
     run_id = plan_run(
         lake,
         game,
-        (lambda: [puzzles] if len(puzzles) else []),
+        lambda: [puzzles],
         ask,
         night.workers.budget,
         worker_count=night.workers.batch_processes,
@@ -105,25 +123,7 @@ def plan_ask(
     run = open_run(lake, run_id)
     if run.job_count:
         write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})
-    # Damaged results are to be named every night.
-    elif not len(puzzles) and not any(path.startswith(RESULTS_FOLDER) for path in skipped_files()):
-        fingerprint.save({"run_id": run_id, "known": known})
-    return PlannedRun(run)
-
-
-def _planned_before(
-    night: NightSettings, question: Question, fingerprint: InputFingerprint
-) -> Run | None:
-    """Find the run without jobs that an earlier night planned from the same inputs."""
-    saved = fingerprint.saved_result()
-    if saved is None or not has_plan(night.lake, saved["run_id"]):
-        return None
-    try:
-        run = open_run(night.lake, saved["run_id"])
-    except DamagedFileError:
-        return None  # it is planned again, and written over
-    there = (run.question, run.budget, run.job_count, run.answered_count, run.poison_count)
-    return run if there == (question, night.workers.budget, 0, saved["known"], 0) else None
+    return PlannedRun(question=question, known=run.answered_count, run=run)
 
 
 def _begun_run(night: NightSettings, question: Question) -> Run | None:

@@ -149,14 +149,14 @@ def plan(
     """
     bound = bound_game(night, game)
     planned = [plan_ask(night, bound, ask, night.retry) for ask in game.asks]
-    question = planned[0].run.question
+    question = planned[0].question
     report = replace(
         report,
         rules=question.rules,
         lexicon_id=question.lexicon_id,
-        planned=sum(found.run.job_count for found in planned),
-        already_known=sum(found.run.answered_count for found in planned),
-        known_poison=sum(found.run.poison_count for found in planned),
+        planned=sum(found.jobs for found in planned),
+        already_known=sum(found.known for found in planned),
+        known_poison=sum(found.poison for found in planned),
         resumed=any(found.resumed for found in planned),
     )
     return report, planned
@@ -177,8 +177,8 @@ def solve(
     """
     summaries = []
     for found in planned:
-        ask = found.run.question.ask
-        while found.run.job_count:
+        ask = found.question.ask
+        while found.run is not None and found.run.job_count:
             summaries.append(work_run(night, found.run.run_id, workers, watch.on_progress))
             night.lake.delete(open_run_path(game.game, ask))
             if not found.resumed:
@@ -208,7 +208,7 @@ def solve(
 
 def _contradicting(lake: Lake, planned: list[PlannedRun]) -> Iterator[AttentionItem]:
     """Compare answers with those of earlier versions of the solver, once for each new version."""
-    for question in {found.run.question: None for found in planned}:
+    for question in {found.question: None for found in planned}:
         if not is_compared(lake, question):
             found = list(contradictions(lake, question))
             yield from contradicting(found, str(question.ask))
@@ -220,9 +220,9 @@ def _known_poison(
 ) -> Iterator[AttentionItem]:
     """Name the puzzles that earlier nights have left as poison, and that this one left so."""
     names = {(item.puzzle_id, item.ask) for item in told}
-    for run in (found.run for found in planned if found.run.poison_count):
-        wanted = RowFilter(games=(run.question.game,), question=run.question)
-        for item in unanswered(lake, wanted, {Status.POISON.value: run.poison_count}):
+    for one in (found for found in planned if found.poison):
+        wanted = RowFilter(games=(one.question.game,), question=one.question)
+        for item in unanswered(lake, wanted, {Status.POISON.value: one.poison}):
             if (item.puzzle_id, item.ask) not in names:
                 names.add((item.puzzle_id, item.ask))
                 yield item
