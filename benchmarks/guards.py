@@ -70,15 +70,15 @@ class Row:
 # -- exactness ----------------------------------------------------------------------------------
 
 BRUTE_EVERY = 8
-"""Of the published easy boards, which are also enumerated by trying everything."""
+"""One published easy board in so many is also enumerated by trying everything."""
 STRANDS_EVERY = 6
-"""Of the published boards, which are counted with the default lexicon, unless all are."""
+"""One published board in so many is counted with the default lexicon, unless all are."""
 
 
 def pips_counts(full: bool) -> Result:
     """Count every published board; compare with what two other solvers published, and brute force.
 
-    A count that nobody published is compared between checkouts, by its digest.
+    Counts that are not published are compared between checkouts, by its digest.
     """
     from tests.oracles.brute_force import enumerate_solutions
 
@@ -216,7 +216,7 @@ def _kernel_rate(corpus: Path, mine: int) -> float:
     import numpy as np
     import pyarrow.parquet as pq
 
-    from nightgrid.archive.ingest.puzzles import arrays_of
+    from nightgrid.archive.lake.arrow_to_numpy import arrays_of
     from nightgrid.solvers.algebra import Ask, Budget
     from nightgrid.solvers.registry import game
 

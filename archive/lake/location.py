@@ -35,7 +35,6 @@ LAKE_NAMES = frozenset(
         "solutions",
         "listings",
         "rankings",
-        "dropped",
         "costs",
         "checked",
         "gold",

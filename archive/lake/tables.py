@@ -235,11 +235,6 @@ SOLUTIONS = _schema(
 """Solutions asked for, in canonical order, those of `best` from the highest score down: rank 0 is
 the first."""
 
-DROPPED = _schema("dropped", "job_id string, run_id string, table string, day date32")
-"""What retention has dropped of a result: `table` names where it lay, and `day` is when. Written
-before anything is deleted. Of `solutions` the row goes as well, and what was noted after it; of
-`listings` it stays noted that the job was answered, until it is answered again."""
-
 ASKED = _schema("asked", "puzzle_id string, game string, puzzle string")
 """Puzzles that came with a question, in their canonical form as JSON without a board's own words:
 no night or corpus has brought them."""

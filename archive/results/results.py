@@ -16,7 +16,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.merging.files import read_each
 from nightgrid.archive.merging.merge import without_repeats
-from nightgrid.archive.results.dropped import check_dropped
 from nightgrid.archive.results.files import (
     RESULT_FILES,
     SOLUTION_FILES,
@@ -26,7 +25,6 @@ from nightgrid.archive.results.files import (
 from nightgrid.archive.results.read_once import result_rows
 from nightgrid.archive.results.solution_files import SolutionFile, files_of, tables_in
 from nightgrid.solvers.algebra import Ask, Status
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import QUESTION_FIELDS, Question
 
 RANKED_STATUSES = [
@@ -109,7 +107,7 @@ def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
 def solution_tables(lake: Lake, row: Mapping[str, Any]) -> Iterator[pa.Table]:
     """Read the solutions of a job's result row, in canonical order, some thousand at a time.
 
-    Raises DroppedError where they were dropped, PermanentError where some of them are missing.
+    Raises PermanentError where some of them are missing.
     """
     if not row["count"] or row["ask"] == str(Ask(kind="count")):
         return
@@ -120,21 +118,15 @@ def solution_tables(lake: Lake, row: Mapping[str, Any]) -> Iterator[pa.Table]:
     tables = rows_of_jobs(lake, SOLUTION_FILES, [row["job_id"]], (row["run_id"],))
     table = without_repeats(SOLUTION_FILES, pa.concat_tables([SOLUTIONS.empty_table(), *tables]))
     table = table.filter(pc.equal(table.column("run_id"), row["run_id"]))
-    if not len(table):
-        check_dropped(lake, row)
     yield table
 
 
 def listed_files(lake: Lake, row: Mapping[str, Any]) -> list[SolutionFile]:
     """List the files of a result row's solutions, in canonical order; none if it has no files.
 
-    Raises DroppedError where they were dropped, PermanentError where some of them are missing.
+    Raises PermanentError where some of them are missing.
     """
-    try:
-        return files_of(lake, row["run_id"], row["job_id"], row["count"])
-    except PermanentError:
-        check_dropped(lake, row)
-        raise
+    return files_of(lake, row["run_id"], row["job_id"], row["count"])
 
 
 def _scan(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Literal
 
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
@@ -17,25 +20,63 @@ from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.faults import (
+    DamagedFileError,
     LakeRefusesError,
     MissingFileError,
     NewerSchemaError,
 )
+from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
-from nightgrid.flows.maintenance.asked_again import commands_of, shown
-from nightgrid.flows.maintenance.files import UNCHECKED, Mend, kind_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.runs.finishing.ended import ended_runs, is_foreign, rows_by_run
+from nightgrid.workers.runs.finishing.ended import ended_runs, rows_by_run
 from nightgrid.workers.runs.run_files import folder
 
-Fault = Literal["damaged", "foreign", "newer", "lost", "unreadable"]
-FOREIGN = "no process of this program reads it; delete it, or move it out of the lake"
-IN_THE_WAY = "move it out of the lake: no process can read or write a file of this name"
-UNREADABLE = "whether it is sound is not known, and repair changes nothing until it can be read"
-RESULTS_PREFIX = "results/"
-NEWER = "use the nightgrid that wrote it, or a later one"
+Fault = Literal["damaged", "newer", "lost", "unreadable"]
+OnFile = Callable[[int, int], None]
+"""Gets how many files were read, of how many."""
+
+
+class Mend(StrEnum):
+    """What `repair` does about a file; each is a sentence for people."""
+
+    ASIDE = "it is moved away; the next night, count or request that needs it makes it again"
+    RAW = "it is moved away and made again from the raw payloads"
+    RESULTS = (
+        "it is moved away and made again from the chunk results of its runs; answers to submitted "
+        "jobs are worked when they are asked again"
+    )
+    RUN = "its run is moved away: the next night or the same count plans and works it again"
+    CORPUS = "it is moved away: the same count makes its slice of the corpus again"
+    DICTIONARIES = "the words of these boards are read again from the raw payloads"
+    PERSON = "restore it from a backup; nothing else in the lake has what it held"
+
+
+REMADE = (
+    "asked", "checked", "costs", "dictionaries", "divisions", "gold", "keys", "leases", "pending",
+    "rankings", "reports", "seen", "state",
+)  # fmt: skip
+"""Folders of files that whoever needs them makes again."""
+_GAME = r"(?P<game>\w+)"
+KINDS: tuple[tuple[re.Pattern[str], Mend], ...] = tuple(
+    (re.compile(pattern + "$"), mend)
+    for pattern, mend in (
+        (r"lake\.json", Mend.PERSON),
+        (r"raw/game=\w+/date=[0-9-]+/((?P<sha>[0-9a-f]{64})\.body|[\w.]+\.json)", Mend.PERSON),
+        (rf"(raw|editions|quarantine|observations)/{_GAME}\.parquet", Mend.RAW),
+        (rf"puzzles/game={_GAME}/[^/]+\.parquet", Mend.RAW),
+        (r"dictionaries/archive(/[\w-]+)?\.parquet", Mend.RAW),
+        (r"lexicons/(?P<lexicon>\w+)\.txt", Mend.ASIDE),
+        (r"corpora/(?P<corpus>\w+)/.+\.(json|parquet)", Mend.CORPUS),
+        (r"runs/run=(?P<run>\w+)/((asked|plan)\.json|manifest/[^/]+)", Mend.RUN),
+        # States of a count by layers are gigabytes, and are checked when they are read.
+        (r"runs/(?!run=\w+/frontier/).+\.(json|parquet)", Mend.ASIDE),
+        (r"(results|solutions|listings)/.+\.parquet", Mend.RESULTS),
+        (rf"({'|'.join(REMADE)})/.+\.(json|parquet)", Mend.ASIDE),
+    )
+)
+"""Every kind of file that is read; the first pattern that matches counts. Others are left alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,66 +85,59 @@ class Finding:
 
     path: str
     fault: Fault
-    """`damaged`: it does not hold what was written. `foreign`: it is none of the lake's files.
-    `newer`: a later version wrote it. `lost`: other files say that there should be more.
-    `unreadable`: this process may not read it, or it is a folder."""
+    """`damaged`: it does not hold what was written. `newer`: a later version wrote it. `lost`:
+    other files say that there should be more. `unreadable`: this process may not read it."""
     what: str
     """One sentence."""
     mend: Mend | None = None
-    """What `repair` does about it; None: nothing."""
-    advice: str = ""
+    """What `repair` does about it; None: it refuses while the file is there."""
 
     @property
     def can_mend(self) -> bool:
-        """Tell whether `repair` does something about it."""
+        """Whether `repair` does something about it."""
         return self.mend not in (None, Mend.PERSON)
 
     @property
-    def stops_repair(self) -> bool:
-        """Tell whether `repair` refuses as long as it is there."""
-        return self.fault in ("newer", "unreadable")
+    def advice(self) -> str:
+        """What is done about it, or is to be done."""
+        if self.fault == "newer":
+            return "use the nightgrid that wrote it, or a later one"
+        return self.mend or "repair changes nothing until it can be read"
 
     def to_json(self) -> dict[str, Any]:
         """Write it for programs."""
         mend = None if self.mend is None else self.mend.name.lower()
-        advice = {"what": self.what, "advice": self.advice}
-        return {"path": self.path, "fault": self.fault, **advice, "mend": mend}
+        told = {"path": self.path, "fault": self.fault, "what": self.what}
+        return {**told, "advice": self.advice, "mend": mend}
 
 
-OnFile = Callable[[int, int], None]
-"""Told how many files were read, of how many."""
+def kind_of(path: str) -> tuple[Mend, dict[str, str]] | None:
+    """Return what mends a file, and the names in its path; None for a foreign file."""
+    for pattern, mend in KINDS:
+        if match := pattern.match(path):
+            return mend, match.groupdict()
+    return None
 
 
 def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Iterator[Finding]:
     """Read every file of a lake; yield what is wrong with it, file by file, then across files.
 
-    Nothing is written. A lake that is worked meanwhile may lack files that were listed; those are
-    passed over.
+    Nothing is written. Files that are gone when they are to be read are passed over.
     """
     paths = lake.list("")
     faults: set[Fault] = set()
-    folders = lake.folders("", deep=True)
-    in_the_way = set(paths).intersection(folders)
     for number, path in enumerate(paths):
         on_file(number, len(paths))
-        found = None if path in in_the_way else check_file(lake, path)
+        found = check_file(lake, path)
         if found is not None:
             faults.add(found.fault)
             yield found
     on_file(len(paths), len(paths))
-    for path in folders:
-        if lake.is_circle(path):
-            what = f"{path} is a link back into the lake, which no process follows"
-            yield Finding(path=path, fault="foreign", what=what, advice=FOREIGN)
-        if kind_of(path) is not None:
-            faults.add("unreadable")
-            what = f"{path} is a folder; expected a file"
-            yield Finding(path=path, fault="unreadable", what=what, advice=IN_THE_WAY)
-    # What is lost is not told apart from what cannot be read.
+    # What is lost cannot be told while files cannot be read.
     if not faults & {"damaged", "newer", "unreadable"}:
-        yield from lost_rows(lake)
-        yield from lost_words(lake)
-        yield from lost_bodies(lake, paths)
+        yield from _lost_rows(lake)
+        yield from _lost_words(lake)
+        yield from _lost_bodies(lake, paths)
     if not faults & {"newer", "unreadable"}:
         yield from lost_results(lake, paths)
 
@@ -112,30 +146,42 @@ def check_file(lake: Lake, path: str) -> Finding | None:
     """Read one file; None: nothing is wrong with it, or it is gone."""
     known = kind_of(path)
     if known is None:
-        if UNCHECKED.match(path):
-            return None
-        what = f"{path} is none of the lake's files"
-        return Finding(path=path, fault="foreign", what=what, advice=FOREIGN)
-    kind, match = known
+        return None
+    mend, names = known
     try:
-        kind.check(lake, path, match)
-    except NewerSchemaError as error:
-        return Finding(path=path, fault="newer", what=str(error), advice=NEWER)
+        _read(lake, path, names)
     except MissingFileError:
         return None
+    except NewerSchemaError as error:
+        return Finding(path=path, fault="newer", what=str(error))
     except LakeRefusesError as error:
-        return Finding(path=path, fault="unreadable", what=str(error), advice=UNREADABLE)
+        return Finding(path=path, fault="unreadable", what=str(error))
     except PermanentError as error:
-        if kind.mend is Mend.RESULTS and is_foreign(lake, path):
-            what = f"{path} was written by another program"
-            return Finding(path=path, fault="foreign", what=what, advice=FOREIGN)
-        again = shown(commands_of(lake, path)) if path.startswith(RESULTS_PREFIX) else ""
-        advice = f"{kind.mend.value}; {again}" if again else kind.mend.value
-        return Finding(path=path, fault="damaged", what=str(error), mend=kind.mend, advice=advice)
+        return Finding(path=path, fault="damaged", what=str(error), mend=mend)
     return None
 
 
-def lost_rows(lake: Lake) -> Iterator[Finding]:
+def _read(lake: Lake, path: str, names: dict[str, str]) -> None:
+    """Read a file whole. Raises PermanentError if it does not hold what was written."""
+    if path.endswith(".parquet"):
+        with lake.open_parquet(path) as file:
+            for number in range(file.num_row_groups):
+                file.group(number, file.schema_arrow)
+    elif path.endswith(".json"):
+        if read_json(lake, path) is None:
+            raise MissingFileError(path)
+    elif sha := names.get("sha"):
+        if hashlib.sha256(lake.read_bytes(path)).hexdigest() != sha:
+            raise DamagedFileError(f"{path} is damaged: it has changed since it was received")
+    elif lexicon := names.get("lexicon"):
+        # Imported here: reading words takes longer than all else.
+        from nightgrid.solvers.lexicon.compile import digest_of
+
+        if digest_of(lake.read_bytes(path)) != lexicon:
+            raise DamagedFileError(f"{path} is damaged: its text has another id")
+
+
+def _lost_rows(lake: Lake) -> Iterator[Finding]:
     """Compare editions, puzzles and quarantine with what was received."""
     for game in GAMES:
         if not lake.exists(raw_folder(game)):
@@ -144,50 +190,30 @@ def lost_rows(lake: Lake) -> Iterator[Finding]:
         quarantine = lake.read_table(quarantine_path(game), QUARANTINE)
         dates = sorted(lost_dates(lake, RawArchive(lake, game, whole=True), editions, quarantine))
         if dates:
-            more = f" and {len(dates) - 1} more" if len(dates) > 1 else ""
-            yield Finding(
-                path=editions_path(game),
-                fault="lost",
-                what=f"{game} of {dates[0]}{more}: tables lack what its payload holds",
-                mend=Mend.RAW,
-                advice="the rows of these dates are made again from the raw payloads",
-            )
+            what = f"tables lack what {game} payloads hold: {_first_of(dates)}"
+            yield Finding(path=editions_path(game), fault="lost", what=what, mend=Mend.RAW)
 
 
-def lost_words(lake: Lake) -> Iterator[Finding]:
+def _lost_words(lake: Lake) -> Iterator[Finding]:
     """Compare the dictionaries that published boards name with those that are there."""
     for game in games_with_words():
         lost = lost_dictionaries(lake, game)
         if len(lost):
             mend = Mend.DICTIONARIES if readable_dictionaries(lake, game, lost) else Mend.PERSON
-            yield Finding(
-                path=puzzles_folder(game),
-                fault="lost",
-                what=f"dictionaries of {game} boards are gone: {len(lost):,}",
-                mend=mend,
-                advice=mend.value,
-            )
+            what = f"dictionaries of {game} boards are gone: {len(lost):,}"
+            yield Finding(path=puzzles_folder(game), fault="lost", what=what, mend=mend)
 
 
-def lost_bodies(lake: Lake, paths: Collection[str]) -> Iterator[Finding]:
+def _lost_bodies(lake: Lake, paths: Collection[str]) -> Iterator[Finding]:
     """Compare the payloads that were seen with the files that are there; one finding a game."""
-    there = set(paths)
     for game in GAMES:
-        missing = RawArchive(lake, game).body_paths() - there
-        if missing:
-            # Some may have been received since the files were listed.
-            missing -= set(lake.list(raw_folder(game)))
-        # A link to a disk that is away, in the place of a folder, tells nothing of its files.
-        gone = sorted(path for path in missing if path.rsplit("/", 1)[0] not in there)
+        gone = sorted(RawArchive(lake, game).body_paths().difference(paths))
         if gone:
-            more = f" and {len(gone) - 1:,} more" if len(gone) > 1 else ""
-            yield Finding(
-                path=gone[0],
-                fault="lost",
-                what=f"payloads of {game} that were received are gone: {gone[0]}{more}",
-                mend=Mend.PERSON,
-                advice=Mend.PERSON.value,
-            )
+            # Some may have been received since the files were listed.
+            gone = sorted(set(gone).difference(lake.list(raw_folder(game))))
+        if gone:
+            what = f"payloads of {game} that were received are gone: {_first_of(gone)}"
+            yield Finding(path=gone[0], fault="lost", what=what, mend=Mend.PERSON)
 
 
 def lost_results(lake: Lake, paths: list[str]) -> Iterator[Finding]:
@@ -196,10 +222,9 @@ def lost_results(lake: Lake, paths: list[str]) -> Iterator[Finding]:
     for run_id, wanted in ended_runs(lake, paths).items():
         rows = there.get(run_id, 0)
         if rows < wanted:
-            yield Finding(
-                path=folder(run_id),
-                fault="lost",
-                what=f"results hold {rows:,} of the {wanted:,} rows of run {run_id}",
-                mend=Mend.RESULTS,
-                advice="they are made again from the chunk results of the run",
-            )
+            what = f"results hold {rows:,} of the {wanted:,} rows of run {run_id}"
+            yield Finding(path=folder(run_id), fault="lost", what=what, mend=Mend.RESULTS)
+
+
+def _first_of(names: list[Any]) -> str:
+    return f"{names[0]}{f' and {len(names) - 1:,} more' if len(names) > 1 else ''}"

@@ -1,230 +1,377 @@
-"""Retention: drop old files from which nothing else in the lake is made.
+"""Retention: an age for each kind of file, which lists what is older, and then deletes it.
 
-What may go, each by its age in days:
-
-- `revisions`: boards that a date showed before its current ones, with their payloads and their
-  rows of the quarantine. The current edition, and all payloads since it began, stay.
-- `results`: rows that lose against another of their job, that a new version of the solver repeats,
-  or whose board no night has brought, with their corpora (`retention.results`).
-- `solutions`: answers to `all` whose solutions lie in files of their own and whose count a row of
-  `count` has, too (`retention.solutions`).
-- `rankings`: those of rankers that the present one has superseded (`retention.rankings`).
-- `contradicted`: answers of earlier versions of the solver that the present one contradicts.
-- `runs`: folders of runs that have ended, as nights do it; their results stay.
+- `results`: result rows, with their solutions, that nothing asks for any more: of boards that no
+  night has brought, of earlier versions of the solver where the present one has answered as well,
+  and of jobs that have a better row. With them go puzzles of questions and dictionaries that no
+  board is left of.
+- `corpora`: corpora that no run reads; the same count makes them again.
+- `runs`: folders of runs that have ended; their results stay.
 - `damaged`: what a repair has moved away.
 
-No other present answers about boards that nights have brought are dropped, nor current editions,
-boards, their dictionaries and word lists: what nights ask, and every count by date, rests on them.
+The present answers about boards of nights stay, and all that nights have received.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from nightgrid.archive.games import ranking_game, reader
-from nightgrid.archive.ingest.editions import editions_path, quarantine_path
-from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.ingest.raw import RawArchive
-from nightgrid.archive.ingest.sightings import Sighting, raw_folder
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.corpus.plans import CORPORA
+from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
-from nightgrid.archive.payloads.published import Published
-from nightgrid.flows.maintenance.dry_run import lake_to_try
+from nightgrid.archive.lake.tables import BUDGET_COLUMNS, EDITIONS, RESULTS
+from nightgrid.archive.merging.files import MergedFolder, listings
+from nightgrid.archive.merging.without import drop_rows, keys_in
+from nightgrid.archive.results.contradictions import recount_contradicted
+from nightgrid.archive.results.files import ASKED_FILES, RESULT_FILES, SOLUTION_FILES
+from nightgrid.archive.results.results import once_a_job
+from nightgrid.archive.results.solution_files import files_folder
+from nightgrid.archive.results.statuses import FINAL, is_among
+from nightgrid.archive.words.dictionaries import KEY as DICTIONARY
+from nightgrid.archive.words.dictionaries import SINGLES, single_path
 from nightgrid.flows.maintenance.repair import LEASE
-from nightgrid.flows.maintenance.retention.ages import unix_ns
-from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
-from nightgrid.flows.maintenance.retention.rankings import prune_rankings
-from nightgrid.flows.maintenance.retention.results import prune_of_no_game, prune_results
-from nightgrid.flows.maintenance.retention.solutions import prune_solutions
-from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import GAMES
+from nightgrid.solvers.registry import GAMES, game_plug
+from nightgrid.solvers.registry import game as game_named
 from nightgrid.workers.lease import check_held, holding
-from nightgrid.workers.upkeep import old_runs, prune_runs
+from nightgrid.workers.runs.run_files import folder as run_folder
+from nightgrid.workers.upkeep import ends_of_runs, old_runs, prune_runs
+
+UNSETTLED = dt.timedelta(days=2)
+"""Boards and words whose files are younger may be of a job that is not planned yet: they stay."""
+_JOB = ("job_id", "run_id")
+_QUESTION = ("puzzle_id", "ask", "rules", "lexicon_id")
+_COLUMNS = (*_JOB, *_QUESTION, "status", "game", "solver_version", *BUDGET_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Old:
+    """Something that is older than it is to be kept."""
+
+    table: str
+    count: int
+    noun: str
+    """What is counted: `ended runs`."""
+    paths: list[str] = field(default_factory=list)
+    """Files and folders that go as a whole."""
+    freed_bytes: int = 0
+    """Bytes of these; rows that go out of larger files are not counted."""
+    delete: Callable[[], object]
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it for programs."""
+        names = ("table", "count", "noun", "paths", "freed_bytes")
+        return {name: getattr(self, name) for name in names}
 
 
 def prune_lake(
     lake: Lake,
-    keep_days: Mapping[Kept, float],
-    games: Collection[str] = (),
+    keep_days: Mapping[str, float],
     *,
     dry_run: bool = False,
     now: dt.datetime | None = None,
-) -> Iterator[Pruned]:
-    """Drop what is older than it is to be kept; yield what was dropped, by table and game.
+) -> Iterator[Old]:
+    """List what is older than it is to be kept, and delete it unless it is a dry run.
 
-    A kind of which nothing is dropped gets one row of zeros. `games` are those of which something
-    is dropped; empty: all. With `dry_run` the same is done on files that no other process sees, and
-    nothing is changed.
-    Killed anywhere, the same call ends it. Raises PermanentError for revisions of a game without
-    payloads and for damaged files of one game, TransientError while a night is at work on the lake.
+    `keep_days` has names of TABLES. Killed anywhere, the same call goes on. Raises TransientError
+    while a night is at work on the lake.
     """
     now = now or dt.datetime.now(dt.UTC)
-    there = [game for game in sorted(GAMES) if lake.exists(raw_folder(game))]
-    missing = sorted(set(games) - set(there))
-    if games and Kept.DAMAGED in keep_days:
-        raise PermanentError("damaged files are of no game; expected --keep damaged without --game")
-    if missing and Kept.REVISIONS in keep_days:
-        raise PermanentError(
-            f"the lake {lake.url} has no payloads of {', '.join(missing)}; expected some under raw/"
+    refusal = f"a night or a repair is at work on the lake {lake.url}"
+    with nullcontext() if dry_run else holding(lake, LEASE, refusal):
+        for table, days in keep_days.items():
+            for old in TABLES[table](lake, now - dt.timedelta(days=days)):
+                if not dry_run:
+                    check_held(lake, LEASE)
+                    old.delete()
+                yield old
+
+
+def _old_runs(lake: Lake, before: dt.datetime) -> Iterator[Old]:
+    runs = old_runs(lake, before)
+    if runs:
+        yield Old(
+            table="runs",
+            count=len(runs),
+            noun="ended runs",
+            paths=(paths := [run_folder(run) for run in runs]),
+            freed_bytes=_bytes_in(lake, paths),
+            delete=partial(prune_runs, lake, runs),
         )
 
-    with _opened(lake, dry_run=dry_run) as (at, check):
-        told = set[Kept]()
-        for done in _prune(at, keep_days, games, there, now, check):
-            told.add(done.what)
-            yield done
-        yield from (Pruned.nothing(what) for what in keep_days if what not in told)
+
+def _old_damaged(lake: Lake, before: dt.datetime) -> Iterator[Old]:
+    old = _older(lake, "damaged", before)
+    if old:
+        yield _of_files(lake, "damaged", "files that a repair moved away", old)
 
 
-@contextmanager
-def _opened(lake: Lake, *, dry_run: bool) -> Iterator[tuple[Lake, Callable[[], None]]]:
-    """Open what is changed, and what is called before a change that cannot be taken back."""
-    if dry_run:
-        with lake_to_try(lake) as at:
-            yield at, lambda: None
-        return
-    with holding(lake, LEASE, f"a night or a repair is at work on the lake {lake.url}"):
-        yield lake, lambda: check_held(lake, LEASE)
+def _old_corpora(lake: Lake, before: dt.datetime) -> Iterator[Old]:
+    """Find corpora; none while a run goes on: it may read one."""
+    limit_ns = _unix_ns(before)
+    old = [
+        path
+        for path in lake.folders(CORPORA)
+        if all(written < limit_ns for _, written in lake.stamps(path, deep=True).values())
+    ]
+    if old and None not in ends_of_runs(lake).values():
+        yield Old(
+            table="corpora",
+            count=len(old),
+            noun="corpora",
+            paths=old,
+            freed_bytes=_bytes_in(lake, old),
+            delete=partial(_delete_corpora, lake, old),
+        )
 
 
-def _prune(
-    lake: Lake,
-    keep_days: Mapping[Kept, float],
-    games: Collection[str],
-    there: Collection[str],
-    now: dt.datetime,
-    check: Callable[[], None],
-) -> Iterator[Pruned]:
-    """Drop each kind that is named; `there` are the games with payloads."""
-    before = {what: now - dt.timedelta(days=days) for what, days in keep_days.items()}
-    if Kept.REVISIONS in before:
-        for game in (game for game in there if not games or game in games):
-            yield _prune_revisions(lake, game, before[Kept.REVISIONS].date(), check)
-    for what in (Kept.RESULTS, Kept.CONTRADICTED):
-        for game in sorted(games or GAMES) if what in before else ():
-            done = prune_results(lake, what, game, before[what], now, check)
-            if games or done.count or done.freed_bytes:
-                yield done
-    if Kept.RESULTS in before and not games:
-        # Once the rows of all games are gone: a division without a row, and words, are of no game.
-        done = prune_of_no_game(lake, before[Kept.RESULTS], now, check)
-        if done.freed_bytes:
-            yield done
-    for game in sorted(games or GAMES) if Kept.SOLUTIONS in before else ():
-        done = prune_solutions(lake, game, before[Kept.SOLUTIONS], now.date(), check)
-        if games or done.count or done.stays:
-            yield done
-    if Kept.RANKINGS in before:
-        for game in sorted(games or filter(None, [ranking_game()])):
-            yield prune_rankings(lake, game, before[Kept.RANKINGS], check)
-    if Kept.RUNS in before:
-        yield _prune_runs(lake, before[Kept.RUNS], games)
-    if Kept.DAMAGED in before:
-        yield _prune_damaged(lake, before[Kept.DAMAGED])
+def _delete_corpora(lake: Lake, folders: list[str]) -> None:
+    for path in folders:
+        # It counts as not complete first, and what it is goes last.
+        lake.delete(f"{path}/corpus.json")
+        lake.delete_folder(path, last=f"{path}/plan.json")
 
 
-def _prune_revisions(lake: Lake, game: str, before: dt.date, check: Callable[[], None]) -> Pruned:
-    """Drop the payloads of a game that current editions are not made of.
+def _old_results(lake: Lake, before: dt.datetime) -> Iterator[Old]:
+    """Find rows of results by game, and then what only such rows needed."""
+    ends = ends_of_runs(lake)
+    for game in sorted(GAMES):
+        rows = _result_rows(lake, game, ends, before)
+        going = _going(lake, game, rows)
+        if len(going):
+            runs = sorted(set(going.column("run_id").to_pylist()))
+            folders = [run_folder(run) for run in runs if run in ends]
+            folders += [path for path in map(files_folder, runs) if lake.exists(path)]
+            yield Old(
+                table="results",
+                count=len(going),
+                noun=f"rows of {game}",
+                paths=folders,
+                freed_bytes=_bytes_in(lake, folders),
+                delete=partial(_delete_rows, lake, game, rows, going),
+            )
+    settled = min(before, dt.datetime.now(dt.UTC) - UNSETTLED)
+    yield from _unneeded_puzzles(lake, settled, ends)
+    yield from _unneeded_dictionaries(lake, settled, ends)
 
-    The index forgets them first, then their files go, and the rows of their dates are made anew
-    last: until then the tables have more than the payloads tell, which the next call notices.
+
+TABLES: dict[str, Callable[[Lake, dt.datetime], Iterator[Old]]] = {
+    "results": _old_results,
+    "corpora": _old_corpora,
+    "runs": _old_runs,
+    "damaged": _old_damaged,
+}
+"""What finds what is older than a time, by the name after `--keep`."""
+
+
+def _result_rows(
+    lake: Lake, game: str, ends: Mapping[str, int | None], before: dt.datetime
+) -> pa.Table:
+    """Read the result rows of a game, with a column `old`.
+
+    A published board is as old as its last date. Any other row is as old as the end of its run, or
+    as its file where the run is gone: it may be older, and is never younger. Takes about 300 bytes
+    of memory a row.
     """
-    raw, reads = RawArchive(lake, game, whole=True), reader(game)
-    dropped = {
-        date: old for date in raw.dates() if date < before and (old := superseded(raw, reads, date))
+    limit_ns = _unix_ns(before)
+    editions = lake.read_table(editions_path(game), EDITIONS, ["puzzle_id", "date"])
+    dates = editions.group_by("puzzle_id").aggregate([("date", "max")])
+    there = _texts(ends)
+    ended = _texts(run for run, end in ends.items() if end is not None and end < limit_ns)
+    schema = pa.schema([RESULTS.field(name) for name in _COLUMNS])
+    found = [schema.append(pa.field("old", pa.bool_())).empty_table()]
+    stamps = lake.stamps(RESULT_FILES.path)
+    for path, rows in _scan(lake, RESULT_FILES, _COLUMNS):
+        mine = rows.filter(pc.equal(rows.column("game"), game)).cast(schema)
+        at = pc.index_in(mine.column("puzzle_id"), value_set=dates.column("puzzle_id"))
+        date = dates.column("date_max").take(at)
+        is_file_old = path in stamps and stamps[path][1] < limit_ns
+        old = pc.if_else(
+            pc.is_in(mine.column("run_id"), value_set=there),
+            pc.is_in(mine.column("run_id"), value_set=ended),
+            pa.scalar(is_file_old),
+        )
+        is_dated = pc.is_valid(date)
+        old = pc.if_else(is_dated, pc.less(date, pa.scalar(before.date(), pa.date32())), old)
+        found.append(mine.append_column("old", pc.fill_null(old, False)))
+    rows = pa.concat_tables(found)
+    # A row may stand in two files until these are merged.
+    keys = [name for name in rows.column_names if name != "old"]
+    return rows.group_by(keys).aggregate([("old", "any")]).rename_columns([*keys, "old"])
+
+
+def _going(lake: Lake, game: str, rows: pa.Table) -> pa.Table:
+    """Choose the rows that go; a job goes as a whole, or a row that is left would answer it."""
+    if not len(rows):
+        return rows
+    answers = once_a_job(rows)
+    final = answers.filter(is_among(answers.column("status"), FINAL))
+    is_answer = pc.is_in(keys_in(rows, RESULT_FILES.same), keys_in(answers, RESULT_FILES.same))
+    is_better = pc.is_in(rows.column("job_id"), value_set=final.column("job_id"))
+    lost = pc.and_(pc.invert(is_answer), is_better)
+    present = game_named(game).solver_version
+    now = final.filter(pc.equal(final.column("solver_version"), present))
+    repeated = pc.and_(
+        pc.not_equal(rows.column("solver_version"), present),
+        pc.is_in(keys_in(rows, _QUESTION), value_set=keys_in(now, _QUESTION)),
+    )
+    brought = pc.is_in(rows.column("puzzle_id"), value_set=_published(lake, game))
+    young = rows.filter(pc.invert(rows.column("old"))).column("job_id")
+    unasked = pc.and_(
+        pc.or_(repeated, pc.invert(brought)),
+        pc.invert(pc.is_in(rows.column("job_id"), value_set=young)),
+    )
+    return rows.filter(pc.and_(rows.column("old"), pc.or_(lost, unasked)))
+
+
+def _published(lake: Lake, game: str) -> pa.Array:
+    """Read the ids of the boards that nights have brought, those of earlier editions too."""
+    editions = lake.read_table(editions_path(game), EDITIONS, ["puzzle_id"])
+    found = [*editions.column("puzzle_id").chunks]
+    for path in lake.list(puzzles_folder(game)):
+        for table in lake.iter_row_groups(path, ["puzzle_id"]):
+            found += table.column("puzzle_id").chunks
+    return pc.unique(pa.concat_arrays([pa.array([], pa.string()), *found]))
+
+
+def _delete_rows(lake: Lake, game: str, rows: pa.Table, going: pa.Table) -> None:
+    """Delete rows after what rests on them: the folders of their runs would make them again."""
+    goes = keys_in(going, RESULT_FILES.same)
+    stays = rows.filter(pc.invert(pc.is_in(keys_in(rows, RESULT_FILES.same), value_set=goes)))
+    prune_runs(lake, sorted(set(going.column("run_id").to_pylist())))
+    # Another row of the same job and run may rest on the solutions.
+    shared = pc.is_in(keys_in(going, _JOB), value_set=keys_in(stays, _JOB))
+    alone = going.filter(pc.invert(shared))
+    drop_rows(lake, SOLUTION_FILES, _JOB, pc.unique(keys_in(alone, _JOB)))
+    for job_id, run_id in zip(*(alone.column(name).to_pylist() for name in _JOB), strict=True):
+        for path in lake.list(f"{files_folder(run_id)}/{job_id}"):
+            lake.delete(path, durable=False)
+    drop_rows(lake, RESULT_FILES, RESULT_FILES.same, pc.unique(goes))
+    recount_contradicted(lake, game, game_named(game).solver_version)
+    # The next night makes gold again.
+    lake.delete(f"checked/{game}-gold.json", durable=False)
+
+
+def _unneeded_puzzles(
+    lake: Lake, before: dt.datetime, ends: Mapping[str, int | None]
+) -> Iterator[Old]:
+    """Find puzzles that came with questions, and that no result and no open run refers to."""
+    old = set(_older(lake, ASKED_FILES.path, before))
+    if not old:
+        return
+    needed = [pa.array([], pa.string())]
+    for run in (run for run, end in ends.items() if end is None):
+        for table in _planned(lake, run, ["puzzle_id"]):
+            needed += table.column("puzzle_id").chunks
+    for _, table in _scan(lake, RESULT_FILES, ["puzzle_id"]):
+        needed += table.column("puzzle_id").chunks
+    known = pc.unique(pa.concat_arrays(needed))
+    found = [pa.array([], pa.string())]
+    for path, table in _scan(lake, ASKED_FILES, ["puzzle_id"]):
+        ids = table.column("puzzle_id")
+        if path in old:
+            found += ids.filter(pc.invert(pc.is_in(ids, value_set=known))).chunks
+    gone = pc.unique(pa.concat_arrays(found))
+    if len(gone):
+        yield Old(
+            table="results",
+            count=len(gone),
+            noun="puzzles of questions",
+            delete=partial(drop_rows, lake, ASKED_FILES, (ASKED_FILES.key,), gone, paths=old),
+        )
+
+
+def _unneeded_dictionaries(
+    lake: Lake, before: dt.datetime, ends: Mapping[str, int | None]
+) -> Iterator[Old]:
+    """Find words of single boards that no board has any more; several may share a dictionary."""
+    old = set(_older(lake, SINGLES, before))
+    if not old:
+        return
+    names = {
+        json.loads(text).get(DICTIONARY)
+        for _, table in _scan(lake, ASKED_FILES, ["puzzle"])
+        for text in table.column("puzzle").to_pylist()
     }
-    again = {*dropped, *_untold_dates(lake, raw)}
-    paths = [path for date, old in dropped.items() for path in _files_of(lake, raw, date, old)]
-    sizes = lake.sizes(raw_folder(game))
-    freed = sum(sizes.get(path, 0) for path in paths)
-    if again:
-        check()
-        raw.forget([sighting for old in dropped.values() for sighting in old])
+    places = [puzzles_folder(game) for game in GAMES if game_plug(game).own_words]
+    places += [f"{path}/puzzles" for path in lake.folders(CORPORA)]
+    for place in places:
+        for path in lake.list(place):
+            names.update(_column(lake, path, DICTIONARY))
+    for run in ends:
+        for table in _planned(lake, run, [DICTIONARY]):
+            names.update(table.column(DICTIONARY).to_pylist())
+    gone = sorted(old - {single_path(name) for name in names if name})
+    if gone:
+        yield _of_files(lake, "results", "dictionaries", gone)
+
+
+def _planned(lake: Lake, run_id: str, columns: list[str]) -> Iterator[pa.Table]:
+    """Read columns of the boards that a run has planned; a run may be gone meanwhile."""
+    for path in lake.list(f"{run_folder(run_id)}/manifest"):
+        try:
+            if path.endswith(".parquet") and set(columns) <= set(lake.schema(path).names):
+                yield from lake.iter_row_groups(path, columns)
+        except MissingFileError:
+            continue
+
+
+def _column(lake: Lake, path: str, name: str) -> Iterator[Any]:
+    if path.endswith(".parquet") and name in lake.schema(path).names:
+        for table in lake.iter_row_groups(path, [name]):
+            yield from table.column(name).to_pylist()
+
+
+def _scan(
+    lake: Lake, place: MergedFolder, columns: Sequence[str]
+) -> Iterator[tuple[str, pa.Table]]:
+    """Read columns of every file of a folder, perhaps some rows twice.
+
+    Raises DamagedFileError: what a file refers to that cannot be read is not known.
+    """
+    for paths in listings(lake, place):
+        for path in paths:
+            try:
+                for table in lake.scan_file(path, place.schema, columns):
+                    yield path, table
+            except MissingFileError:
+                continue  # Merged meanwhile: the folder is listed again.
+
+
+def _older(lake: Lake, place: str, before: dt.datetime) -> list[str]:
+    limit_ns = _unix_ns(before)
+    stamps = lake.stamps(place, deep=True)
+    return [path for path, (_, written_ns) in sorted(stamps.items()) if written_ns < limit_ns]
+
+
+def _of_files(lake: Lake, table: str, noun: str, paths: list[str]) -> Old:
+    sizes = [stamp[0] for path in paths if (stamp := lake.stamp(path)) is not None]
+
+    def delete() -> None:
         for path in paths:
             lake.delete(path, durable=False)
-        normalise(lake, game=game, again=again, check=check)
-    count = sum(map(len, dropped.values()))
-    return Pruned(what=Kept.REVISIONS, game=game, count=count, freed_bytes=freed)
 
-
-def superseded(raw: RawArchive, reads: Any, date: dt.date) -> list[Sighting]:
-    """Name the sightings of a date before those that its current editions are made of.
-
-    From the first sighting that shows the current board of any level, all stay: any of them may
-    say something about a board. For a date without a sound board the last sighting stays.
-    """
-    seen = raw.of(date)
-    begins: dict[str, tuple[str, int]] = {}
-    for number, sighting in enumerate(seen):
-        try:
-            items = [] if sighting.fault_rule else reads.read_payload(raw.body(sighting), date)
-        except PermanentError:
-            # Nothing is dropped beside a payload that came to harm.
-            return []
-        for item in items:
-            if isinstance(item, Published):
-                level, board = item.level or "", item.puzzle.puzzle_id
-                if begins.get(level, ("", 0))[0] != board:
-                    begins[level] = (board, number)
-    first = min((number for _, number in begins.values()), default=len(seen) - 1)
-    return list(seen[:first])
-
-
-def _files_of(
-    lake: Lake, raw: RawArchive, date: dt.date, dropped: Collection[Sighting]
-) -> list[str]:
-    """List the files of sightings of a date: what tells of them, then bodies nothing else needs."""
-    gone = {sighting.sequence for sighting in dropped}
-    kept = {s.sha256 for s in raw.of(date) if s.sequence not in gone}
-    told, bodies = [], []
-    for path in lake.list(f"{raw_folder(raw.game)}/date={date}"):
-        name = path.rsplit("/", 1)[-1]
-        if name.endswith(".body") and name.removesuffix(".body") not in kept:
-            bodies.append(path)
-        elif name.endswith(".json") and name != "absent.json":
-            try:
-                value = json.loads(lake.read_bytes(path))
-            except (MissingFileError, ValueError):
-                continue
-            if value.get("sequence") in gone:
-                told.append(path)
-    return told + bodies
-
-
-def _untold_dates(lake: Lake, raw: RawArchive) -> set[dt.date]:
-    """Name the dates with rows of payloads that are gone: a call that was killed left them."""
-    known = {(date, sighting.sha256) for date in raw.dates() for sighting in raw.of(date)}
-    tables = (
-        lake.read_table(editions_path(raw.game), EDITIONS, ["date", "raw_sha256"]),
-        lake.read_table(quarantine_path(raw.game), QUARANTINE, ["date", "raw_sha256"]),
+    return Old(
+        table=table, count=len(paths), noun=noun, paths=paths, freed_bytes=sum(sizes), delete=delete
     )
-    rows = {(row["date"], row["raw_sha256"]) for table in tables for row in table.to_pylist()}
-    return {date for date, _ in rows - known if raw.of(date)}
 
 
-def _prune_runs(lake: Lake, before: dt.datetime, games: Collection[str]) -> Pruned:
-    old = old_runs(lake, before, games)
-    sizes = {folder: sum(lake.sizes(folder).values()) for folder in old.folders}
-    deleted = prune_runs(lake, old)
-    freed = sum(sizes[folder] for folder in deleted.folders)
-    return Pruned(what=Kept.RUNS, game=_only(games), count=deleted.count, freed_bytes=freed)
+def _bytes_in(lake: Lake, folders: Iterable[str]) -> int:
+    return sum(sum(lake.sizes(path).values()) for path in folders)
 
 
-def _only(games: Collection[str]) -> str | None:
-    """Name the game where one was named."""
-    return next(iter(games)) if len(games) == 1 else None
+def _texts(values: Iterable[str]) -> pa.Array:
+    return pa.array(sorted(values), pa.string())
 
 
-def _prune_damaged(lake: Lake, before: dt.datetime) -> Pruned:
-    count = freed = 0
-    limit_ns = unix_ns(before)
-    for path, (size, changed_ns) in lake.stamps("damaged", deep=True).items():
-        if changed_ns < limit_ns:
-            count, freed = count + 1, freed + size
-            lake.delete(path, durable=False)
-    return Pruned(what=Kept.DAMAGED, game=None, count=count, freed_bytes=freed)
+def _unix_ns(time: dt.datetime) -> int:
+    return int(time.timestamp()) * 10**9

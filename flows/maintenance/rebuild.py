@@ -1,15 +1,14 @@
-"""Make the tables of a lake anew from the payloads as they were received.
+"""Make the tables of a lake again from the payloads as they were received.
 
-In place, boards, editions, quarantine and observations are made anew and all answers are kept: an
+In place, boards, editions, quarantine and observations are made again and all answers are kept: an
 answer belongs to a board, and the same board has the same id. Into another lake, the payloads are
-copied, and nothing else: what is asked of its boards is worked anew, by a solver that knows nothing
-of the answers before.
+copied, and nothing else: what is asked of its boards is worked again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from nightgrid.archive.ingest.normalise import normalise
@@ -24,7 +23,7 @@ from nightgrid.workers.lease import check_held, holding
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuilt:
-    """The tables of one game, made anew."""
+    """The tables of one game, made again."""
 
     game: str
     editions: int
@@ -34,12 +33,7 @@ class Rebuilt:
 
     def to_json(self) -> dict[str, Any]:
         """Write it for programs."""
-        return {
-            "game": self.game,
-            "editions": self.editions,
-            "quarantined": self.quarantined,
-            "copied": self.copied,
-        }
+        return asdict(self)
 
 
 def rebuild_lake(
@@ -49,10 +43,10 @@ def rebuild_lake(
     into: Lake | None = None,
     on_file: OnFile = lambda _done, _total: None,
 ) -> Iterator[Rebuilt]:
-    """Make the tables of games anew, of all games unless some are named; yield each game.
+    """Make the tables of games again, of all games unless some are named; yield each game.
 
     `into` is a lake without editions of these games. Killed anywhere, the same call ends it. Raises
-    PermanentError for a game without payloads, and for another lake that has tables already;
+    PermanentError for a game without payloads, and for another lake that has payloads of its own;
     TransientError while a night is at work on the lake that is written.
     """
     found = [game for game in sorted(GAMES) if lake.exists(raw_folder(game))]
@@ -76,17 +70,14 @@ def rebuild_lake(
 
 
 def _copy(lake: Lake, into: Lake, game: str, on_file: OnFile) -> int:
-    """Copy the payloads of a game, those that are there already left out.
-
-    Bodies go before what tells of them, and nothing tells of tables before all are there.
-    """
+    """Copy the payloads of a game that are not there yet, bodies before what tells of them."""
+    paths = lake.list(raw_folder(game))
     there = set(into.list(raw_folder(game)))
-    if there.difference(lake.list(raw_folder(game))):
+    if there.difference(paths):
         raise PermanentError(f"the lake {into.url} has {game} payloads of its own; expected none")
-    paths = [path for path in lake.list(raw_folder(game)) if path not in there]
-    paths.sort(key=lambda path: (path.endswith(".json"), path))
-    for number, path in enumerate(paths):
-        on_file(number, len(paths))
+    todo = sorted(set(paths) - there, key=lambda path: (path.endswith(".json"), path))
+    for number, path in enumerate(todo):
+        on_file(number, len(todo))
         into.create_bytes(path, lake.read_bytes(path))
-    on_file(len(paths), len(paths))
-    return len(paths)
+    on_file(len(todo), len(todo))
+    return len(todo)

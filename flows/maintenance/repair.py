@@ -1,13 +1,12 @@
-"""Mend what a check has found: move damaged files away, and make again what other files tell.
+"""Mend what a check has found: move damaged files away, and make again what other files have.
 
-Every step leaves the lake as a lake: a repair that is killed anywhere is ended by the next one.
+Every step leaves the lake readable: a repair that is killed anywhere is ended by the next one.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from nightgrid.archive.ingest.lost_words import (
@@ -20,21 +19,22 @@ from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.ingest.sightings import raw_folder
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.flows.maintenance.asked_again import commands_of, shown
-from nightgrid.flows.maintenance.check import Finding, OnFile, check_lake_files, lost_results
-from nightgrid.flows.maintenance.files import Mend, kind_of
+from nightgrid.flows.maintenance.check import (
+    Finding,
+    Mend,
+    OnFile,
+    check_lake_files,
+    kind_of,
+    lost_results,
+)
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import holding
-from nightgrid.workers.ondemand.record_files import SET_ASIDE
-from nightgrid.workers.ondemand.record_files import set_aside as set_record_aside
 from nightgrid.workers.runs.damaged_runs import set_run_aside
-from nightgrid.workers.runs.finishing.ended import ASKED_AGAIN, ended_runs, write_again
+from nightgrid.workers.runs.finishing.ended import ended_runs, write_again
 from nightgrid.workers.runs.run_files import folder
 
 LEASE = "night"
 """A repair writes what nights write: only one of both is at work."""
-_OF_JOBS = re.compile(r"^(results|solutions)/(merged|ondemand)-")
-"""Files that may hold answers to submitted jobs, of which there are no chunk results."""
 ROUNDS_MAX = 3
 """Checks of one repair: what was made again may show what else is lost."""
 
@@ -51,7 +51,7 @@ class Mended:
 
     def to_json(self) -> dict[str, Any]:
         """Write it for programs."""
-        return {"path": self.path, "mended": self.mended, "what": self.what}
+        return asdict(self)
 
 
 def repair_lake(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Iterator[Mended]:
@@ -61,62 +61,65 @@ def repair_lake(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Ite
     for a lake that a later version has written, LakeRefusesError for one with a file that this
     process may not read, TransientError while a night is at work on it.
     """
-    refusal = f"a night or a repair is at work on the lake {lake.url}"
-    with holding(lake, LEASE, refusal):
+    with holding(lake, LEASE, f"a night or a repair is at work on the lake {lake.url}"):
         told: set[str] = set()
         for _ in range(ROUNDS_MAX):
             findings = list(check_lake_files(lake, on_file))
-            newer = next((found for found in findings if found.fault == "newer"), None)
-            if newer is not None:
-                raise NewerSchemaError(newer.what)
-            hidden = next((found for found in findings if found.fault == "unreadable"), None)
-            if hidden is not None:
-                raise LakeRefusesError(f"{hidden.what}; a repair has to read every file")
-            left = [found for found in findings if found.path not in told]
-            for found in left:
+            _refuse(findings)
+            for found in findings:
+                if not found.can_mend and found.path not in told:
+                    what = f"{found.what}; {found.advice}"
+                    yield Mended(path=found.path, mended=False, what=what)
                 told.add(found.path)
-                if not found.can_mend:
-                    yield Mended(
-                        path=found.path, mended=False, what=f"{found.what}; {found.advice}"
-                    )
             todo = [found for found in findings if found.can_mend]
             if not todo:
                 return
             yield from _mend(lake, todo)
         for found in check_lake_files(lake, on_file):
-            if found.path not in told or found.can_mend:
+            if found.can_mend:
                 what = f"{found.what}; it still is, after {ROUNDS_MAX} rounds"
                 yield Mended(path=found.path, mended=False, what=what)
 
 
-def _mend(lake: Lake, findings: Iterable[Finding]) -> Iterator[Mended]:
-    again: set[str] = set()
-    rewritten: set[str] = set()
+def _refuse(findings: Iterable[Finding]) -> None:
     for found in findings:
-        known = kind_of(found.path)
-        match = None if known is None else known[1]
-        names = {} if match is None else match.groupdict()
+        if found.fault == "newer":
+            raise NewerSchemaError(found.what)
+        if found.fault == "unreadable":
+            raise LakeRefusesError(f"{found.what}; a repair has to read every file")
+
+
+def _mend(lake: Lake, findings: Collection[Finding]) -> Iterator[Mended]:
+    # Named before anything is moved: what a run wrote is known by its files.
+    runs = _runs_with_losses(lake, findings)
+    games: set[str] = set()
+    for found in findings:
+        _, names = kind_of(found.path) or (None, {})
         if found.mend is Mend.RAW:
-            again |= {names["game"]} if "game" in names else set(GAMES)
-        if found.mend is Mend.RESULTS:
-            rewritten.add(found.path)
-        if found.mend is Mend.DICTIONARIES:
-            yield from _read_words_again(lake)
-        if found.fault == "lost":
-            continue
-        # Before the file is moved, from which they are read.
-        commands = shown(commands_of(lake, found.path)) if found.mend is Mend.RESULTS else ""
-        moved = _moved(lake, found.path, found.mend, names)
-        more = ASKED_AGAIN if found.mend is Mend.RESULTS and _OF_JOBS.search(found.path) else ""
-        more = f"{more}; {commands}" if commands else more
-        yield Mended(path=found.path, mended=True, what=f"{found.what}; moved to {moved}{more}")
-    for game in sorted(again):
+            games |= {names["game"]} if "game" in names else set(GAMES)
+        if found.fault != "lost":
+            moved = _moved(lake, found, names)
+            yield Mended(path=found.path, mended=True, what=f"{found.what}; moved to {moved}")
+    if any(found.mend is Mend.DICTIONARIES for found in findings):
+        yield from _read_words_again(lake)
+    for game in sorted(games):
         if lake.exists(raw_folder(game)):
             report = normalise(lake, game=game, rebuild=True)
             what = f"made again from the raw payloads of {game}: {report.edition_count:,} editions"
             yield Mended(path=raw_folder(game), mended=True, what=what)
-    if rewritten:
-        yield from _write_results(lake, rewritten)
+    if any(found.mend is Mend.RESULTS for found in findings):
+        yield from _write_results(lake, runs)
+
+
+def _moved(lake: Lake, found: Finding, names: dict[str, str]) -> str:
+    """Move a damaged file away, and with it what says that it is whole; return the place."""
+    if found.mend is Mend.RUN:
+        return set_run_aside(lake, names["run"])
+    if found.mend is Mend.CORPUS:
+        base, part = f"corpora/{names['corpus']}", found.path.rpartition("/")[2]
+        lake.delete(f"{base}/corpus.json")
+        lake.delete(f"{base}/rows/{part}")
+    return set_aside(lake, found.path) if lake.exists(found.path) else f"damaged/{found.path}"
 
 
 def _read_words_again(lake: Lake) -> Iterator[Mended]:
@@ -125,36 +128,22 @@ def _read_words_again(lake: Lake) -> Iterator[Mended]:
         if len(lost):
             found = restore_dictionaries(lake, game, lost)
             more = "" if found == len(lost) else f"; the others: {Mend.PERSON.value}"
-            what = (
-                f"{found:,} of the {len(lost):,} dictionaries of {game} boards that were gone were "
-                f"read again from the raw payloads{more}"
-            )
-            yield Mended(path=puzzles_folder(game), mended=found == len(lost), what=what)
+            what = f"{found:,} of {len(lost):,} lost dictionaries read again from payloads{more}"
+            yield Mended(path=puzzles_folder(game), mended=not more, what=what)
 
 
-def _moved(lake: Lake, path: str, mend: Mend | None, names: dict[str, str]) -> str:
-    """Move a damaged file away, and with it what says that it is whole."""
-    if mend is Mend.RUN:
-        return set_run_aside(lake, names["run"])
-    if mend is Mend.CORPUS:
-        base = f"corpora/{names['id']}"
-        lake.delete(f"{base}/corpus.json")
-        if "part" in names:
-            lake.delete(f"{base}/rows/{names['part']}.parquet")
-    if mend is Mend.JOB:
-        # Where `status` and `doctor` look for it; None: the keeper was faster.
-        return set_record_aside(lake, path) or SET_ASIDE
-    return set_aside(lake, path) if lake.exists(path) else f"damaged/{path}"
+def _runs_with_losses(lake: Lake, findings: Iterable[Finding]) -> set[str]:
+    """Name the runs whose own files of results, solutions or listings are damaged."""
+    paths = [found.path for found in findings if found.mend is Mend.RESULTS]
+    names = {name for path in paths for name in path.removesuffix(".parquet").split("/")}
+    return names.intersection(ended_runs(lake, lake.list("runs")))
 
 
-def _write_results(lake: Lake, damaged: set[str]) -> Iterator[Mended]:
-    """Write the results again of runs that have lost some, and of those whose files were named."""
+def _write_results(lake: Lake, runs: set[str]) -> Iterator[Mended]:
+    """Write the results again of runs that have lost some, and of those that are named."""
     paths = lake.list("")
-    lost = {found.path for found in lost_results(lake, paths)} | damaged
-    stems = {name for path in damaged for name in path.removesuffix(".parquet").split("/")}
-    for run_id in ended_runs(lake, paths):
-        if folder(run_id) not in lost and run_id not in stems:
-            continue
+    lost = {found.path.rpartition("=")[2] for found in lost_results(lake, paths)}
+    for run_id in sorted(lost | runs):
         done = write_again(lake, run_id)
         if done is None:
             what = "chunk results are gone; the next night or the same count works what is missing"

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from nightgrid.archive.fingerprints import FINGERPRINTS_FOLDER, InputFingerprint
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but
 from nightgrid.archive.lake.json_files import read_hint, write_json
-from nightgrid.archive.results.dropped import dropped_path
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import bind_game
@@ -21,7 +18,6 @@ from nightgrid.solvers.question import Question, question_of
 from nightgrid.workers.runs.damaged_runs import NIGHTLY, ensure_plan
 from nightgrid.workers.runs.job_keys import finally_answered
 from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
-from nightgrid.workers.runs.plan.dropped_boards import dropped_boards
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry, statuses_of
 
@@ -78,8 +74,7 @@ def plan_ask(
     """Resume the run that an earlier night has begun, or plan the boards without an answer.
 
     While results and boards are the files that they were when each board had an answer that no
-    budget changes, neither is read: nothing is to be planned. An answer that retention has dropped
-    counts as one, but for a night that works everything again.
+    budget changes, neither is read: nothing is to be planned.
     """
     lake, question = night.lake, question_of(game, ask)
     begun = _begun_run(night, question)
@@ -90,7 +85,6 @@ def plan_ask(
         planned_fingerprint_path(game.name, ask),
         question.to_json(),
         folders=[RESULTS_FOLDER, puzzles_folder(game.name)],
-        files=[dropped_path(game.name)] if ask.kind == "all" else [],
     )
     again = statuses_of(retry)
     # What was invalid counted as answered then.
@@ -99,8 +93,6 @@ def plan_ask(
         return PlannedRun(question=question, known=saved["known"])
     # What has its answer is left out before anything is named, estimated or read as a whole.
     answered = finally_answered(lake, question, again)
-    if retry is not Retry.ALL:
-        answered = pa.concat_arrays([answered, dropped_boards(lake, question)])
     puzzles, known = read_puzzles_but(lake, game.name, answered)
     if not len(puzzles):
         # Damaged results are to be named every night.

@@ -1,10 +1,9 @@
-"""`nightgrid lake`: check, repair, upgrade and rebuild a lake, and drop what is old."""
+"""`nightgrid lake`: check, repair and rebuild a lake, and delete what is old."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,14 +11,12 @@ import typer
 
 from nightgrid.service.options.shared_options import Json, LakeOption, read_settings
 from nightgrid.service.terminal.console import Exit, emit, say, say_table
-from nightgrid.service.terminal.interrupts import sigterm_as_interrupt
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.flows.maintenance.check import Finding, OnFile
-    from nightgrid.flows.maintenance.retention.pruned import Kept, Pruned
 
 
 class Action(StrEnum):
@@ -27,7 +24,6 @@ class Action(StrEnum):
 
     CHECK = "check"
     REPAIR = "repair"
-    UPGRADE = "upgrade"
     REBUILD = "rebuild"
     PRUNE = "prune"
 
@@ -36,26 +32,24 @@ def maintain_lake(
     action: Annotated[
         Action,
         typer.Argument(
-            metavar="check|repair|upgrade|rebuild|prune",
+            metavar="check|repair|rebuild|prune",
             help="check reads every file and changes nothing; repair mends what can be mended; "
-            "upgrade writes tables of earlier versions anew; rebuild makes tables anew from the "
-            "payloads; prune drops what is old.",
+            "rebuild makes tables again from the payloads; prune deletes what is old.",
         ),
     ],
     lake: LakeOption = None,
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="WHAT=DAYS",
-            help="prune: drop revisions, results, contradicted, solutions, rankings, runs or "
-            "damaged after so many days; may be repeated.",
+            metavar="TABLE=DAYS",
+            help="prune: delete results, corpora, runs or damaged after so many days; may be "
+            "repeated.",
         ),
     ] = None,
     game: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="GAME",
-            help="rebuild, prune: only this game; may be repeated. Default: all games.",
+            metavar="GAME", help="rebuild: only this game; may be repeated. Default: all games."
         ),
     ] = None,
     into: Annotated[
@@ -66,25 +60,22 @@ def maintain_lake(
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="upgrade, prune: say what would be done, change none.")
+        bool, typer.Option("--dry-run", help="prune: list what would be deleted, and delete none.")
     ] = False,
     json: Json = False,
 ) -> int:
-    """Check, repair, upgrade or rebuild a lake, or drop what is old.
+    """Check, repair or rebuild a lake, or delete what is old.
 
-    check reads everything: checksums of pages and of rows, hashes of payloads and words, and
-    whether tables have what other files say that they should. repair moves damaged files to
-    damaged/ and makes again what other files tell: tables from the raw payloads, results from the
-    chunk results of their runs. upgrade writes tables of earlier schema versions in the present
-    one; earlier ones are read without it, too. rebuild makes boards, editions and quarantine anew
-    from the raw payloads and keeps all answers; with --into, another lake gets the payloads alone,
-    and what is asked there is worked anew. prune drops superseded revisions with their payloads,
-    results that nothing asks for any more, large listings whose count stays, rankings of superseded
-    rankers, ended runs, and what a repair moved away; never current editions or any other present
-    answers about their boards. Each may be killed anywhere and run again; all but check refuse
-    while a night is at work. None touches files that are none of the lake's. Exit code: 0 nothing
-    is wrong (or is any more), 5 something is, 1 the lake is of a later version or a night is at
-    work on it, 3 bad input.
+    check reads everything: checksums of pages, hashes of payloads and words, and whether tables
+    have what other files say that they should. repair moves damaged files to damaged/ and makes
+    again what other files tell: tables from the raw payloads, results from the chunk results of
+    their runs. rebuild makes boards, editions and quarantine again from the raw payloads and keeps
+    all answers; with --into, another lake gets the payloads alone, and what is asked there is
+    worked again. prune deletes result rows that nothing asks for any more, corpora, ended runs, and
+    what a repair moved away; never payloads, boards of nights or present answers about them. Each
+    may be killed anywhere and run again; all but check refuse while a night is at work. None
+    touches files that are none of the lake's. Exit code: 0 nothing is wrong (or is any more), 5
+    something is, 1 the lake is of a later version or a night is at work on it, 3 bad input.
     """
     from nightgrid.archive.lake.location import is_missing
     from nightgrid.archive.lake.storage import Lake
@@ -107,21 +98,16 @@ def maintain_lake(
             return _check(opened, on_file, json=json)
         if action is Action.REPAIR:
             return _repair(opened, on_file, json=json)
-        if action is Action.UPGRADE:
-            return _upgrade(opened, on_file, dry_run=dry_run, json=json)
         if action is Action.REBUILD:
             return _rebuild(opened, game or [], into, on_file, json=json)
-        # A dry run has files in the folder for temporary files.
-        with sigterm_as_interrupt():
-            return _prune(opened, kept, game or [], dry_run=dry_run, json=json)
+        return _prune(opened, kept, dry_run=dry_run, json=json)
 
 
 _OPTIONS = {
     Action.CHECK: set[str](),
     Action.REPAIR: set[str](),
-    Action.UPGRADE: {"dry_run"},
     Action.REBUILD: {"game", "into"},
-    Action.PRUNE: {"keep", "game", "dry_run"},
+    Action.PRUNE: {"keep", "dry_run"},
 }
 """Options that an action reads."""
 
@@ -139,32 +125,29 @@ def _check_options(action: Action, **given: object) -> None:
             raise PermanentError(f"unknown game {name!r:.40}; expected one of {', '.join(GAMES)}")
 
 
-def _read_keep(texts: Sequence[str]) -> dict[Kept, float]:
-    from nightgrid.flows.maintenance.retention.pruned import Kept
+def _read_keep(texts: Sequence[str]) -> dict[str, float]:
+    from nightgrid.flows.maintenance.prune import TABLES
 
+    *first, last = TABLES
+    names = f"{', '.join(first)} or {last}"
     if not texts:
         raise PermanentError(
-            f"lake prune is told nothing to drop; expected --keep WHAT=DAYS with {_either(Kept)}"
+            f"lake prune needs to know what to delete; expected --keep TABLE=DAYS with {names}"
         )
     found = {}
     for text in texts:
         name, _, days = text.partition("=")
-        if name not in set(Kept) or not days.isdecimal() or len(days) > 6:
+        if name not in TABLES or not days.isdecimal() or len(days) > 6:
             raise PermanentError(
-                f"--keep {text!r:.40} cannot be read; expected WHAT=DAYS, {_either(Kept)} and "
-                "whole days, like revisions=90"
+                f"--keep {text!r:.40} cannot be read; expected TABLE=DAYS, {names} and whole days, "
+                "like runs=90"
             )
-        found[Kept(name)] = float(days)
+        found[name] = float(days)
     return found
 
 
-def _either(names: type[StrEnum]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} or {last}"
-
-
 def _of_repair(findings: Sequence[Finding]) -> str:
-    if any(found.stops_repair for found in findings):
+    if any(found.mend is None for found in findings):
         return "refuses as long as a file is newer or unreadable"
     if not any(found.can_mend for found in findings):
         return "changes none of these files"
@@ -202,32 +185,6 @@ def _repair(lake: Lake, on_file: OnFile, *, json: bool) -> int:
     return Exit.OK if all(one.mended for one in told) else Exit.LOOK
 
 
-def _upgrade(lake: Lake, on_file: OnFile, *, dry_run: bool, json: bool) -> int:
-    from nightgrid.archive.lake.tables import SCHEMA_VERSION
-    from nightgrid.flows.maintenance.upgrade import upgrade_lake
-
-    told = list(upgrade_lake(lake, on_file, dry_run=dry_run))
-    left = [one for one in told if one.what]
-    if json:
-        for one in told:
-            emit(one.to_json())
-        return Exit.LOOK if left else Exit.OK
-    for one in left:
-        say(one.what)
-    files = [one for one in told if not one.what]
-    if files:
-        versions = ", ".join(map(str, sorted({one.version for one in files})))
-        rows = sum(one.rows for one in files)
-        would = "would be written" if dry_run else "are written"
-        say(
-            f"{plural(len(files), 'table file')} of schema version {versions}, {rows:,} rows, "
-            f"{would} in version {SCHEMA_VERSION}."
-        )
-    elif not left:
-        say(f"Every table of {lake.url} is of schema version {SCHEMA_VERSION}.")
-    return Exit.LOOK if left else Exit.OK
-
-
 def _rebuild(
     lake: Lake, games: Sequence[str], into: str | None, on_file: OnFile, *, json: bool
 ) -> int:
@@ -248,49 +205,27 @@ def _rebuild(
         copied = f"{done.copied:,} files of payloads copied, " if done.copied else ""
         say(
             f"{done.game}: {copied}{done.editions:,} editions and {done.quarantined:,} rows of "
-            "quarantine made anew from the payloads"
+            "quarantine made again from the payloads"
         )
     return Exit.OK
 
 
-def _prune(
-    lake: Lake, kept: dict[Kept, float], games: Sequence[str], *, dry_run: bool, json: bool
-) -> int:
+def _prune(lake: Lake, kept: dict[str, float], *, dry_run: bool, json: bool) -> int:
     from nightgrid.flows.maintenance.prune import prune_lake
-    from nightgrid.flows.maintenance.retention.pruned import Pruned
 
-    nouns = {"revisions": "payload", "results": "row", "contradicted": "row"}
-    nouns |= {"solutions": "answer", "rankings": "ranking", "runs": "run", "damaged": "file"}
-    for done in prune_lake(lake, kept, games, dry_run=dry_run):
+    told = set()
+    for old in prune_lake(lake, kept, dry_run=dry_run):
+        told.add(old.table)
         if json:
-            emit(done.to_json())
+            emit(old.to_json())
             continue
-        if done == Pruned.nothing(done.what):
-            say(f"{done.what}: nothing to drop")
-            continue
-        of = f" of {done.game}" if done.game else ""
-        would = "would be dropped" if dry_run else "dropped"
-        noun = plural(done.count, nouns[done.what.value])
-        stays = ""
-        if done.stays:
-            stay = "stays" if done.stays == 1 else "stay"
-            stays = f"; {plural(done.stays, 'old one')} {stay}, whose count no other answer has"
-        say(f"{done.what}{of}: {noun} {would}, {done.freed_bytes:,} bytes{stays}{_with(done)}")
+        if dry_run:
+            for path in old.paths:
+                say(path)
+        would = "would be deleted" if dry_run else "deleted"
+        freed = f", {old.freed_bytes:,} bytes" if old.freed_bytes else ""
+        say(f"{old.table}: {old.count:,} {old.noun} {would}{freed}")
+    for table in kept:
+        if table not in told and not json:
+            say(f"{table}: nothing is that old")
     return Exit.OK
-
-
-def _with(done: Pruned) -> str:
-    """Say what went with results; "" for nothing."""
-    if done.with_them is None:
-        return ""
-    nouns = {
-        "corpora": ("corpus", "corpora"),
-        "puzzles": ("puzzle of questions", "puzzles of questions"),
-        "divisions": ("file of divisions", "files of divisions"),
-        "dictionaries": ("dictionary", "dictionaries"),
-    }
-    counts = asdict(done.with_them)
-    told = [
-        f"{counts[name]:,} {many[counts[name] > 1]}" for name, many in nouns.items() if counts[name]
-    ]
-    return f"; with them {', '.join(told)}" if told else ""

@@ -132,13 +132,6 @@ KINDS: tuple[Kind, ...] = (
         ("get_solutions", "get_picture"),
     ),
     Kind(
-        "dropped",
-        410,
-        "The solutions were dropped",
-        "retention has dropped the solutions of the job; ask again to have them",
-        ("get_solve", "get_events", "get_picture", "get_solutions", "delete_solve"),
-    ),
-    Kind(
         "too-large",
         413,
         "The body is too large",

@@ -18,7 +18,6 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
-from nightgrid.archive.results.dropped import DroppedError
 from nightgrid.service.http.field_faults import fault_of
 from nightgrid.service.http.monitoring.route_names import METHODS
 from nightgrid.service.web.files import files
@@ -113,8 +112,6 @@ def problem_of(error: NightgridError, pointer: str = "") -> Problem:
             "A file of the lake cannot be read",
             "a file of the lake is damaged, or may not be read; the log of the service names it",
         )
-    if isinstance(error, DroppedError):
-        return Problem(410, "dropped", "The solutions were dropped", str(error))
     if isinstance(error, PermanentError):
         errors = [FieldError(pointer=pointer, detail=str(error))] if pointer else []
         return Problem(422, "bad-value", "A value is wrong", str(error), errors=errors)

@@ -11,19 +11,14 @@ from obstore.store import MemoryStore
 
 from benchmarks.chaos.lakes.stepping import KilledError
 from nightgrid.archive.ingest.puzzles import puzzles_table
-from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.record import Record
-from nightgrid.workers.ondemand.record_files import delete_record, write_record
-from nightgrid.workers.runs.manifest import has_run, open_run, read_done
+from nightgrid.workers.runs.manifest import has_run, read_done
 from nightgrid.workers.runs.status import cancel_run, discarded_at, read_run_status, resume_run
-from nightgrid.workers.settings import Settings
-from nightgrid.workers.upkeep import KEPT_PATH, old_runs, prune_runs, tidy
+from nightgrid.workers.upkeep import old_runs, prune_runs, tidy
 from tests.workers.conftest import plan, quick_settings
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
@@ -52,23 +47,10 @@ def work(lake, settings, first=0):
 
 
 def pruned(lake, now=None):
-    """Delete runs that are older than 30 days; tell how many."""
+    """Delete runs that are older than 30 days; return how many."""
     old = old_runs(lake, (now or dt.datetime.now(dt.UTC)) - dt.timedelta(days=30))
     prune_runs(lake, old)
-    assert not any(lake.list(folder) for folder in old.folders)
-    return old.count
-
-
-def test_one_look_tells_what_goes(lake, tmp_path, monkeypatch):
-    """Given runs that were looked for, When they are deleted, Then no other look is needed."""
-    run_id, given_up = work(lake, quick_settings(tmp_path)), give_up(lake)
-    old = old_runs(lake, LATER)
-    assert (old.ended, old.discarded, old.count) == ((run_id,), (given_up,), 2)
-    runs = tuple(f"runs/run={each}" for each in (run_id, given_up))
-    assert old.folders == (*runs, files_folder(given_up))
-    monkeypatch.setattr("nightgrid.workers.upkeep._runs_there", None)
-    prune_runs(lake, old)
-    assert lake.folders("runs") == []
+    return len(old)
 
 
 def test_a_run_that_ended_long_ago_is_deleted_and_its_answers_stay(lake, tmp_path):
@@ -81,21 +63,11 @@ def test_a_run_that_ended_long_ago_is_deleted_and_its_answers_stay(lake, tmp_pat
     assert pruned(lake, LATER) == 1
     assert not [path for path in lake.list("runs") if old in path]
     assert lake.folders("runs") == [f"runs/run={begun}"]
-    assert read_json(lake, KEPT_PATH) == {}
     assert read_results(lake).equals(before)
     assert not read_run_status(lake, begun).finished
     # What is answered stays answered.
     assert read_done(lake, plan(lake, boards(0, 2))) is None
     assert read_run_status(lake, plan(lake, boards(0, 2))).jobs == 0
-
-
-def test_the_ends_of_runs_are_read_once(lake, tmp_path, monkeypatch):
-    settings = quick_settings(tmp_path)
-    run_id = work(lake, settings)
-    pruned(lake)
-    assert list(read_json(lake, KEPT_PATH)) == [run_id]
-    monkeypatch.setattr("nightgrid.workers.upkeep.read_done", None)
-    assert pruned(lake) == 0
 
 
 def killed_at_each_file(tmp_path, monkeypatch, make):
@@ -159,36 +131,12 @@ def test_a_run_that_was_given_up_long_ago_is_deleted_with_what_it_listed(lake, t
     assert plan(lake, boards(30, 2)) == run_id
 
 
-def want(lake, run_id):
-    """Keep that a job is wanted whose run this is; return the job's id."""
-    record = Record(
-        job_id="ab" * 16,
-        question=open_run(lake, run_id).question,
-        puzzle={},
-        budget=JobBudget.of(Settings()),
-        submitted_at=1.0,
-        run_id=run_id,
-    )
-    write_record(lake, record)
-    return record.job_id
-
-
-def test_a_run_that_was_given_up_and_is_wanted_again_stays(lake):
-    run_id = give_up(lake)
-    job_id = want(lake, run_id)
-    assert pruned(lake, LATER) == 0
-    delete_record(lake, job_id)
-    assert pruned(lake, LATER) == 1
-
-
-@pytest.mark.parametrize("take_up", [want, resume_run], ids=["wanted", "resumed"])
-def test_a_run_that_is_taken_up_again_after_the_look_stays(lake, take_up):
-    """Given an old run that was given up, When a job takes it up after the look, Then it stays."""
+def test_a_run_that_is_resumed_after_the_look_stays(lake):
     run_id = give_up(lake)
     old = old_runs(lake, LATER)
-    assert old.discarded == (run_id,)
-    take_up(lake, run_id)
-    assert prune_runs(lake, old).count == 0
+    assert old == [run_id]
+    resume_run(lake, run_id)
+    prune_runs(lake, old)
     assert has_run(lake, run_id)
     assert lake.list(files_folder(run_id))
 

@@ -11,7 +11,6 @@ from nightgrid.archive.lookup.reference import (
     looks_like_reference,
     read_reference,
 )
-from nightgrid.archive.results.dropped import check_dropped_job
 from nightgrid.archive.results.results import find_results_of_puzzles
 from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
@@ -27,8 +26,8 @@ def jobs_named(lake: Lake, text: str) -> dict[str, str]:
     open: whatever was asked, under whatever rules, by a night, a count or on demand. A text of
     ID_HEX_DIGITS digits is a job id where there is such a job, else a puzzle id.
 
-    Raises PermanentError, in one sentence, for a text that is neither, for puzzles about which
-    nothing was asked, and for a job whose answer retention has dropped.
+    Raises PermanentError, in one sentence, for a text that is neither, and for puzzles about which
+    nothing was asked.
     """
     if not looks_like_reference(text):
         raise PermanentError(
@@ -38,8 +37,6 @@ def jobs_named(lake: Lake, text: str) -> dict[str, str]:
     is_id = is_job_id(text)
     if is_id and status(lake, text).state != "unknown":
         return {text: text}
-    if is_id:
-        check_dropped_job(lake, text)
     reference = read_reference(text)
     try:
         boards = find_boards(lake, reference)

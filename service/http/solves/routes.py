@@ -15,7 +15,6 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 from structlog.contextvars import bind_contextvars
 
-from nightgrid.archive.results.dropped import check_dropped_job
 from nightgrid.service.asking import COMMAND_LINE
 from nightgrid.service.asking import submit as submit_asked
 from nightgrid.service.http.guard.access import Client
@@ -228,10 +227,8 @@ async def get_solve(job_id: str, service: Here) -> Response:
 
 
 def found_solve(service: Service, job_id: str) -> dict[str, Any]:
-    """Look a job up. Raises Problem for one that there is not, DroppedError for one that was."""
+    """Look a job up. Raises Problem for one that there is not."""
     solve = service.look(job_id) if is_job_id(job_id) else None
-    if solve is None and is_job_id(job_id):
-        check_dropped_job(service.lake, job_id)
     if solve is None:
         detail = f"no job {job_id!r:.60} was submitted, or its end was forgotten"
         raise Problem(404, "no-such-solve", "There is no such solve", detail)

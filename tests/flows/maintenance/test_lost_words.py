@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from nightgrid.archive.ingest.fetch import fetch
@@ -15,15 +14,11 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.words.dictionaries import (
-    ARCHIVE,
     ARCHIVE_PATH,
-    EARLIER_PATH,
     LakeDictionaries,
-    add_dictionaries,
     archive_ids,
 )
-from nightgrid.flows.maintenance.check import check_lake_files, lost_bodies
-from nightgrid.flows.maintenance.files import Mend
+from nightgrid.flows.maintenance.check import Mend, check_lake_files
 from nightgrid.flows.maintenance.repair import repair_lake
 from tests.flows.conftest import SAMPLE
 
@@ -75,7 +70,7 @@ def test_words_whose_payload_is_gone_are_left_to_a_person_and_nothing_else_is_lo
     lake.delete(bodies[0])
     words, body = sorted(repair_lake(lake), key=lambda one: one.path)
     assert (words.mended, body.mended, body.path) == (False, False, bodies[0])
-    assert words.what.startswith("4 of the 5 dictionaries of letterboxed boards that were gone")
+    assert words.what.startswith("4 of 5 lost dictionaries read again")
     assert "restore it from a backup" in words.what
     assert tables(lake) == before
     found, _ = check_lake_files(lake)
@@ -96,7 +91,7 @@ def test_payloads_that_are_gone_are_named_and_left_to_a_person(lake: Lake) -> No
     (done,) = repair_lake(lake)
     assert (done.path, done.mended) == (first, False)
     assert done.what.endswith(
-        f"{first} and 1 more; restore it from a backup; nothing else in the lake tells what it held"
+        f"{first} and 1 more; restore it from a backup; nothing else in the lake has what it held"
     )
     lake.write_bytes(first, body)
     (found,) = check_lake_files(lake)
@@ -118,19 +113,6 @@ def test_payloads_that_are_back_bring_their_editions_back(lake: Lake) -> None:
     assert list(check_lake_files(lake)) == []
     editions = "editions/letterboxed.parquet"
     assert lake.read_table(editions, EDITIONS).num_rows == DAYS
-
-
-def test_a_payload_that_came_after_the_files_were_listed_is_there(lake: Lake) -> None:
-    paths = [name for name in lake.list("") if not name.endswith(".body")]
-    assert list(lost_bodies(lake, paths)) == []
-
-
-def test_a_folder_of_payloads_on_a_disk_that_is_away_counts_as_there(lake: Lake) -> None:
-    body = next(name for name in lake.list("raw") if name.endswith(".body"))
-    folder = Path(lake.url) / body.rsplit("/", 1)[0]
-    shutil.rmtree(folder)
-    folder.symlink_to("/nowhere/at/all")
-    assert [found.fault for found in check_lake_files(lake)] == ["foreign"]
 
 
 def test_a_mark_of_an_impossible_date_is_none(lake: Lake) -> None:
@@ -157,28 +139,6 @@ def test_one_dictionary_that_is_gone_is_counted(lake: Lake) -> None:
     assert found.what.endswith(": 1")
     list(repair_lake(lake))
     assert LakeDictionaries(lake)(first)
-
-
-def test_words_that_are_taken_over_while_they_are_read_are_there(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given the file of an earlier version, When a night takes it over, Then no id is missed."""
-    ids = sorted(archive_ids(lake).to_pylist())
-    words = {name: LakeDictionaries(lake)(name) for name in ids}
-    rows = pa.concat_tables(lake.scan(ARCHIVE_PATH, ARCHIVE.schema, ARCHIVE.schema.names))
-    shutil.rmtree(Path(lake.url) / ARCHIVE_PATH)
-    lake.write_table(EARLIER_PATH, rows)
-    first, second = words.popitem(), words.popitem()
-    listing, told = Lake.names, []
-
-    def merging(self: Lake, folder: str) -> list[str]:
-        if folder == ARCHIVE_PATH and len(told) < 2:
-            told.append(folder)
-            add_dictionaries(Lake.open(lake.url), dict([(first, second)[len(told) - 1]]))
-        return listing(self, folder)
-
-    monkeypatch.setattr(Lake, "names", merging)
-    assert sorted(set(archive_ids(lake).to_pylist())) == ids
 
 
 def test_a_lake_without_boards_misses_no_words(tmp_path: Path) -> None:

@@ -1,190 +1,225 @@
-"""Retention drops superseded boards and their payloads, and nothing that an answer rests on."""
+"""Retention lists what is older than its age and deletes that, and nothing that is asked for."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
-from benchmarks.chaos.lakes.nights import FIRST, night_of, write_days
-from benchmarks.nights.month_night import Killed, dying_at, raise_killed
-from nightgrid.archive.ingest.editions import current_editions, editions_path
-from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.lake.json_files import write_json
+from benchmarks.chaos.lakes.nights import night_of, write_days
+from benchmarks.chaos.lakes.stepping import KilledError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
+from nightgrid.archive.lake.tables import ASKED, DICTIONARIES
 from nightgrid.archive.results.results import read_results
+from nightgrid.archive.views.catalogue import view_named
+from nightgrid.archive.words.dictionaries import KEY, single_path
+from nightgrid.flows.count.count import work_count
+from nightgrid.flows.count.report import CountReport
+from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.maintenance.check import check_lake_files
-from nightgrid.flows.maintenance.prune import prune_lake
-from nightgrid.flows.maintenance.retention.pruned import Kept
+from nightgrid.flows.maintenance.prune import TABLES, Old, prune_lake
+from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.flows.night.night import work_night
-from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.runs.status import resume_run
+from nightgrid.flows.night.report import GameReport
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.pips.game import PipsGame
+from nightgrid.workers.lease import holding
 
-NOW = dt.datetime(2026, 6, 1, tzinfo=dt.UTC)
-ALL = {Kept.REVISIONS: 30.0}
+CORPUS = "pips:n=4,seed=7"
+LATE = dt.datetime.now(dt.UTC) + dt.timedelta(days=400)
+
+
+def night(folder: Path) -> GameReport:
+    return work_night(night_of(folder / "lake", folder / "source")).games[0]
+
+
+def count(folder: Path, ask: str = "count", **more: int) -> CountReport:
+    """Count a corpus, or list it; `more` are settings of workers."""
+    workers = night_of(folder / "lake", folder / "source").workers.model_copy(update=more)
+    settings = CountSettings(corpus=CORPUS, ask=Ask.parse(ask), executor="inline", workers=workers)
+    return work_count(settings)
+
+
+@contextmanager
+def new_version() -> Iterator[None]:
+    with mock.patch.object(PipsGame, "solver_version", "pips-next"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake after a night over two days and a count that lists into files of its own."""
+    folder = tmp_path_factory.mktemp("worked")
+    write_days(folder / "source", [0, 1])
+    night(folder)
+    count(folder, "all", listing_row_bytes=1, listing_chunk_bytes=1, listing_rows=4)
+    return folder
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Lake:
-    """A lake with a board replaced on the first day, and a payload on the second that was none."""
-    source, night = tmp_path / "source", night_of(tmp_path / "lake", tmp_path / "source")
-    write_days(source, [0], seed=7_000)
-    (source / f"{FIRST + dt.timedelta(days=1)}.json").write_text("{")
-    work_night(night)
-    write_days(source, [0, 1])
-    work_night(night)
+def lake(worked: Path, tmp_path: Path) -> Lake:
+    shutil.copytree(worked, tmp_path, dirs_exist_ok=True)
     return Lake.open(str(tmp_path / "lake"))
 
 
-def current(lake: Lake) -> list[dict[str, Any]]:
-    return current_editions(lake).drop_columns(["revision"]).to_pylist()
+def pruned(lake: Lake, *tables: str, **more: Any) -> dict[str, int]:
+    """Delete what is older than 30 days in 400 days; return how many of what."""
+    keep = dict.fromkeys(tables or TABLES, 30.0)
+    return {old.noun: old.count for old in prune_lake(lake, keep, **{"now": LATE, **more})}
 
 
-def counts(lake: Lake) -> tuple[int, int, int]:
-    bodies = [path for path in lake.list("raw") if path.endswith(".body")]
-    rows = lake.read_table("quarantine/pips.parquet", QUARANTINE)
-    return len(bodies), len(lake.read_table(editions_path("pips"), EDITIONS)), len(rows)
+def files(lake: Lake) -> dict[str, bytes]:
+    return {path: lake.read_bytes(path) for path in lake.list("") if "leases" not in path}
 
 
-def test_superseded_revisions_go_and_current_ones_and_answers_stay(lake: Lake) -> None:
-    before, answers = current(lake), read_results(lake)
-    bodies, editions, broken = counts(lake)
-    assert (bodies, editions) == (4, 9)
-    assert broken
-    (done,) = prune_lake(lake, ALL, now=NOW)
-    assert (done.game, done.count) == ("pips", 2)
-    assert done.freed_bytes > 0
-    assert counts(lake) == (2, 6, 0)
-    assert current(lake) == before
-    assert read_results(lake).equals(answers)
-    assert list(check_lake_files(lake)) == []
-    normalise(lake, rebuild=True)
-    assert current(lake) == before
-    assert [one.count for one in prune_lake(lake, ALL, now=NOW)] == [0]
+def counts_by_date(lake: Lake) -> list[dict[str, Any]]:
+    names = ["date", "level", "puzzle_id", "status", "count"]
+    return view_named("counts").read(lake, names).sort_by("puzzle_id").to_pylist()
 
 
-def test_a_dry_run_says_the_same_and_changes_nothing(lake: Lake) -> None:
-    before = {path: lake.read_bytes(path) for path in lake.list("")}
-    (would,) = prune_lake(lake, ALL, dry_run=True, now=NOW)
-    assert {path: lake.read_bytes(path) for path in lake.list("")} == before
-    (done,) = prune_lake(lake, ALL, now=NOW)
-    assert done == would
+def age_files(lake: Lake, *folders: str) -> None:
+    """Let files be from 1970."""
+    for folder in folders:
+        for path in lake.list(folder):
+            os.utime(Path(lake.url) / path, (0, 0))
 
 
 def test_what_is_young_stays(lake: Lake) -> None:
-    days = float((NOW.date() - FIRST).days)
-    assert [one.count for one in prune_lake(lake, {Kept.REVISIONS: days}, now=NOW)] == [0]
-    assert counts(lake)[0] == 4
+    before = files(lake)
+    now = dt.datetime.now(dt.UTC)
+    # The boards of the nights are of a date that is long gone by.
+    assert pruned(lake, now=now) == {}
+    assert files(lake) == before
 
 
-@pytest.mark.parametrize("write", range(3, 8))
-def test_one_that_is_killed_is_ended_by_the_next(lake: Lake, write: int) -> None:
-    before = current(lake)
-    try:
-        with dying_at(write, raise_killed):
-            list(prune_lake(lake, ALL, now=NOW))
-    except Killed:
-        pass
-    assert current(lake) == before
-    list(prune_lake(lake, ALL, now=NOW))
-    assert counts(lake) == (2, 6, 0)
-    assert current(lake) == before
+def test_a_dry_run_lists_what_the_call_deletes(lake: Lake) -> None:
+    before = files(lake)
+    would = list(prune_lake(lake, dict.fromkeys(TABLES, 30.0), dry_run=True, now=LATE))
+    assert files(lake) == before
+    assert [old.table for old in would] == ["results", "corpora", "runs"]
+    done = list(prune_lake(lake, {"results": 30.0, "runs": 30.0}, now=LATE))
+    assert [old.to_json() for old in done][:1] == [old.to_json() for old in would][:1]
+    assert not any(lake.list(path) for old in done for path in old.paths)
+
+
+def test_answers_about_boards_of_nights_stay_and_others_go(lake: Lake, tmp_path: Path) -> None:
+    before = counts_by_date(lake)
+    assert lake.list("listings")
+    assert pruned(lake, "results") == {"rows of pips": 4}
+    assert counts_by_date(lake) == before
+    assert lake.list("listings") == []
+    assert set(read_results(lake).column("ask").to_pylist()) == {"count"}
+    assert list(check_lake_files(lake)) == []
+    assert night(tmp_path).planned == 0
+    assert count(tmp_path, "all").figures.statuses == {"solved": 4}, "it is worked again"
+    assert pruned(lake, "results", now=dt.datetime.now(dt.UTC)) == {}
+
+
+def test_rows_of_an_earlier_solver_go_where_the_present_one_has_answered(
+    lake: Lake, tmp_path: Path
+) -> None:
+    with new_version():
+        assert night(tmp_path).planned == 6
+        assert pruned(lake, "results")["rows of pips"] == 6 + 4
+        versions = read_results(lake).column("solver_version").to_pylist()
+        assert set(versions) == {"pips-next"}
+        assert night(tmp_path).planned == 0
+        assert list(check_lake_files(lake)) == []
+
+
+def test_a_row_that_lost_against_a_better_one_goes_alone(lake: Lake) -> None:
+    table, run_id = read_results(lake).slice(0, 1), "c" * 32
+    for name, value in (("status", "over_budget"), ("count", None), ("run_id", run_id)):
+        at = table.column_names.index(name)
+        kind = table.schema.field(at)
+        table = table.set_column(at, kind, pa.array([value], kind.type))
+    lake.write_table(f"results/{run_id}.parquet", table)
+    before = counts_by_date(lake)
+    assert pruned(lake, "results") == {"rows of pips": 1 + 4}
+    assert counts_by_date(lake) == before
+
+
+def test_runs_and_corpora_go_and_are_made_again(lake: Lake, tmp_path: Path) -> None:
+    before = read_results(lake)
+    assert pruned(lake, "runs", "corpora") == {"ended runs": 2, "corpora": 1}
+    assert lake.list("runs") == [path for path in lake.list("runs") if "run=" not in path]
+    assert lake.list("corpora") == []
+    assert read_results(lake).equals(before)
+    report = count(tmp_path, "all")
+    assert (report.figures.statuses, report.planned) == ({"solved": 4}, 0)
+
+
+def test_what_a_repair_moved_away_goes(lake: Lake) -> None:
+    lake.write_bytes("damaged/costs/pips-0.json", b"{")
+    assert pruned(lake, "damaged") == {"files that a repair moved away": 1}
+    assert lake.list("damaged") == []
+
+
+def test_puzzles_and_words_of_questions_go_once_nothing_refers_to_them(lake: Lake) -> None:
+    """Given puzzles of questions, Then those with a result stay, and the words that they have."""
+    some = read_results(lake).column("puzzle_id")[0].as_py()
+    kept, gone = "d" * 32, "e" * 32
+    rows = [
+        {"puzzle_id": some, "game": "letterboxed", "puzzle": json.dumps({KEY: kept})},
+        {"puzzle_id": "f" * 32, "game": "letterboxed", "puzzle": json.dumps({KEY: gone})},
+    ]
+    lake.write_table("asked/ondemand-1.parquet", pa.Table.from_pylist(rows, ASKED))
+    for name in (kept, gone):
+        words = DICTIONARIES.empty_table()
+        lake.write_table(single_path(name), words)
+    assert pruned(lake, "results", now=dt.datetime.now(dt.UTC)) == {}
+    age_files(lake, "asked", "dictionaries/single")
+    now = dt.datetime.now(dt.UTC)
+    assert pruned(lake, "results", now=now) == {"puzzles of questions": 1, "dictionaries": 1}
+    assert lake.list("dictionaries/single") == [single_path(kept)]
+    left = lake.read_table("asked", ASKED)
+    assert left.column("puzzle_id").to_pylist() == [some]
+
+
+def test_a_call_that_was_killed_is_ended_by_the_next(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nightgrid.workers.lease.EXPIRY_S", 2.0)
+    before, delete, left = counts_by_date(lake), Lake.delete, [0]
+
+    def dying(self: Lake, path: str, **how: Any) -> None:
+        if not left[0]:
+            raise KilledError(path)
+        left[0] -= 1
+        delete(self, path, **how)
+
+    done, survived = False, 0
+    while not done:
+        left[0] = survived = 2 * survived + 1
+        with monkeypatch.context() as patch:
+            patch.setattr(Lake, "delete", dying)
+            try:
+                pruned(lake, "results")
+                done = True
+            except KilledError:
+                assert counts_by_date(lake) == before
+                assert [f for f in check_lake_files(lake) if f.fault != "lost"] == []
+    rows = read_results(lake)
+    assert set(rows.column("ask").to_pylist()) == {"count"}
+    assert not pc.any(pc.is_null(rows.column("count"))).as_py()
     assert list(check_lake_files(lake)) == []
 
 
-def test_a_night_after_it_has_nothing_to_solve(lake: Lake, tmp_path: Path) -> None:
-    list(prune_lake(lake, ALL, now=NOW))
-    report = work_night(night_of(lake.url, tmp_path / "source")).games[0]
-    assert (report.planned, report.new_payloads, report.failed) == (0, 0, False)
-
-
-def test_a_body_that_comes_back_keeps_its_file(lake: Lake, tmp_path: Path) -> None:
-    """Given a board that was replaced and came back, Then its payload is not dropped."""
-    write_days(tmp_path / "source", [0], seed=7_000)
-    work_night(night_of(lake.url, tmp_path / "source"))
-    before = current(lake)
-    list(prune_lake(lake, ALL, now=NOW))
-    assert current(lake) == before
-    assert counts(lake)[:2] == (2, 6)
-    assert list(check_lake_files(lake)) == []
-    normalise(lake, rebuild=True)
-    assert current(lake) == before
-
-
-def test_runs_and_damaged_files_go_by_age(lake: Lake) -> None:
-    lake.write_bytes("damaged/results/old.parquet", b"old")
-    lake.write_bytes("damaged/results/new.parquet", b"new")
-    os.utime(Path(lake.url) / "damaged/results/old.parquet", (0, 0))
-    keep = {Kept.RUNS: 30.0, Kept.DAMAGED: 30.0}
-    late = dt.datetime.now(dt.UTC) + dt.timedelta(days=20)
-    told = {one.what: one.count for one in prune_lake(lake, keep, now=late)}
-    assert told == {Kept.RUNS: 0, Kept.DAMAGED: 1}
-    assert lake.list("damaged") == ["damaged/results/new.parquet"]
-    answers = read_results(lake)
-    told = {one.what: one.count for one in prune_lake(lake, {Kept.RUNS: 10.0}, now=late)}
-    assert told == {Kept.RUNS: 2}
-    assert not lake.folders("runs/run=")
-    assert read_results(lake).equals(answers)
-
-
-def test_a_game_without_payloads_is_refused(lake: Lake) -> None:
-    with pytest.raises(PermanentError, match="no payloads of strands"):
-        list(prune_lake(lake, ALL, ["strands"], now=NOW))
-
-
-def test_runs_go_by_the_game_that_they_ask_about(lake: Lake) -> None:
-    """Given runs of Pips alone, When those of Strands are to go, Then none does."""
-    late = dt.datetime.now(dt.UTC) + dt.timedelta(days=20)
-    keep = {Kept.RUNS: 10.0}
-    before = lake.folders("runs/run=") or lake.folders("runs")
-    (done,) = prune_lake(lake, keep, ["strands"], now=late)
-    assert (done.game, done.count, done.freed_bytes) == ("strands", 0, 0)
-    assert (lake.folders("runs/run=") or lake.folders("runs")) == before
-    (would,) = prune_lake(lake, keep, ["pips"], dry_run=True, now=late)
-    (done,) = prune_lake(lake, keep, ["pips"], now=late)
-    assert (done, done.count) == (would, 2)
-
-
-def give_up(lake: Lake, run_id: str) -> None:
-    note = {"cancelled_at": "2026-01-01T00:00:00+00:00", "drop_states": True}
-    write_json(lake, f"runs/run={run_id}/CANCELLED.json", note)
-    lake.write_bytes(f"listings/{run_id}/left", b"solutions")
-
-
-def test_a_run_that_is_resumed_meanwhile_stays_and_is_not_counted(
+def test_nothing_is_deleted_while_a_night_is_at_work(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given two old runs, When one is resumed after the look, Then only the other one goes."""
-    resumed, other = "a" * 32, "b" * 32
-    give_up(lake, other)
-    (only_other,) = prune_lake(lake, {Kept.RUNS: 10.0}, dry_run=True, now=NOW)
-    give_up(lake, resumed)
-    sizes = Lake.sizes
-
-    def resumed_meanwhile(self: Lake, folder: str, **more: Any) -> dict[str, int]:
-        found = sizes(self, folder, **more)
-        if folder == f"listings/{resumed}":
-            resume_run(lake, resumed)
-        return found
-
-    monkeypatch.setattr(Lake, "sizes", resumed_meanwhile)
-    (done,) = prune_lake(lake, {Kept.RUNS: 10.0}, now=NOW)
-    assert done == only_other
-    assert lake.list("listings") == [f"listings/{resumed}/left"]
-
-
-def test_a_dry_run_counts_the_runs_that_were_given_up(lake: Lake) -> None:
-    give_up(lake, "a" * 32)
-    (would,) = prune_lake(lake, {Kept.RUNS: 10.0}, dry_run=True, now=NOW)
-    (done,) = prune_lake(lake, {Kept.RUNS: 10.0}, now=NOW)
-    assert done == would
-    assert done.freed_bytes > len(b"solutions")
-
-
-def test_damaged_files_of_one_game_are_refused(lake: Lake) -> None:
-    with pytest.raises(PermanentError, match="damaged files are of no game; expected"):
-        list(prune_lake(lake, {Kept.DAMAGED: 1.0}, ["pips"], now=NOW))
+    monkeypatch.setattr("nightgrid.workers.lease.RENEW_EVERY_S", 0.1)
+    with holding(lake, LEASE, ""), pytest.raises(TransientError, match="a night or a repair"):
+        pruned(lake)
+    assert isinstance(next(iter(prune_lake(lake, {"runs": 1.0}, dry_run=True, now=LATE))), Old)

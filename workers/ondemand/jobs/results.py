@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.dropped import check_dropped_job
 from nightgrid.archive.results.results import solution_tables
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.solvers.errors import PermanentError
@@ -40,8 +39,8 @@ def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any]
 def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
     """Read a job's result row, or None if it is not there in time.
 
-    A job that ended without an answer is not waited for. Raises DroppedError for a job whose answer
-    retention has dropped, PermanentError for one that was never submitted and has no result.
+    A job that ended without an answer is not waited for. Raises PermanentError for one that was
+    never submitted and has no result.
     """
     check_job_id(job_id)
     begun = time.monotonic()
@@ -59,7 +58,7 @@ def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, 
 def _find_answer(lake: Lake, job_id: str) -> tuple[dict[str, Any] | None, bool]:
     """Find a job's answer; without one, tell whether there may be one later.
 
-    Raises DroppedError and PermanentError as `result_row` does.
+    Raises PermanentError as `result_row` does.
     """
     row = find_row(lake, job_id)
     if row is not None and row["status"] in FINAL:
@@ -73,6 +72,5 @@ def _find_answer(lake: Lake, job_id: str) -> tuple[dict[str, Any] | None, bool]:
     # It may have ended between the two reads.
     row = find_row(lake, job_id)
     if row is None and status_without_record(lake, job_id).state == "unknown":
-        check_dropped_job(lake, job_id)
         raise PermanentError(f"job {job_id} was never submitted to {lake.url}")
     return row, False

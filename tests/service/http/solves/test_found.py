@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
 from benchmarks.chaos.harm import HARMS_IN_PLACE
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.flows.maintenance.prune import prune_lake
-from nightgrid.flows.maintenance.retention.pruned import Kept
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.found import NDJSON
@@ -105,43 +102,6 @@ def forget(client: TestClient) -> None:
     service.replies.drop_where(lambda _: True)
 
 
-def test_solutions_that_were_dropped_are_told_and_listed_again(
-    client: TestClient, work: Callable[[], int], board: dict[str, Any], lake: Lake
-) -> None:
-    """Given a listing in files of its own, which a service has shown, When retention drops it."""
-    for ask in ("count", "all"):
-        at = client.post("/v1/solves", json={**board, "ask": ask}).json()["links"]["self"]
-    work()
-    job = at.rpartition("/")[2]
-    run = "a" * 32
-    for folder, to in (
-        ("results", f"results/{run}.parquet"),
-        ("solutions", f"listings/{run}/{job}/{0:012d}-{2:012d}.parquet"),
-    ):
-        path = f"{folder}/ondemand-{job}.parquet"
-        table = lake.read_table(path, RESULTS if folder == "results" else SOLUTIONS)
-        where = table.column_names.index("run_id")
-        named = pa.array([run] * len(table), pa.string())
-        lake.write_table(to, table.set_column(where, table.field(where), named))
-        lake.delete(path)
-    assert client.post("/v1/solves", json=board).status_code == 200
-    assert len(client.get(f"{at}/solutions").json()["solutions"]) == 2
-
-    now = dt.datetime.now(dt.UTC) + dt.timedelta(days=400)
-    (done,) = prune_lake(lake, {Kept.SOLUTIONS: 30.0}, ["pips"], now=now)
-
-    assert (done.count, done.stays) == (1, 0)
-    forget(client)
-    for path in (at, f"{at}/solutions", f"{at}/picture.svg?solution=0"):
-        gone = client.get(path)
-        assert (gone.status_code, gone.json()["type"]) == (410, "/problems/dropped")
-        assert f"{job} were dropped on {now.date()}; ask again" in gone.json()["detail"]
-    assert client.post("/v1/solves", json=board).status_code == 202
-    assert work() == 1
-    assert client.post("/v1/solves", json=board).status_code == 200
-    assert len(client.get(f"{at}/solutions").json()["solutions"]) == 2
-
-
 def test_an_answer_that_was_dropped_is_kept_no_longer(
     client: TestClient, work: Callable[[], int], board: dict[str, Any], lake: Lake
 ) -> None:
@@ -154,7 +114,7 @@ def test_an_answer_that_was_dropped_is_kept_no_longer(
     assert len(client.get(f"{at}/solutions").json()["solutions"]) == 2
 
     now = dt.datetime.now(dt.UTC) + dt.timedelta(days=400)
-    dropped = list(prune_lake(lake, {Kept.RESULTS: 30.0}, ["pips"], now=now))
+    dropped = list(prune_lake(lake, {"results": 30.0}, now=now))
 
     assert sum(done.count for done in dropped) >= 1
     forget(client)

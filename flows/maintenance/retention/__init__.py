@@ -1,1 +1,0 @@
-"""Retention: what of a lake may go by its age, one module for each kind."""
