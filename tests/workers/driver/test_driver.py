@@ -21,9 +21,15 @@ from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.solved_rows import AGAIN, solve_rows
 from nightgrid.workers.driver.driver import HALVED_AFTER, AllRefuseError, Driver, drive
 from nightgrid.workers.driver.growth import GrowingRun
-from nightgrid.workers.driver.outbox import InlineOutbox
+from nightgrid.workers.driver.outbox import InlineOutbox, Place, Worker
 from nightgrid.workers.logs import logged_to
-from nightgrid.workers.runs.attempts import Note, read_attempts, read_note, write_note
+from nightgrid.workers.runs.attempts import (
+    Note,
+    read_attempts,
+    read_note,
+    write_failure,
+    write_note,
+)
 from nightgrid.workers.runs.manifest import open_run, read_done
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
@@ -427,6 +433,41 @@ def test_a_chunk_whose_process_died_with_the_driver_goes_on_at_once(lake, settin
             drive(lake, run_id, DyingOutbox(lake, settings, 0, begin=True), settings=settings)
     summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert summary.failures == 1, "the second time it was halved at once"
+    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
+
+
+class StoppedWorkersOutbox(InlineOutbox):
+    """Earlier workers were stopped or killed, and Redis still counts their messages as taken."""
+
+    def worker(self, name):
+        fates = {"stopped": Worker.LEFT, "killed": Worker.GONE}
+        return fates.get(name) or super().worker(name)
+
+    def place(self, ref, sent_at):
+        return Place.QUEUED if ref in self._waiting else Place.TAKEN
+
+
+@pytest.mark.parametrize("stops", [("stopped",), ("killed",), ("killed", "stopped")])
+def test_a_run_that_was_stopped_twice_goes_on_within_a_few_looks(lake, settings, tmp_path, stops):
+    """Given chunks that workers had begun when a run was stopped, Then a resume waits for none."""
+    boards = toy.boards(200)
+    run_id = plan(lake, boards)
+    begun = open_run(lake, run_id).chunks()[:3]
+    for ref in begun:
+        for attempt, worker in enumerate(stops, 1):
+            note = Note(worker=worker, started_at=time.time())
+            write_note(lake, replace(ref, attempt=attempt), note)
+            if attempt < len(stops):
+                write_failure(lake, ref, Reason(code=ReasonCode.WORKER_LOST))
+    outbox = StoppedWorkersOutbox(lake, settings)
+    driver = Driver(lake, run_id, outbox, settings)
+    driver.step()
+    sent = {ref.key for ref in outbox._waiting}
+    assert sent <= {ref.key for ref in begun}, "what was begun is sent first, at the first look"
+    assert sent
+    assert driver.failures == (len(begun) if stops == ("killed",) else 0)
+    summary = drive(lake, run_id, StoppedWorkersOutbox(lake, settings), settings=settings)
+    assert summary.finished
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 

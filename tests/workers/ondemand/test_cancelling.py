@@ -55,10 +55,11 @@ class StopAfterStates(InlineOutbox):
         super().__init__(lake, settings)
         self.cancel = cancel
 
-    def poll(self, run_id, timeout_s):
-        heard = super().poll(run_id, timeout_s)
-        if len(self._lake.list(frontier_folder(run_id))) > 2:
-            self.cancel(run_id)
+    def wait(self, timeout_s):
+        heard = super().wait(timeout_s)
+        for run_id in {announcement.ref.run_id for announcement in heard}:
+            if len(self._lake.list(frontier_folder(run_id))) > 2:
+                self.cancel(run_id)
         return heard
 
 

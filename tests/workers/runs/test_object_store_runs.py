@@ -80,8 +80,8 @@ def test_two_drivers_work_a_run_while_it_is_planned(url, tmp_path, monkeypatch):
     summaries, errors = {}, []
 
     class Tells(InlineOutbox):
-        def poll(self, run_id, timeout_s):
-            events = super().poll(run_id, timeout_s)
+        def wait(self, timeout_s):
+            events = super().wait(timeout_s)
             if events:
                 worked.set()
             return events

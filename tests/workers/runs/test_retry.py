@@ -101,8 +101,8 @@ def test_a_retry_that_was_killed_is_taken_up_by_the_same_command(
     run_id = plan_run(lake, toy.TOY, BOARDS, COUNT, BUDGET, retry=Retry.POISON)
 
     class Dies(InlineOutbox):
-        def poll(self, *arguments):
-            super().poll(*arguments)
+        def wait(self, *arguments):
+            super().wait(*arguments)
             raise KilledError
 
     with pytest.raises(KilledError):
