@@ -170,7 +170,7 @@ class CountReport:
         quoted = shlex.quote(query) if set(query) & set('"\\$`!') else f'"{query}"'
         return f"nightgrid query {quoted} --lake {shlex.quote(self.lake)}"
 
-    def rows_of_figures(self) -> list[tuple[str, str]]:
+    def table(self) -> list[tuple[str, str]]:
         """List the figures as (name, value) for a table."""
         figures = self.figures
         jobs_rate, states_rate = self.jobs_per_second, self.states_per_second
@@ -225,20 +225,6 @@ class CountReport:
             "largest": largest,
             "query": self.query(),
         }
-
-    def to_markdown(self) -> str:
-        """Write the report for people."""
-        lines = [self.line(), ""]
-        for heading, told in self.attention_sections():
-            lines += [f"- {heading}", *(f"    - {line}" for line in told)]
-        lines += ["", "| | |", "|---|---|"]
-        lines += [f"| {name} | {value} |" for name, value in self.rows_of_figures()]
-        spread = self.figures.distribution()
-        if spread:
-            lines += ["", "| solutions | puzzles |", "|---|---|"]
-            lines += [f"| {span} | {number:,} |" for span, number in spread]
-        lines += ["", *(f"- {name}: `{path}`" for name, path in self.paths.items())]
-        return "\n".join([*lines, "", "```sh", self.command(), "```", ""])
 
 
 def _sql(text: str) -> str:

@@ -199,7 +199,7 @@ class GameReport:
             f"in {self.wall_seconds:.1f} s{known}."
         )
 
-    def rows(self) -> list[tuple[str, str]]:
+    def table(self) -> list[tuple[str, str]]:
         """List the figures as (name, value) for a table."""
         shown = [
             (name.name.replace("_", " "), _text(getattr(self, name.name)))
@@ -215,20 +215,14 @@ class GameReport:
         """Write the report as a JSON object."""
         return dataclasses.asdict(self)
 
-    def to_markdown(self) -> str:
-        """Write the report for people."""
-        figures = "\n".join(f"| {name} | {value} |" for name, value in self.rows())
-        places = "\n".join(f"- {name}: `{path}`" for name, path in self.paths.items())
-        failures = "".join(f"- not fetched: {text}\n" for text in self.fetch_failures)
-        failures += "".join(f"- {text}\n" for text in self.made_anew)
-        failures += f"- {self.without_models}\n" if self.without_models else ""
-        trouble = f"- {self.source_trouble}\n" if self.source_trouble else ""
-        looks = "".join(
-            f"- {heading}\n" + "".join(f"    - {line}\n" for line in lines)
-            for heading, lines in self.attention_sections()
-        )
-        failures = f"{trouble}{failures}{looks}"
-        return f"{self.line()}\n\n{failures}\n| | |\n|---|---|\n{figures}\n\n{places}\n"
+    def notes(self) -> list[str]:
+        """List what went wrong, and that models took no part, a sentence each."""
+        not_fetched = (f"not fetched: {text}" for text in self.fetch_failures)
+        return [
+            text
+            for text in (self.source_trouble, *not_fetched, *self.made_anew, self.without_models)
+            if text
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,11 +267,6 @@ class NightReport:
             "wall_seconds": self.wall_seconds,
             "games": {report.game: report.to_json() for report in self.games},
         }
-
-    def to_markdown(self) -> str:
-        """Write the report for people, a heading for each game."""
-        sections = "\n".join(f"## {r.game}\n{r.to_markdown()}" for r in self.games)
-        return f"{self.sentence()}\n\n{sections}"
 
 
 class NightFailedError(NightgridError):

@@ -9,7 +9,7 @@ import inspect
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from typing import Any, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import httpx
 from prefect import flow, task
@@ -24,8 +24,9 @@ from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Cancelled
 
+from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.night.night import work_night
-from nightgrid.flows.night.report import NightFailedError
+from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.prefect import server
 from nightgrid.flows.runs import AsStep, Rest, StoppedError, Watch
@@ -43,12 +44,6 @@ PROGRESS_EVERY_S = 10.0
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class _Report(Protocol):
-    def sentence(self) -> str: ...
-
-    def to_markdown(self) -> str: ...
 
 
 @flow(name="nightly", persist_result=False)
@@ -147,7 +142,7 @@ def _shown(name: str, watch: Watch, rest: Rest[R]) -> R:
     except NightFailedError as error:
         _summarise(name, error.report)
         raise
-    _summarise(name, cast(_Report, report))
+    _summarise(name, cast(NightReport | CountReport, report))
     return report
 
 
@@ -217,10 +212,29 @@ class ProgressArtifact:
             get_run_logger().warning("progress could not be shown: %s", error)
 
 
-def _summarise(name: str, report: _Report) -> None:
+def _summarise(name: str, report: NightReport | CountReport) -> None:
     try:
         create_markdown_artifact(
-            key=f"{name}-summary", markdown=report.to_markdown(), description=report.sentence()
+            key=f"{name}-summary", markdown=summary(report), description=report.sentence()
         )
     except (PrefectException, httpx.HTTPError) as error:
         get_run_logger().warning("the summary could not be shown: %s", error)
+
+
+def summary(report: NightReport | CountReport) -> str:
+    """Write a report for Prefect's page, in Markdown."""
+    lines = [report.sentence()]
+    for part in report.games if isinstance(report, NightReport) else (report,):
+        lines += ["", f"## {part.game}", "", part.line(), ""]
+        if isinstance(part, GameReport):
+            lines += [f"- {note}" for note in part.notes()]
+        for heading, told in part.attention_sections():
+            lines += [f"- {heading}", *(f"    - {line}" for line in told)]
+        lines += [
+            "",
+            "| | |",
+            "|---|---|",
+            *(f"| {name} | {text} |" for name, text in part.table()),
+        ]
+        lines += ["", *(f"- {name}: `{path}`" for name, path in part.paths.items())]
+    return "\n".join([*lines, ""])

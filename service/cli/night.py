@@ -233,7 +233,7 @@ def _say_rest(reports: Sequence[GameReport], *, verbose: bool) -> None:
     if verbose:
         for report in reports:
             say()
-            say_figures(report.rows(), game_plug(report.game).title)
+            say_figures(report.table(), game_plug(report.game).title)
             say_end(report.sentence(), report.paths)
         return
     path = next((r.paths[COUNTS] for r in reports if r.editions and COUNTS in r.paths), None)

@@ -42,7 +42,7 @@ def say_count(report: CountReport, *, verbose: bool) -> None:
     say_attention(report.attention_sections())
     if verbose:
         say()
-        say_figures(report.rows_of_figures())
+        say_figures(report.table())
     say()
     figures = report.figures
     spread = figures.distribution()

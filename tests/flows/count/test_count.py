@@ -120,7 +120,6 @@ def test_the_question_that_a_report_suggests_has_its_answer(settings: Count, tmp
     assert len(found) == 10
     assert found[0][-2:] == (report.figures.largest_puzzle, report.figures.largest_count)
     assert report.to_json()["query"] == report.query()
-    assert report.command() in report.to_markdown()
     with_known = run(settings("pips:n=70,mix=hard,seed=4"))
     assert (with_known.planned, with_known.already_known) == (10, 60)
     assert with_known.figures.jobs == 70, "figures are those of the corpus, not of the last run"

@@ -15,6 +15,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from nightgrid.flows.attention import AttentionItem
 from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.night.report import GameReport, NightReport
 from nightgrid.flows.night.settings import NightSettings
@@ -92,6 +93,27 @@ def test_progress_is_shown_at_most_every_ten_seconds_and_at_the_end(
         now_s = at
         bar.show(progress(done))
     assert shown == [0.0, 20.0, 100.0]
+
+
+def test_the_summary_names_failures_items_figures_and_places() -> None:
+    item = AttentionItem(kind="poison", name="pips/2026-01-02/a", why="because")
+    game = GameReport(
+        game="pips",
+        ask="count",
+        poison=1,
+        fetch_failures=("2026-01-02: timed out",),
+        attention=(item,),
+        paths={"results": "lake/results"},
+    )
+    page = flows.summary(NightReport(games=(game,)))
+    for line in (
+        "## pips",
+        "- not fetched: 2026-01-02: timed out",
+        "- pips: 1 poison\n    - pips/2026-01-02/a: because",
+        "| poison | 1 |",
+        "- results: `lake/results`",
+    ):
+        assert f"\n{line}\n" in page
 
 
 def test_a_server_that_is_gone_costs_the_picture_and_not_the_night(
