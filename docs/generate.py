@@ -36,7 +36,7 @@ from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.terminal.console import Exit
 from nightgrid.workers import metrics as worker_metrics
-from nightgrid.workers.settings import Settings
+from nightgrid.workers.settings import Settings, setting_fields
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -77,7 +77,7 @@ def settings() -> str:
     undescribed: list[str] = []
     for node in body[1:]:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            undescribed.append(node.target.id)
+            undescribed += [name for name in (node.target.id,) if name in setting_fields()]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and undescribed:
             # A text under several settings describes them together.
             texts = [" ".join(str(node.value.value).split()), *['"'] * (len(undescribed) - 1)]

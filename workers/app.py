@@ -74,7 +74,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_time_limit": settings.hard_limit_seconds,
         "task_publish_retry_policy": PUBLISH_RETRY,
         "worker_prefetch_multiplier": 1,
-        "worker_lost_wait": settings.worker_lost_wait_seconds,
+        "worker_lost_wait": settings.tuning.worker_lost_wait_seconds,
         # SIGTERM lets tasks end, SIGQUIT hands them back at once: the supervisor waits between
         # them, where Celery would sleep, blind to what ends meanwhile.
         "worker_soft_shutdown_timeout": 0.0,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -20,12 +23,7 @@ from nightgrid.archive.lake.location import lacks_slashes
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.runs.staged.stages import (
-    CARRY_ROWS,
-    STAGE_PARTS_MIN,
-    STAGE_ROWS,
-    StageSizes,
-)
+from nightgrid.workers.runs.staged.stages import StageSizes
 from nightgrid.workers.server_url import celery_url, checked_url
 from nightgrid.workers.settings_sources import (
     CONFIG_VARIABLE,
@@ -36,6 +34,7 @@ from nightgrid.workers.settings_sources import (
     read_config,
 )
 from nightgrid.workers.side_folder import side_folder, socket_path
+from nightgrid.workers.tuning import Tuning
 
 TOTAL_SECONDS = 4 * 3600.0
 TOTAL_BYTES = 32 * 1024**3
@@ -45,6 +44,8 @@ SOLUTION_BYTES = 8 * 1024**3
 BAD_SETTINGS = 3
 """Exit code of a program whose settings are wrong, as that of `nightgrid`."""
 BROKER_CONNECT_SECONDS = 2.0
+STOP_MARGIN_SECONDS = 5.0
+"""A worker that hands its work back, and the server after it, need so long to end."""
 BROKER_SOCKET_SECONDS = 10.0
 """A server that does not answer within this time counts as dead."""
 
@@ -93,8 +94,6 @@ class Settings(BaseSettings):
     rank: bool = False
     """Whether nights rank the boards of Strands by how likely each cover was meant, and workers
     open what ranks before they begin."""
-    celery_app: str = "nightgrid.workers.app"
-    """Module whose `app` the workers run."""
     batch_processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=1024)
     """Children of the batch worker."""
     interactive_processes: int = Field(default=1, ge=1, le=64)
@@ -106,75 +105,17 @@ class Settings(BaseSettings):
     """What one job or part may spend at most; also the longest a chunk of one row runs."""
     budget_solution_bytes: int = Field(default=SOLUTION_BYTES, ge=1)
     """Solutions that one job may list, as bytes of JSON: what has more is over budget."""
-    batch_row_nodes: int = Field(default=5_000_000, ge=1)
-    batch_row_table_bytes: int = Field(default=256 * 1024**2, ge=1)
-    batch_row_seconds: float = Field(default=0.0625, gt=0)
-    """What one row of a chunk of many may spend; over it, the row gets a chunk of its own."""
-    batch_row_cost_factor: float = Field(default=10.0, ge=0)
-    """A row may take this many times the seconds that its game expects, where that is more; its
-    nodes grow with its seconds."""
-    batch_slice_rows: int = Field(default=1024, ge=1)
-    """Rows given to a kernel at once: between slices a chunk looks at the clock. Fewer where rows
-    may take longer than `batch_row_seconds`, so that a slice takes no longer."""
-    batch_chunk_seconds: float = Field(default=30.0, gt=0)
-    """A chunk of many rows that has run this long leaves its remaining rows to new chunks."""
-
     split: Literal["auto", "ahead", "never"] = "auto"
     """Whether jobs are divided before they are over budget: `auto` where processes would be idle
     and the job is expected to take long enough, `ahead` also where it is expected to take less,
     `never`."""
-    split_into: int = Field(default=16, ge=2, le=4096)
-    """Parts that one part over budget is divided into, about."""
-    split_depth_max: int = Field(default=2, ge=0, le=32)
-    """How often a part is divided again; beyond it, over budget stands as the result."""
-    split_parts_max: int = Field(default=256, ge=1)
-    """Parts one job may have; beyond it, over budget stands as the result."""
-
-    listing_rows: int = Field(default=65_536, ge=1)
-    """Solutions of one solution file, and of one part of a listing, at most, ..."""
-    listing_file_bytes: int = Field(default=32 * 1024**2, ge=1)
-    """... and bytes of JSON of one file: a worker holds about so much of a listing."""
-    listing_row_bytes: int = Field(default=256 * 1024, ge=1)
-    """Bytes of JSON up to which the solutions of a job need no file of their own, ..."""
-    listing_chunk_bytes: int = Field(default=4 * 1024**2, ge=1)
-    """... and those of all jobs of a chunk; the rest of them get chunks of their own."""
-
-    stage_carry_rows: int = Field(default=CARRY_ROWS, ge=1)
-    """States of a layer up to which one part of a staged count carries it on by itself."""
-    stage_rows: int = Field(default=STAGE_ROWS, ge=1)
-    """States that one part of a stage takes over, about; fewer where they would not fit into the
-    budget's table bytes."""
-    stage_parts_min: int = Field(default=STAGE_PARTS_MIN, ge=1, le=1024)
-    """Parts that a stage is divided into at least, if it is divided."""
-
-    hard_limit_seconds: float = Field(default=120.0, gt=0)
-    """A task that runs longer is killed with its child process."""
-    visibility_timeout_seconds: int = Field(default=600, ge=1)
-    """Redis hands a message that no worker acknowledged to another worker after this time."""
     soft_shutdown_seconds: float = Field(default=10.0, ge=0)
     """A stopping worker lets its tasks run this long before it hands them back."""
-    worker_lost_wait_seconds: float = Field(default=2.0, ge=0)
-    """How long a worker waits for the result of a child that died."""
-    liveness_interval_seconds: float = Field(default=2.0, gt=0)
-    """A worker says that it lives this often ..."""
-    liveness_ttl_seconds: float = Field(default=10.0, gt=0)
-    """... and counts as dead when it has said nothing for this long."""
-    refusal_pause_seconds: float = Field(default=5.0, gt=0, le=60)
-    """A worker that cannot work what it took (another version, a lake it cannot write, missing
-    words) takes nothing more for this long."""
-
-    window_chunks: int | None = Field(default=None, ge=1)
-    """Chunks in flight at most; default: four for each batch child."""
-    poll_seconds: float = Field(default=0.5, gt=0)
-    """The driver waits this long for an announcement before it looks around."""
-    reconcile_seconds: float = Field(default=2.0, gt=0)
-    """The driver compares the lake with what is in flight this often."""
     broker_patience_seconds: float = Field(default=60.0, ge=0)
     """The driver gives up on a dead broker after this time, and so does a process that starts
     workers for one that NIGHTGRID_REDIS_URL names."""
     attempts_max: int = Field(default=4, ge=2)
     """Failed attempts at a job after which it is poison."""
-
     ondemand_seconds: float = Field(default=5.0, gt=0)
     """What an on-demand solve may take in one task; over it, it becomes a run of its own."""
     ondemand_table_bytes: int = Field(default=512 * 1024**2, ge=1)
@@ -187,14 +128,6 @@ class Settings(BaseSettings):
     ondemand_total_bytes: int = Field(default=TOTAL_BYTES, ge=1)
     """Bytes in the lake that the states of an on-demand job may take at once; more is over
     budget."""
-    ondemand_sends_max: int = Field(default=20, ge=2)
-    """Times in a row that an on-demand solve is sent and no worker begins it; then it is given up
-    as refused, with the reason that workers told."""
-    ondemand_message_bytes: int = Field(default=65_536, ge=256)
-    """Largest puzzle that travels in a message; a larger one becomes a run at once."""
-    ondemand_overdue_seconds: float = Field(default=150.0, gt=0)
-    """An on-demand solve from which nothing was heard for this long is submitted again."""
-
     http_hosts: str = ""
     """Names, separated by commas, by which requests may call the HTTP service; unset: names of this
     machine alone where it listens on loopback, any name elsewhere."""
@@ -206,8 +139,6 @@ class Settings(BaseSettings):
     waited for the longest is disconnected; half of them may wait for jobs."""
     http_body_bytes: int = Field(default=1024**2, ge=1024)
     """Largest body of a request to the HTTP service."""
-    http_depth: int = Field(default=32, ge=8, le=256)
-    """How deep the JSON of a request may be nested."""
     http_board_size: int = Field(default=2048, ge=1)
     """Largest board of a request: dominoes of Pips, cells of Strands, letters of Letter Boxed,
     tiles of Tiles."""
@@ -225,10 +156,8 @@ class Settings(BaseSettings):
     runs_kept_days: float = Field(default=90.0, ge=0)
     """The files of a run that ended this many days ago are deleted; its results stay."""
 
-    workers_start_seconds: float = Field(default=300.0, gt=0)
-    """How long a local cluster waits for its server and its workers (kernels may compile)."""
-    stop_seconds: float = Field(default=15.0, ge=0)
-    """How long stopping processes are waited for before they are killed."""
+    tuning: Tuning = Tuning()
+    """Constants, which tests replace; no setting."""
 
     @classmethod
     def settings_customise_sources(
@@ -240,7 +169,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - nor a folder of secrets
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Let options go before the environment, and the environment before nightgrid.toml."""
-        told = read_config(config_path(), cls.model_fields)
+        told = read_config(config_path(), setting_fields())
         return init_settings, env_settings, InitSettingsSource(settings_cls, told)
 
     @field_validator("lake")
@@ -266,23 +195,6 @@ class Settings(BaseSettings):
     def _empty_is_unset(cls, value: object) -> object:
         return None if value == "" else value
 
-    @model_validator(mode="after")
-    def _limits_nest(self) -> Settings:
-        longest = max(self.budget_seconds, self.batch_chunk_seconds + self.batch_slice_seconds)
-        if not longest < self.hard_limit_seconds < self.visibility_timeout_seconds:
-            raise ValueError(
-                f"NIGHTGRID_HARD_LIMIT_SECONDS is {self.hard_limit_seconds:g}; expected more than "
-                f"the kernels' longest time ({longest:g}: NIGHTGRID_BUDGET_SECONDS, "
-                "NIGHTGRID_BATCH_CHUNK_SECONDS) and less than NIGHTGRID_VISIBILITY_TIMEOUT_SECONDS "
-                f"({self.visibility_timeout_seconds})"
-            )
-        if not self.refusal_pause_seconds < self.hard_limit_seconds:
-            raise ValueError(
-                f"NIGHTGRID_REFUSAL_PAUSE_SECONDS is {self.refusal_pause_seconds:g}; expected less "
-                f"than NIGHTGRID_HARD_LIMIT_SECONDS ({self.hard_limit_seconds:g})"
-            )
-        return self
-
     @property
     def budget(self) -> Budget:
         """What one job or part may spend."""
@@ -295,15 +207,33 @@ class Settings(BaseSettings):
     @property
     def batch_slice_seconds(self) -> float:
         """The longest that a slice of rows can take."""
-        return self.batch_slice_rows * self.batch_row_seconds
+        return self.tuning.batch_slice_rows * self.tuning.batch_row_seconds
+
+    @property
+    def hard_limit_seconds(self) -> float:
+        """A task that runs longer is killed with its process."""
+        longest = max(
+            self.budget_seconds, self.tuning.batch_chunk_seconds + self.batch_slice_seconds
+        )
+        return longest + self.tuning.hard_limit_margin_seconds
+
+    @property
+    def visibility_timeout_seconds(self) -> int:
+        """Redis gives a message that no worker acknowledged to another one after this time."""
+        return round(self.tuning.visibility_factor * self.hard_limit_seconds)
+
+    @property
+    def stop_seconds(self) -> float:
+        """How long processes that stop are waited for before they are killed."""
+        return self.soft_shutdown_seconds + STOP_MARGIN_SECONDS
 
     @property
     def stage_sizes(self) -> StageSizes:
         """How large the parts of a staged count are."""
         return StageSizes(
-            carry_rows=self.stage_carry_rows,
-            stage_rows=self.stage_rows,
-            parts_min=self.stage_parts_min,
+            carry_rows=self.tuning.stage_carry_rows,
+            stage_rows=self.tuning.stage_rows,
+            parts_min=self.tuning.stage_parts_min,
         )
 
     @property
@@ -314,7 +244,7 @@ class Settings(BaseSettings):
     @property
     def window(self) -> int:
         """Chunks in flight at most."""
-        return self.window_chunks or 4 * self.batch_processes
+        return self.tuning.window_chunks or 4 * self.batch_processes
 
     @property
     def side_dir(self) -> Path:
@@ -349,14 +279,21 @@ class Settings(BaseSettings):
         """Write the settings as environment variables, so that child processes share them."""
         # What is unset here stays unset there, whatever folder a child works in.
         env: dict[str, str] = {CONFIG_VARIABLE: NO_CONFIG}
-        for name in type(self).model_fields:
+        for name in setting_fields():
             value = getattr(self, name)
             if isinstance(value, SecretStr):
                 value = value.get_secret_value()
             if value is not None:
                 env[f"NIGHTGRID_{name.upper()}"] = str(value)
         env["NIGHTGRID_GAMES"] = self.games or NO_GAMES
+        if self.tuning != Tuning():
+            env["NIGHTGRID_TUNING"] = json.dumps(asdict(self.tuning))
         return env
+
+
+def setting_fields() -> dict[str, FieldInfo]:
+    """Return the fields that are settings, by name."""
+    return {name: field for name, field in Settings.model_fields.items() if name != "tuning"}
 
 
 def load_settings(**given: Any) -> Settings:
@@ -366,12 +303,12 @@ def load_settings(**given: Any) -> Settings:
     is and what was expected; and for a variable or a key of the file that is no setting.
     """
     options = {name: value for name, value in given.items() if value is not None}
-    check_variables(Settings.model_fields)
+    check_variables(setting_fields())
     try:
         return Settings(**options)
     except ValidationError as error:
         errors = iter(error.errors())
-        faults = faults_of(errors, Settings.model_fields, options, config_path())
+        faults = faults_of(errors, setting_fields(), options, config_path())
         raise PermanentError("; ".join(faults)) from error
 
 

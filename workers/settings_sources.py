@@ -26,7 +26,9 @@ NO_CONFIG = os.devnull
 """What NIGHTGRID_CONFIG says where no file is to be read: child processes have every setting in
 their environment."""
 CONFIG_MAX_BYTES = 64 * 1024
-_NO_SETTINGS = frozenset({"CONFIG", "TRACEBACK", "ARCHIVE", "WORKER_ID", "URL", "API_KEY"})
+_NO_SETTINGS = frozenset(
+    {"CONFIG", "TUNING", "TRACEBACK", "ARCHIVE", "WORKER_ID", "URL", "API_KEY"}
+)
 """Variables with the prefix that are no settings: this module's, the command line's, the tests' and
 the workers'."""
 _OF_BENCHMARKS = "CHAOS_"

@@ -24,7 +24,7 @@ from benchmarks.instruments.report import Section, add_write, finish
 from nightgrid.workers.broker.queues import MESSAGES_READ_MAX
 from nightgrid.workers.driver.outbox import CHUNKS_PER_PROCESS
 from nightgrid.workers.runs.plan.plan_pass import CHUNK_MAX_ROWS, CHUNK_MAX_S
-from nightgrid.workers.settings import Settings
+from nightgrid.workers.tuning import Tuning
 
 FOUND = Path(__file__).with_name("capacity.json")
 BOARDS = 120_000
@@ -92,7 +92,7 @@ def _costs(found: Mapping[str, Any], **changes: float) -> Costs:
         "land_s": 2 * driver_s / 3,
         "look_s": found["look_s"],
         "look_again_s": found["look_s"] / 2,
-        "every_s": Settings.model_fields["reconcile_seconds"].default,
+        "every_s": Tuning().reconcile_seconds,
         "broker_s": many["server_cpu_s"] / many["chunks"],
         "worker_s": max(0.0, many["gap_s"]) + max(0.0, inside - put_s),
         "start_s": once_s,

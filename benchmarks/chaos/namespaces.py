@@ -35,8 +35,8 @@ from benchmarks.instruments.boards import published_mix
 from benchmarks.instruments.processes import wait_for
 from benchmarks.instruments.report import Section, add_write, finish
 from benchmarks.instruments.s3_server import s3_process
+from benchmarks.tuned import tuned_settings
 from nightgrid.solvers.registry import game
-from nightgrid.workers.settings import Settings
 
 BOARDS = 100_000
 SEED = 7
@@ -52,8 +52,8 @@ SHARES = (0.15, 0.35, 0.55, 0.75)
 """Shares of the chunks that are done when each blow falls."""
 LIMITS = {
     "batch_chunk_seconds": 5.0,
-    "hard_limit_seconds": 20.0,
-    "visibility_timeout_seconds": 30,
+    "hard_limit_margin_seconds": 14.0,
+    "visibility_factor": 1.5,
     "liveness_ttl_seconds": 2.0,
 }
 """Longer than in other faults: an object store answers more slowly than a folder."""
@@ -116,7 +116,7 @@ def _undisturbed(boards: pa.Table) -> tuple[pa.Table, float]:
     with tempfile.TemporaryDirectory(prefix="nightgrid-namespaces-") as folder:
         from benchmarks.chaos.processes.cluster import QUICK
 
-        settings = Settings(**{"lake": f"{folder}/lake", **QUICK, **LIMITS})
+        settings = tuned_settings(**{"lake": f"{folder}/lake", **QUICK, **LIMITS})
         begun = time.monotonic()
         return undisturbed(settings, boards), time.monotonic() - begun
 

@@ -29,8 +29,8 @@ from benchmarks.instruments.boards import published_mix
 from benchmarks.instruments.report import Section, add_write, command_line, finish
 from benchmarks.instruments.s3_faults import BOARDS, KINDS, PAUSE, WHAT, trial_of
 from benchmarks.instruments.s3_servers import MOTO, SERVERS, installed, serve, version_of
+from benchmarks.tuned import tuned_settings
 from nightgrid.solvers.registry import game
-from nightgrid.workers.settings import Settings
 
 FOLDER = "folder"
 """A folder that all hosts share, in the place of a server."""
@@ -57,7 +57,7 @@ def _lake_on(place: str, folder: Path) -> Iterator[str]:
 def _killed(
     fault: Callable[[Scene], None], folder: Path, boards: pa.Table, seed: int, place: str
 ) -> Aftermath:
-    expected = undisturbed(Settings(**{"lake": str(folder / "alone"), **QUICK}), boards)
+    expected = undisturbed(tuned_settings(**{"lake": str(folder / "alone"), **QUICK}), boards)
     with (
         _lake_on(place, folder) as lake,
         cluster(folder, environment=PAUSE, lake=lake) as made,

@@ -33,12 +33,13 @@ from benchmarks.chaos.trials import APART, BLOWS, BOARDS_SEED, PAUSE, PLAIN, sto
 from benchmarks.instruments.boards import published_mix
 from benchmarks.instruments.report import Section, add_write, finish
 from benchmarks.instruments.s3_faults import BAD_ANSWERS
+from benchmarks.tuned import tuned_settings
 from nightgrid.solvers.registry import game
 
 BOARDS = 4_000
 STORMS = 3
 NOT_PERMITTED = "not permitted on this machine"
-RECOVERY_S = QUICK["visibility_timeout_seconds"] + 10.0
+RECOVERY_S = tuned_settings(**QUICK).visibility_timeout_seconds + 10.0
 """What one fault may cost at most; a storm's faults come before others are recovered from."""
 LENIENT = frozenset({"storm", "stages", "disk", "driver-disk", "network", "words", *BAD_ANSWERS})
 """What is gone for a while, or struck again and again, is not held to it."""
@@ -184,6 +185,7 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
     for what, found in rows:
         if isinstance(found, str):
             section.say(f"Not struck: {what}: {found}")
+    quick = tuned_settings(**QUICK)
     section.say(
         "Before: what was seen with commit 0643c3d, on small runs; kills, wipes and signals lost "
         "nothing then, either. "
@@ -193,8 +195,8 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
         "`kernel_ns`; counts by stages without what depends on how they are divided, which budgets "
         "of seconds decide. Recovery: the longest that a chunk in hand at a blow took from there "
         "until it was done, or that nothing got done. "
-        f"Visibility timeout {QUICK['visibility_timeout_seconds']} s, hard limit "
-        f"{QUICK['hard_limit_seconds']:g} s, liveness {QUICK['liveness_ttl_seconds']:g} s."
+        f"Visibility timeout {quick.visibility_timeout_seconds} s, hard limit "
+        f"{quick.hard_limit_seconds:g} s, liveness {quick.tuning.liveness_ttl_seconds:g} s."
     )
     finish(section, to_results=options.write)
     bad = [what for what, found in worked if found.lost or found.doubled or found.differing]

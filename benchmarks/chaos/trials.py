@@ -17,6 +17,7 @@ from benchmarks.chaos.runs import Aftermath, Scene
 from benchmarks.chaos.surroundings import SURROUNDINGS
 from benchmarks.instruments.s3_faults import BAD_ANSWERS
 from benchmarks.instruments.s3_servers import MOTO, serve
+from benchmarks.tuned import tuned_settings
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
@@ -84,7 +85,7 @@ def _guilty(folder: Path, boards: pa.Table, expected: pa.Table, seed: int) -> Af
     names = expected.column("puzzle_id").to_pylist()
     crashing, endless = names[0], names[-1]
     attempts = 2
-    limit = f"{QUICK['hard_limit_seconds']:g} s"
+    limit = f"{tuned_settings(**QUICK).hard_limit_seconds:g} s"
     for puzzle, code, reason in (
         (
             crashing,

@@ -164,7 +164,7 @@ def main() -> int:
         serving(
             Path(folder),
             NIGHTGRID_ONDEMAND_SECONDS=str(TASK_S),
-            NIGHTGRID_BATCH_CHUNK_SECONDS=str(CHUNK_S),
+            NIGHTGRID_TUNING=json.dumps({"batch_chunk_seconds": CHUNK_S}),
         ) as service,
         batch(service),
     ):

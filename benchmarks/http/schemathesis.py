@@ -36,6 +36,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
+from benchmarks.tuned import tuned_settings
 from nightgrid.service.cli.app import main as command
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
@@ -60,7 +61,7 @@ LONG_S = 3600.0
 @contextmanager
 def served(lake: Path, redis_url: str) -> Iterator[Any]:
     """Make an app over a lake; a worker that does nothing says that it lives."""
-    settings = Settings(
+    settings = tuned_settings(
         lake=str(lake),
         redis_url=redis_url,  # type: ignore[arg-type]
         liveness_ttl_seconds=LONG_S,

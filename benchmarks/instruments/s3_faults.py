@@ -28,8 +28,8 @@ from benchmarks.chaos.results import undisturbed
 from benchmarks.chaos.runs import Aftermath, Scene
 from benchmarks.instruments.processes import wait_for
 from benchmarks.instruments.s3_servers import MOTO, serve
+from benchmarks.tuned import tuned_settings
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.workers.settings import Settings
 
 KINDS = ("slow", "throttled", "cut", "late")
 SLOW_S = 0.5
@@ -199,7 +199,7 @@ def trial_of(kind: str, server: str = MOTO) -> Callable[[Path, pa.Table, pa.Tabl
 
     def trial(folder: Path, boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
         some = boards.slice(0, BOARDS)
-        expected = undisturbed(Settings(**{"lake": str(folder / "alone"), **QUICK}), some)
+        expected = undisturbed(tuned_settings(**{"lake": str(folder / "alone"), **QUICK}), some)
         with serve(server) as upstream, bad_store(upstream, seed) as proxy:
             lake, sound = (
                 f"s3://bucket/lake?endpoint_override={url}" for url in (proxy.url, upstream)

@@ -23,6 +23,7 @@ from typing import Any
 from benchmarks.instruments.boards import LOOSE_ROWS, loose_board
 from benchmarks.instruments.processes import cpu_seconds, peak_bytes
 from benchmarks.instruments.report import Section, add_write, command_line, finish
+from benchmarks.tuned import tuned_settings
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, RESULTS
@@ -38,7 +39,6 @@ from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged.frontier import frontier_folder
 from nightgrid.workers.runs.staged.stages import CARRIED
-from nightgrid.workers.settings import Settings
 
 DOMINOES = 20
 SEED = 0
@@ -130,7 +130,9 @@ def _staged(
 ) -> dict[str, Any]:
     pips = game("pips")
     changes = {n: v for n in ("stage_rows",) if (v := getattr(options, n))}
-    settings = Settings(lake=str(folder / "lake"), batch_processes=workers, games="pips", **changes)
+    settings = tuned_settings(
+        lake=str(folder / "lake"), batch_processes=workers, games="pips", **changes
+    )
     lake = Lake.open(settings.lake)
     budget = Budget(nodes=10**15, table_bytes=table_bytes, seconds=SECONDS)
     table = puzzles_table(pips, [loose_board(dominoes, seed)])

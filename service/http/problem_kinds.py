@@ -35,7 +35,7 @@ KINDS: tuple[Kind, ...] = (
         "too-deep",
         400,
         "The body is nested too deep",
-        "the body is nested deeper than `NIGHTGRID_HTTP_DEPTH`",
+        "the body is nested more than 32 levels deep",
         (BODY,),
     ),
     Kind("bad-host", 400, "The Host header is wrong", "the `Host` header is no name", (ANY,)),

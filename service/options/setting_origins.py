@@ -7,16 +7,16 @@ from collections.abc import Collection
 
 from pydantic import SecretStr
 
-from nightgrid.workers.settings import Settings
+from nightgrid.workers.settings import Settings, setting_fields
 from nightgrid.workers.settings_sources import config_path, masked, read_config, variable
 
 
 def origins(settings: Settings, given: Collection[str] = ()) -> list[tuple[str, str, str]]:
     """List the settings that are said: (name, value without its password, where it is said)."""
     path = config_path()
-    told = read_config(path, Settings.model_fields)
+    told = read_config(path, setting_fields())
     found = []
-    for name in Settings.model_fields:
+    for name in setting_fields():
         value = getattr(settings, name)
         text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
         if name in given:

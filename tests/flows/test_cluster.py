@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from benchmarks.tuned import retuned
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.solution_files import files_of, texts_in
@@ -71,7 +72,7 @@ def test_a_night_lists_thousands_of_solutions_of_a_board_in_files(on_celery, tmp
     folder.mkdir()
     (folder / f"{date}.json").write_text(json.dumps(to_payload(date, levels)))
     game = dataclasses.replace(settings.games[0], source=str(folder), asks=(Ask(kind="all"),))
-    workers = settings.workers.model_copy(update={"listing_rows": 500, "listing_row_bytes": 10_000})
+    workers = retuned(settings.workers, listing_rows=500, listing_row_bytes=10_000)
 
     report = run_one(dataclasses.replace(settings, games=(game,), workers=workers))
 

@@ -14,6 +14,7 @@ sys.path.insert(0, str(TOYS))
 
 import toy_game as toy  # noqa: E402
 
+from benchmarks.tuned import tuned_settings  # noqa: E402
 from nightgrid.archive.lake.storage import Lake  # noqa: E402
 from nightgrid.archive.lake.tables import RESULTS  # noqa: E402
 from nightgrid.solvers.algebra import Ask, Budget  # noqa: E402
@@ -23,7 +24,6 @@ from nightgrid.workers.driver.outbox import InlineOutbox  # noqa: E402
 from nightgrid.workers.ondemand.keeper import Keeper  # noqa: E402
 from nightgrid.workers.runs.plan import planner  # noqa: E402
 from nightgrid.workers.runs.plan.planner import plan_run  # noqa: E402
-from nightgrid.workers.settings import Settings  # noqa: E402
 from tests.shares import share_of  # noqa: E402
 
 COUNT = Ask(kind="count")
@@ -58,7 +58,7 @@ def real_games(toy_in_place_of_pips, monkeypatch):
 
 def quick_settings(folder, **changes):
     """Settings under which whatever is lost is noticed within a second or two."""
-    return Settings(
+    return tuned_settings(
         **{
             "lake": str(folder / "lake"),
             "celery_app": "toy_app",
@@ -71,7 +71,7 @@ def quick_settings(folder, **changes):
             "liveness_ttl_seconds": 3.0,
             "worker_lost_wait_seconds": 0.2,
             "broker_patience_seconds": 30.0,
-            "stop_seconds": 5.0,
+            "soft_shutdown_seconds": 5.0,
             "split_into": 4,
             # Many stages of many parts, of the toy's few states.
             "stage_carry_rows": 20,

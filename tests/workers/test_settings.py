@@ -12,8 +12,9 @@ import pytest
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.settings import Settings, load_settings
+from nightgrid.workers.settings import Settings, load_settings, setting_fields
 from nightgrid.workers.settings_sources import config_path, expected, masked
+from nightgrid.workers.tuning import Tuning
 
 
 @pytest.fixture(autouse=True)
@@ -66,11 +67,13 @@ def test_a_folder_that_may_not_be_entered_has_no_file(
 
 
 def test_child_processes_have_the_settings_of_their_parent_wherever_they_work(folder: Path) -> None:
-    (folder / "nightgrid.toml").write_text("poll_seconds = 0.25\nbudget_nodes = 7\n")
-    parent = load_settings(batch_processes=3)
+    (folder / "nightgrid.toml").write_text("soft_shutdown_seconds = 0.25\nbudget_nodes = 7\n")
+    parent = load_settings(batch_processes=3, tuning=Tuning(poll_seconds=0.125))
     other = folder / "other"
     other.mkdir()
-    (other / "nightgrid.toml").write_text('poll_seconds = 9\nredis_url = "redis://elsewhere"\n')
+    (other / "nightgrid.toml").write_text(
+        'soft_shutdown_seconds = 9\nredis_url = "redis://elsewhere"\n'
+    )
     program = "from nightgrid.workers.settings import Settings; print(Settings().environment())"
     said = subprocess.run(
         [sys.executable, "-c", program],
@@ -101,7 +104,7 @@ def test_a_comma_in_the_environment_and_an_empty_text_in_the_file_load_no_game(
     assert load_settings().game_names == ()
 
 
-@pytest.mark.parametrize("name", [n for n, f in Settings.model_fields.items() if f.metadata])
+@pytest.mark.parametrize("name", [n for n, f in setting_fields().items() if f.metadata])
 def test_every_range_is_told_in_plain_words(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"NIGHTGRID_{name.upper()}", "-1")
     with pytest.raises(PermanentError) as error:
@@ -146,8 +149,8 @@ def test_a_file_without_bounds_is_refused(folder: Path, text: str, says: str) ->
             "batch_processes is 4.5; expected a whole number from 1 to 1,024",
         ),
         ("batch_processes = true", "batch_processes is True; expected a whole number from 1 to"),
-        ("poll_seconds = true", "poll_seconds is True; expected a number above 0"),
-        ('poll_seconds = "1"', "poll_seconds is '1'; expected a number above 0"),
+        ("budget_seconds = true", "budget_seconds is True; expected a number above 0"),
+        ('budget_seconds = "1"', "budget_seconds is '1'; expected a number above 0"),
         ("lake = 5", "lake is 5; expected a text in quotes"),
         ("var_dir = 5", "var_dir is 5; expected a path"),
         ("redis_url = 5", "redis_url is no text; expected a text in quotes"),
@@ -160,7 +163,7 @@ def test_a_file_without_bounds_is_refused(folder: Path, text: str, says: str) ->
 def test_what_is_wrong_in_a_file_is_said_with_its_path_and_key(
     folder: Path, text: str, says: str
 ) -> None:
-    (folder / "nightgrid.toml").write_text(f"window_chunks = 7\n{text}\n")
+    (folder / "nightgrid.toml").write_text(f"attempts_max = 7\n{text}\n")
     with pytest.raises(PermanentError) as error:
         load_settings()
     assert str(error.value).startswith(f"{folder}/nightgrid.toml: {says}")
@@ -168,10 +171,10 @@ def test_what_is_wrong_in_a_file_is_said_with_its_path_and_key(
 
 def test_a_file_may_have_what_its_settings_take(folder: Path) -> None:
     (folder / "nightgrid.toml").write_text(
-        'poll_seconds = 3\nstop_seconds = 1.5\nrank = true\nnight_report = "false"\n'
+        'budget_seconds = 3\nsoft_shutdown_seconds = 1.5\nrank = true\nnight_report = "false"\n'
     )
     settings = load_settings()
-    assert (settings.poll_seconds, settings.stop_seconds) == (3, 1.5)
+    assert (settings.budget_seconds, settings.soft_shutdown_seconds) == (3, 1.5)
     assert (settings.rank, settings.night_report) == (True, False)
 
 
@@ -184,7 +187,7 @@ def test_bytes_that_are_no_text_are_named_by_their_place(folder: Path) -> None:
 def test_a_file_that_the_system_does_not_give_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / "nightgrid.toml").write_text("window_chunks = 7\n")
+    (folder / "nightgrid.toml").write_text("attempts_max = 7\n")
 
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
@@ -197,7 +200,7 @@ def test_a_file_that_the_system_does_not_give_is_named(
 def test_a_file_that_is_named_has_to_be_there(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / "nightgrid.toml").write_text("window_chunks = 7\n")
+    (folder / "nightgrid.toml").write_text("attempts_max = 7\n")
     assert config_path() == folder / "nightgrid.toml"
     monkeypatch.setenv("NIGHTGRID_CONFIG", os.devnull)
     assert config_path() is None
@@ -250,21 +253,16 @@ def test_what_is_wrong_is_said_where_it_stands(
         f"tiles; --batch-processes is -1; {ranges}"
     )
     monkeypatch.delenv("NIGHTGRID_BATCH_PROCESSES")
-    # What two settings are together is a sentence of its own, which names both.
-    (folder / "nightgrid.toml").write_text("hard_limit_seconds = 1\n")
-    assert refusal().startswith(
-        "NIGHTGRID_HARD_LIMIT_SECONDS is 1; expected more than the kernels'"
-    )
 
 
 @pytest.mark.parametrize(
     ("name", "says"),
     [
         ("batch_processes", "a whole number from 1 to 1,024"),
-        ("split_depth_max", "a whole number from 0 to 32"),
+        ("http_connections", "a whole number of 16 or more"),
         ("budget_nodes", "a whole number of 1 or more"),
-        ("stop_seconds", "a number of 0 or more"),
-        ("poll_seconds", "a number above 0"),
+        ("soft_shutdown_seconds", "a number of 0 or more"),
+        ("budget_seconds", "a number above 0"),
         ("lake", "a text in quotes"),
         ("redis_url", "a text in quotes"),
         ("var_dir", "a path"),
@@ -320,3 +318,10 @@ def test_a_program_whose_setting_is_wrong_says_one_sentence(words, tmp_path):
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.splitlines()[-1].endswith(f": {says}")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_constants_are_no_settings(folder: Path) -> None:
+    assert len(setting_fields()) <= 35
+    (folder / "nightgrid.toml").write_text("poll_seconds = 1\n")
+    with pytest.raises(PermanentError, match="'poll_seconds' is no setting"):
+        load_settings()

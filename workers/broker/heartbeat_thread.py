@@ -73,7 +73,7 @@ class HeartbeatThread(threading.Thread):
             if why and state.should_stop is None:
                 log.warning("worker stops", reason=why)
                 state.should_stop = os.EX_TEMPFAIL
-            time.sleep(self._settings.liveness_interval_seconds)
+            time.sleep(self._settings.tuning.liveness_interval_seconds)
 
     def _failed_acknowledgement(self) -> str:
         while _acknowledging and time.monotonic() - _acknowledging[0][0] > SETTLE_SECONDS:

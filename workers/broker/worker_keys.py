@@ -42,10 +42,10 @@ def write_heartbeat(
     key = worker_key(settings, worker)
     pipe = client.pipeline(transaction=False)
     pipe.hset(key, ABOUT, json.dumps(about))
-    pipe.pexpire(key, int(settings.liveness_ttl_seconds * 1000))
+    pipe.pexpire(key, int(settings.tuning.liveness_ttl_seconds * 1000))
     pipe.hget(key, REFUSES)
     *_, refusal = pipe.execute()
-    kept_s = REFUSAL_KEPT_PAUSES * settings.refusal_pause_seconds
+    kept_s = REFUSAL_KEPT_PAUSES * settings.tuning.refusal_pause_seconds
     if refusal is not None and json.loads(refusal)["at"] < time.time() - kept_s:
         client.hdel(key, REFUSES)
 

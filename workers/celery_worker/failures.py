@@ -47,7 +47,7 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
             reason = Reason(code=ReasonCode.TRANSIENT, sentence=str(exception))
             notify_driver(driver, Announcement(event="returned", ref=ref, reason=reason))
             # The message is acknowledged when this returns, and the next one is taken after that.
-            time.sleep(SETTINGS.refusal_pause_seconds)
+            time.sleep(SETTINGS.tuning.refusal_pause_seconds)
         else:
             reason = _reason_of(exception)
             notify_driver(driver, Announcement(event="failed", ref=ref, reason=reason))
@@ -83,7 +83,7 @@ def _refuse_job(message: dict[str, Any], exception: BaseException) -> None:
         if isinstance(exception, CANNOT_WORK):
             record_refusal(client, SETTINGS, WORKER_ID, why)
             if others_may_work(client, SETTINGS, WORKER_ID):
-                time.sleep(SETTINGS.refusal_pause_seconds)
+                time.sleep(SETTINGS.tuning.refusal_pause_seconds)
 
 
 def _how(death: BaseException) -> str:

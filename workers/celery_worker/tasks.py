@@ -84,5 +84,5 @@ def rank_boards(task: Task, message: dict[str, Any]) -> dict[str, Any]:
         return report
     except CANNOT_WORK:
         # The driver sends it again: another worker may take it meanwhile.
-        time.sleep(SETTINGS.refusal_pause_seconds)
+        time.sleep(SETTINGS.tuning.refusal_pause_seconds)
         raise

@@ -23,7 +23,7 @@ class InlineSolutions:
     ) -> None:
         self._game, self._limit, self._budget = game, limit, budget
         self._settings = settings
-        self._left = settings.listing_chunk_bytes
+        self._left = settings.tuning.listing_chunk_bytes
 
     def row(self, head: Row, puzzle: Any, part: Any) -> Row:
         """Make the PARTS row of a job or part: over budget if it has too many solutions."""
@@ -33,8 +33,8 @@ class InlineSolutions:
             part,
             self._budget,
             limit=self._limit,
-            rows=self._settings.listing_rows,
-            text_bytes=min(self._settings.listing_row_bytes, self._left),
+            rows=self._settings.tuning.listing_rows,
+            text_bytes=min(self._settings.tuning.listing_row_bytes, self._left),
         )
         self._left -= taken.text_bytes if taken.is_whole else 0
         return inline_row(head, taken)
@@ -50,8 +50,8 @@ def solve_inline(
         None,
         budget,
         limit=ask.limit,
-        rows=settings.listing_rows,
-        text_bytes=settings.listing_row_bytes,
+        rows=settings.tuning.listing_rows,
+        text_bytes=settings.tuning.listing_row_bytes,
     )
     if taken.outcome.reason_code is None and not taken.is_whole:
         return _too_many(taken)

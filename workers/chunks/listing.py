@@ -91,15 +91,15 @@ class _Listing:
 
     def uncounted(self, part: Any) -> Row:
         """List what fits into a file; cut what does not."""
-        settings, is_part = self.settings, bool(self.head["part_path"])
+        tuning, is_part = self.settings.tuning, bool(self.head["part_path"])
         # A driver joins the rows of parts.
-        text_bytes = settings.listing_chunk_bytes if is_part else settings.listing_file_bytes
+        text_bytes = tuning.listing_chunk_bytes if is_part else tuning.listing_file_bytes
         taken = take(
             self.game, self.puzzle, part, self._left(), limit=self._limit,
-            rows=settings.listing_rows, text_bytes=text_bytes,
+            rows=tuning.listing_rows, text_bytes=text_bytes,
         )  # fmt: skip
         self.statistics += taken.outcome.statistics
-        is_small = taken.is_whole and taken.text_bytes <= settings.listing_row_bytes
+        is_small = taken.is_whole and taken.text_bytes <= tuning.listing_row_bytes
         if taken.outcome.reason_code is not None or is_small or is_part:
             # The ranks of a part are not known: it is of a board that cannot be counted whole.
             return inline_row(self.head, taken)
@@ -137,8 +137,8 @@ class _Listing:
             is_open=known is None,
             truncated=known is not None and wanted < known,
         )
-        fitting = int(self.settings.listing_file_bytes / mean)
-        rows = max(1, min(self.settings.listing_rows, fitting))
+        fitting = int(self.settings.tuning.listing_file_bytes / mean)
+        rows = max(1, min(self.settings.tuning.listing_rows, fitting))
         return self._split(whole, rows) or self._row(
             over_budget(Reason(code=ReasonCode.SECONDS), self.statistics)
         )
@@ -148,8 +148,8 @@ class _Listing:
     def ranks(self, part: ListedPart) -> Row:
         """List a range into files, or cut it once more."""
         size = part.stop - part.first
-        if size > self.settings.listing_rows:
-            row = self._split(part, self.settings.listing_rows)
+        if size > self.settings.tuning.listing_rows:
+            row = self._split(part, self.settings.tuning.listing_rows)
             if row is not None:
                 return row
         writer = self._writer(part.first)

@@ -16,15 +16,15 @@ def share_of_row(settings: Settings, expected_s: float) -> tuple[Budget, int]:
     take long may spend more than `batch_row_seconds`; its slice has fewer rows, so that no slice
     takes longer than one of ordinary rows.
     """
-    wanted_s = settings.batch_row_cost_factor * expected_s
-    seconds = max(settings.batch_row_seconds, min(wanted_s, settings.batch_slice_seconds))
-    more = seconds / settings.batch_row_seconds
+    wanted_s = settings.tuning.batch_row_cost_factor * expected_s
+    seconds = max(settings.tuning.batch_row_seconds, min(wanted_s, settings.batch_slice_seconds))
+    more = seconds / settings.tuning.batch_row_seconds
     budget = Budget(
-        nodes=min(int(settings.batch_row_nodes * more), settings.budget_nodes),
-        table_bytes=min(settings.batch_row_table_bytes, settings.budget_table_bytes),
+        nodes=min(int(settings.tuning.batch_row_nodes * more), settings.budget_nodes),
+        table_bytes=min(settings.tuning.batch_row_table_bytes, settings.budget_table_bytes),
         seconds=min(seconds, settings.budget_seconds),
     )
-    return budget, max(1, int(settings.batch_slice_rows / more))
+    return budget, max(1, int(settings.tuning.batch_slice_rows / more))
 
 
 def smaller_budget(share: Budget, whole: Budget) -> Budget:

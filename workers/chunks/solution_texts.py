@@ -107,8 +107,8 @@ class SolutionWriter:
     def add(self, text: str) -> None:
         """Add the next solution, as a JSON text."""
         settings = self._settings
-        is_full = self._bytes + len(text) > settings.listing_file_bytes
-        if len(self._texts) >= settings.listing_rows or (self._texts and is_full):
+        is_full = self._bytes + len(text) > settings.tuning.listing_file_bytes
+        if len(self._texts) >= settings.tuning.listing_rows or (self._texts and is_full):
             self.flush()
         self._texts.append(text)
         self._bytes += len(text)

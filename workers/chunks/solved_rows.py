@@ -67,7 +67,7 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
         small, step = share_of_row(settings, float(game.cost_s(arrays, ask).mean()))
         budget = smaller_budget(small, run.budget)
     chunk = _Chunk(game, run, rows, arrays, budget)
-    slices = slices_in_time(rows.num_rows, step, settings.batch_chunk_seconds, budget)
+    slices = slices_in_time(rows.num_rows, step, settings.tuning.batch_chunk_seconds, budget)
     whole = not any(rows.column("part").to_pylist())
     if ask.kind == "count" and whole:
         solved = count_batch(game, ask, rows, arrays, budget, slices)
@@ -165,8 +165,8 @@ def _divide(chunk: _Chunk, solved: pa.Table, settings: Settings) -> pa.Table:
     A count goes on by stages, if the game has layers for the board; else it is divided.
     """
     row = solved.to_pylist()[0]
-    depth = len(path_key(row["part_path"]))
-    if row["status"] != Status.OVER_BUDGET or depth >= settings.split_depth_max:
+    depth, tuning = len(path_key(row["part_path"])), settings.tuning
+    if row["status"] != Status.OVER_BUDGET or depth >= tuning.split_depth_max:
         return solved
     # A count too large for a result or a board too large for a solver stays so in every part.
     # Solutions too many to list are fewer in each part.
@@ -176,8 +176,8 @@ def _divide(chunk: _Chunk, solved: pa.Table, settings: Settings) -> pa.Table:
     game, run, children = chunk.game, chunk.run, None
     if run.question.ask.kind == "count" and not row["part_path"]:
         puzzle, _ = chunk.puzzle_and_part(0)
-        children = first_stage(game, puzzle, run.budget, carry_rows=settings.stage_carry_rows)
-    if children is None and settings.split_into ** (depth + 1) <= settings.split_parts_max:
+        children = first_stage(game, puzzle, run.budget, carry_rows=tuning.stage_carry_rows)
+    if children is None and tuning.split_into ** (depth + 1) <= tuning.split_parts_max:
         children = _subtrees(chunk, settings)
     if children is None:
         return solved
@@ -188,10 +188,12 @@ def _divide(chunk: _Chunk, solved: pa.Table, settings: Settings) -> pa.Table:
 def _subtrees(chunk: _Chunk, settings: Settings) -> list[Any] | None:
     try:
         puzzle, part = chunk.puzzle_and_part(0)
-        children = chunk.game.split(puzzle, chunk.run.question.ask, part, settings.split_into)
+        children = chunk.game.split(
+            puzzle, chunk.run.question.ask, part, settings.tuning.split_into
+        )
     except MissingDictionaryError:
         raise
     except PermanentError:
         # A board that the game will not divide: what solving it said stands.
         return None
-    return children if 1 < len(children) <= settings.split_parts_max else None
+    return children if 1 < len(children) <= settings.tuning.split_parts_max else None

@@ -99,7 +99,7 @@ def _wait_ready(
     begun = answered_at = time.monotonic()
     missing, named = list(queues), server.title(settings)
     with connect(settings) as client, closing_outage(named):
-        while time.monotonic() - begun < settings.workers_start_seconds:
+        while time.monotonic() - begun < settings.tuning.workers_start_seconds:
             if supervisor.poll() is not None:
                 return "supervisor"
             try:

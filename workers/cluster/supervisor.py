@@ -291,7 +291,7 @@ class Supervisor:
         if LOCK in self._locks:
             write_heartbeat(self._settings.side_dir, LOCK, "it stops")
         seconds = self._settings.stop_seconds
-        soft_s = min(seconds, self._settings.soft_shutdown_seconds)
+        soft_s = self._settings.soft_shutdown_seconds
         workers = [(c, c.process) for c in self._children if c.role != SERVER and c.process]
         if workers and self._stopped_by == signal.SIGINT:
             _say(f"stopping: work in hand has {soft_s:g} s to end, else it is handed back")
@@ -325,7 +325,7 @@ def command_of(role: str, settings: Settings) -> list[str]:
         return [sys.executable, "-m", "nightgrid.workers.ondemand.keeper"]
     processes = settings.batch_processes if role == BATCH else settings.interactive_processes
     return [
-        *(sys.executable, "-m", "celery", "--app", settings.celery_app, "worker"),
+        *(sys.executable, "-m", "celery", "--app", settings.tuning.celery_app, "worker"),
         *("--hostname", f"{role}-{uuid.uuid4().hex[:8]}@%h", "--queues", role),
         *("--concurrency", str(processes), "--pool", "prefork", "--loglevel", "INFO"),
         *("--without-gossip", "--without-mingle", "--without-heartbeat"),

@@ -113,7 +113,7 @@ class Driver:
     @property
     def pause_s(self) -> float:
         """How long to wait for announcements before the next step."""
-        return self._settings.poll_seconds if self.run.planned else PLAN_POLL_SECONDS
+        return self._settings.tuning.poll_seconds if self.run.planned else PLAN_POLL_SECONDS
 
     @property
     def progress(self) -> Progress:
@@ -303,7 +303,7 @@ class Driver:
                 self._send_again(chunk, "its result is gone")
             else:
                 self._settle(chunk, is_begun=attempts.get(chunk.key, 0) >= chunk.attempt)
-        self._look_at = time.monotonic() + self._settings.reconcile_seconds
+        self._look_at = time.monotonic() + self._settings.tuning.reconcile_seconds
         self._note_transitions()
         waiting = table.number_in(State.READY) + table.in_flight
         self._outbox.publish_demand(self._run_id, waiting)
@@ -334,7 +334,7 @@ class Driver:
         if place is Place.NOWHERE:
             limit_s = NOWHERE_SECONDS
         elif place is Place.TAKEN and attempt is None:
-            limit_s = GONE_INTERVALS * self._settings.liveness_interval_seconds
+            limit_s = GONE_INTERVALS * self._settings.tuning.liveness_interval_seconds
         else:
             flight.missing_since = None
             return
@@ -453,7 +453,7 @@ def drive(
             )
 
         ended, driver = patience.insist(begin)
-        watch = _CancelWatch(lake, run_id, settings.reconcile_seconds)
+        watch = _CancelWatch(lake, run_id, settings.tuning.reconcile_seconds)
         if ended is None:
             log.info("run driven", jobs=driver.run.job_count, game=driver.run.question.game)
         while ended is None and not stop.is_set() and not watch.is_cancelled():

@@ -204,7 +204,7 @@ class CeleryOutbox:
         Runs that share a queue have an equal share of these: what comes first to a queue goes
         first out of it, so that each gets as many chunks worked as any other.
         """
-        most = self._settings.window_chunks
+        most = self._settings.tuning.window_chunks
         if most is None:
             wanted = CHUNKS_PER_PROCESS * self.processes(queue)
             most = min(max(self._settings.window, wanted), MESSAGES_READ_MAX)
@@ -239,7 +239,7 @@ class CeleryOutbox:
         Raises TransientError when the broker is dead.
         """
         now = time.monotonic()
-        due_at = (self._looked_at or -1e9) + self._settings.reconcile_seconds
+        due_at = (self._looked_at or -1e9) + self._settings.tuning.reconcile_seconds
         if now < due_at:
             return
         with answering():
@@ -273,7 +273,7 @@ class CeleryOutbox:
             return Worker.LEFT
         now = time.monotonic()
         silent_s = now - self._absent_since.setdefault(name, now)
-        limit_s = GONE_INTERVALS * self._settings.liveness_interval_seconds
+        limit_s = GONE_INTERVALS * self._settings.tuning.liveness_interval_seconds
         return Worker.GONE if dead or silent_s > limit_s else Worker.LIVES
 
     def publish_demand(self, run_id: str, chunks_waiting: int) -> None:

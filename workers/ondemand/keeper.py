@@ -90,7 +90,7 @@ class Keeper:
         self._observed: dict[str, tuple[tuple[object, ...], float]] = {}
         """State of each job at the last poll, and since when on this host's monotonic clock."""
         self._silent_since: dict[str, float] = {}
-        patience_s = GONE_INTERVALS * settings.liveness_interval_seconds
+        patience_s = GONE_INTERVALS * settings.tuning.liveness_interval_seconds
         self._watch = Watch(patience_s=patience_s)
         self._patience_s = patience_s
         self._drivers = RunDrivers(lake, settings)
@@ -217,7 +217,7 @@ class Keeper:
         """Send a job whose message or worker is gone, unless no worker has begun it for long."""
         job, attempts = record.job_id, record.attempts
         in_vain = record.sent_in_vain + 1
-        if in_vain > self._settings.ondemand_sends_max:
+        if in_vain > self._settings.tuning.ondemand_sends_max:
             told = job_refusals(self._client, self._settings, job)
             why = "; ".join(sorted(set(told.values()))) or _UNSAID
             reason = f"sent {in_vain - 1} times, and no worker could work it: {why}"
@@ -237,7 +237,7 @@ class Keeper:
         state = record.attempts, record.worker, self._sent.get(job)
         if self._observed.get(job, (None, 0.0))[0] != state:
             self._observed[job] = state, now
-        if now - self._observed[job][1] > self._settings.ondemand_overdue_seconds:
+        if now - self._observed[job][1] > self._settings.tuning.ondemand_overdue_seconds:
             return True
         worker = record.worker
         if worker is None or not self._has_begun(record):

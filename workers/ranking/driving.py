@@ -171,7 +171,7 @@ def _requeue_lost(
 def _is_held(lake: Lake, settings: Settings, alive: Collection[str], one: _Message) -> bool:
     """Tell whether a message that is taken is held by a worker that is dead."""
     still_s = time.monotonic() - one.news_at
-    if still_s < GONE_INTERVALS * settings.liveness_interval_seconds:
+    if still_s < GONE_INTERVALS * settings.tuning.liveness_interval_seconds:
         return False
     begun = [read_attempts(lake, ranking)[1] for ranking in one.boards]
     workers = [worker for worker in begun if worker is not None]

@@ -39,11 +39,9 @@ NO_SERVER = "redis://127.0.0.1:9/0"
 """No program listens there."""
 INLINE = ("--inline", "--no-prefect")
 MANY_FILES = {
-    "NIGHTGRID_LISTING_ROWS": "2",
-    "NIGHTGRID_LISTING_ROW_BYTES": "1",
-    "NIGHTGRID_LISTING_CHUNK_BYTES": "1",
+    "NIGHTGRID_TUNING": '{"listing_rows": 2, "listing_row_bytes": 1, "listing_chunk_bytes": 1}'
 }
-"""Settings with which few solutions have files of their own."""
+"""Constants with which few solutions have files of their own."""
 
 
 class _KilledError(BaseException):

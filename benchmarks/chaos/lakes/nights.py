@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from benchmarks.chaos.lakes.interleaving import in_turns
 from benchmarks.chaos.results import differing
+from benchmarks.tuned import tuned_settings
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.skipped_files import forget, skipped_files
@@ -30,7 +31,6 @@ from nightgrid.flows.runs import Watch
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.pips.generate.generator import generate, to_payload
 from nightgrid.solvers.pips.generate.mix import PRESETS
-from nightgrid.workers.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]
 LEVELS = ("easy", "medium", "hard")
@@ -131,7 +131,7 @@ def write_days(folder: Path, days: Iterable[int], seed: int = 0) -> None:
 
 def night_of(lake: Path | str, source: Path, host: str = "host") -> NightSettings:
     """Make the settings of a night in this process, on a host of that name."""
-    workers = Settings(
+    workers = tuned_settings(
         lake=str(lake), games="pips", var_dir=Path(f"{lake}-{host}"), reconcile_seconds=0.01
     )
     games = (NightGame(game="pips", source=str(source)),)

@@ -17,6 +17,7 @@ import redis
 from pydantic import SecretStr
 
 from benchmarks.instruments.processes import children_of, wait_for
+from benchmarks.tuned import retuned, tuned_settings
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server
@@ -39,11 +40,10 @@ QUICK: Mapping[str, Any] = {
     "batch_row_seconds": 0.1,
     "batch_slice_rows": 4,
     "batch_chunk_seconds": 0.6,
-    "hard_limit_seconds": 2.0,
+    "hard_limit_margin_seconds": 1.0,
     "refusal_pause_seconds": 0.5,
-    "visibility_timeout_seconds": 4,
+    "visibility_factor": 2.0,
     "soft_shutdown_seconds": 1.0,
-    "stop_seconds": 5.0,
     "poll_seconds": 0.1,
     "reconcile_seconds": 0.3,
     "liveness_interval_seconds": 0.3,
@@ -140,11 +140,10 @@ class Cluster:
         `inside` is a command that runs it in a place of its own, `url` the server as seen there.
         """
         before = set(self.workers())
-        settings = self.settings.model_copy(
-            update={
-                "var_dir": self.folder / f"host-{self.joined}",
-                "redis_url": SecretStr(url or self.settings.server_url),
-            }
+        settings = retuned(
+            self.settings,
+            var_dir=self.folder / f"host-{self.joined}",
+            redis_url=SecretStr(url or self.settings.server_url),
         )
         self.joined += 1
         host = self._supervise(settings, roles, inside, **environment)
@@ -174,13 +173,14 @@ class Cluster:
         **changes: Any,
     ) -> subprocess.Popen[str]:
         """Start a driver of a run, on a host that has a name."""
-        settings = self.settings.model_copy(
-            update={
+        settings = retuned(
+            self.settings,
+            **{
                 "var_dir": self.folder / place,
                 "attempts_max": attempts_max or self.settings.attempts_max,
                 "redis_url": SecretStr(self.settings.server_url),
                 **changes,
-            }
+            },
         )
         with (self.folder / f"{place}.log").open("ab") as log:
             return subprocess.Popen(
@@ -228,7 +228,7 @@ class Cluster:
 def cluster(folder: Path, hosts: int = 2, **changes: Any) -> Iterator[Cluster]:
     """Run a server and hosts of one worker child each for the length of a `with` block."""
     environment = changes.pop("environment", {})
-    settings = Settings(**{"lake": str(folder / "lake"), **QUICK, **changes})
+    settings = tuned_settings(**{"lake": str(folder / "lake"), **QUICK, **changes})
     made = Cluster(
         folder=folder,
         settings=settings,

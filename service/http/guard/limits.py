@@ -25,6 +25,7 @@ class Limits:
 
     body_bytes: int = 1024**2
     depth: int = 32
+    """How deep JSON may be nested: boards need less than ten levels."""
     size: int = 2048
     """Largest board: dominoes of Pips, cells of Strands, letters of Letter Boxed, or tiles."""
     words_bytes: int = 512 * 1024
@@ -37,7 +38,6 @@ class Limits:
         """Take them from the settings."""
         return cls(
             body_bytes=settings.http_body_bytes,
-            depth=settings.http_depth,
             size=settings.http_board_size,
             words_bytes=settings.http_words_bytes,
             expected_s=settings.http_expected_seconds,

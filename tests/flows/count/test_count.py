@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benchmarks.tuned import tuned_settings
 from nightgrid.archive.corpus.corpus import open_corpus
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.lake.storage import Lake
@@ -54,7 +55,7 @@ def _many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def settings(tmp_path: Path) -> Count:
     def of(corpus: str = SPEC, lake: str = "lake", **others: Any) -> CountSettings:
-        workers = Settings(lake=str(tmp_path / lake), games="pips", reconcile_seconds=1e-6)
+        workers = tuned_settings(lake=str(tmp_path / lake), games="pips", reconcile_seconds=1e-6)
         return CountSettings(corpus=corpus, executor="inline", workers=workers, **others)
 
     return of

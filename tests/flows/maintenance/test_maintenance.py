@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.chaos.harm import HARMS, harm
+from benchmarks.tuned import tuned_settings
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.json_files import read_json
@@ -49,7 +50,7 @@ def count_of(lake: Lake) -> CountSettings:
 
 
 def settings_of(lake: Lake) -> Settings:
-    return Settings(lake=lake.url, games="pips", reconcile_seconds=0.01)
+    return tuned_settings(lake=lake.url, games="pips", reconcile_seconds=0.01)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from benchmarks.tuned import retuned
 from benchmarks.chaos.lakes.nights import night_of, write_days
 from benchmarks.chaos.lakes.stepping import KilledError
 from nightgrid.archive.lake.storage import Lake
@@ -46,7 +47,7 @@ def night(folder: Path) -> GameReport:
 
 def count(folder: Path, ask: str = "count", **more: int) -> CountReport:
     """Count a corpus, or list it; `more` are settings of workers."""
-    workers = night_of(folder / "lake", folder / "source").workers.model_copy(update=more)
+    workers = retuned(night_of(folder / "lake", folder / "source").workers, **more)
     settings = CountSettings(corpus=CORPUS, ask=Ask.parse(ask), executor="inline", workers=workers)
     return work_count(settings)
 

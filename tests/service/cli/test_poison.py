@@ -29,11 +29,11 @@ def test_a_board_of_which_workers_really_die_is_told_until_it_is_worked_again(
     _, out, _ = invoke(*count, "--dry-run", "--json")
     crashing = json.loads(out)["largest"][0]["puzzle_id"]
     with monkeypatch.context() as patch:
-        patch.setenv("NIGHTGRID_CELERY_APP", "benchmarks.chaos.processes.inject")
+        faulty = {"celery_app": "benchmarks.chaos.processes.inject"}
+        patch.setenv("NIGHTGRID_TUNING", json.dumps(faulty | {"worker_lost_wait_seconds": 0.2}))
         patch.setenv("NIGHTGRID_CHAOS_DIR", str(tmp_path))
         patch.setenv("NIGHTGRID_CHAOS_SEGFAULT", crashing)
         patch.setenv("NIGHTGRID_ATTEMPTS_MAX", "2")
-        patch.setenv("NIGHTGRID_WORKER_LOST_WAIT_SECONDS", "0.2")
         code, out, err = invoke(*count)
     assert code == 1
     assert out.startswith("pips: 1 POISON, 4 puzzles, 3 solved, ")

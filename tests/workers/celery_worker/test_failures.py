@@ -37,7 +37,7 @@ def test_a_worker_that_cannot_work_hands_back_and_is_named_and_pauses(told, faul
     failures._report_failure(sender, fault, [vars_of(REF), "driver"])
     assert told.events == ["returned"]
     assert told.refusals == [str(fault)]
-    assert told.pauses == [failures.SETTINGS.refusal_pause_seconds]
+    assert told.pauses == [failures.SETTINGS.tuning.refusal_pause_seconds]
 
 
 def test_work_that_raises_has_failed(told):
@@ -50,7 +50,7 @@ def test_a_worker_without_room_leaves_jobs_to_others(told):
     sender = SimpleNamespace(name=SOLVE_ONDEMAND)
     failures._report_failure(sender, FULL, [{"job_id": "0" * 32}])
     assert told.refusals == [str(FULL)]
-    assert told.pauses == [failures.SETTINGS.refusal_pause_seconds]
+    assert told.pauses == [failures.SETTINGS.tuning.refusal_pause_seconds]
 
 
 def vars_of(ref):

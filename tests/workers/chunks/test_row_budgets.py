@@ -2,14 +2,14 @@
 
 import pytest
 
+from benchmarks.tuned import tuned_settings
 from nightgrid.solvers.algebra import Budget
 from nightgrid.workers.chunks import row_budgets
 from nightgrid.workers.chunks.row_budgets import share_of_row, slices_in_time, smaller_budget
-from nightgrid.workers.settings import Settings
 
 
 def test_no_slice_takes_longer_than_one_of_ordinary_rows():
-    settings = Settings(batch_slice_rows=100, batch_row_seconds=0.2, batch_row_cost_factor=10)
+    settings = tuned_settings(batch_slice_rows=100, batch_row_seconds=0.2, batch_row_cost_factor=10)
     assert settings.batch_slice_seconds == 20.0
     for expected_s, seconds, step in ((0.001, 0.2, 100), (0.1, 1.0, 20), (0.5, 5.0, 4)):
         budget, rows = share_of_row(settings, expected_s)

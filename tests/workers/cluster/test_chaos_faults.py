@@ -37,8 +37,8 @@ ATTEMPTS = 2
 # Requests to a store take part of a chunk's time, and much of it on a machine with other work. With
 # limits of a second or two an innocent chunk or worker would be taken for a dead one.
 PATIENT = {
-    "hard_limit_seconds": 20.0,
-    "visibility_timeout_seconds": 25,
+    "hard_limit_margin_seconds": 19.0,
+    "visibility_factor": 1.25,
     "liveness_ttl_seconds": 6.0,
 }
 CRASHING, ENDLESS = (toy.ToyPuzzle(number=n, behaviour=toy.PLAIN) for n in (3_011, 3_017))

@@ -91,7 +91,7 @@ def test_a_worker_that_is_silent_is_gone_after_some_intervals(server, outbox):
     settings, _ = server
     look(outbox)
     assert outbox.worker("silent") is Worker.LIVES, "it may be one whose server was wiped"
-    time.sleep((GONE_INTERVALS + 1) * settings.liveness_interval_seconds)
+    time.sleep((GONE_INTERVALS + 1) * settings.tuning.liveness_interval_seconds)
     assert outbox.worker("silent") is Worker.GONE
 
 

@@ -81,7 +81,7 @@ def test_only_the_owner_may_open_the_servers_folders(tmp_path):
 @pytest.mark.long(reason="it waits for workers that never come")
 def test_a_cluster_that_cannot_start_says_why_and_leaves_nothing(tmp_path):
     settings = quick_settings(
-        tmp_path, celery_app="no_such_module", workers_start_seconds=25.0, stop_seconds=1.0
+        tmp_path, celery_app="no_such_module", workers_start_seconds=25.0, soft_shutdown_seconds=1.0
     )
     log = settings.side_dir / "logs" / "batch.log"
     log.parent.mkdir(parents=True)

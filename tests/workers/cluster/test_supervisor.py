@@ -73,7 +73,7 @@ def test_ctrl_c_is_answered_before_workers_have_ended(settings, capfd, monkeypat
     monkeypatch.setattr(server, "is_up", lambda _: True)
     monkeypatch.setattr(watched, "_beat", lambda: signal.raise_signal(signal.SIGINT))
     watched.run()
-    seconds = min(settings.stop_seconds, settings.soft_shutdown_seconds)
+    seconds = settings.soft_shutdown_seconds
     line = f"stopping: work in hand has {seconds:g} s to end, else it is handed back"
     assert capfd.readouterr().err.splitlines().count(line) == 1
 
@@ -82,7 +82,9 @@ def test_batches_run_at_a_lower_priority(settings, monkeypatch):
     monkeypatch.setattr(supervisor, "command_of", lambda *_: ["sleep", "600"])
     monkeypatch.setattr(server, "is_up", lambda _: True)
     levels = {}
-    watched = Supervisor(settings.model_copy(update={"stop_seconds": 0.0}), (BATCH, KEEPER))
+    watched = Supervisor(
+        settings.model_copy(update={"soft_shutdown_seconds": 0.0}), (BATCH, KEEPER)
+    )
 
     def note_levels():
         here = os.getpriority(os.PRIO_PROCESS, 0)

@@ -10,6 +10,7 @@ from contextlib import closing
 import pytest
 import toy_game as toy
 
+from benchmarks.tuned import retuned
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.broker.connection import connect
@@ -67,7 +68,7 @@ def wipe_server(settings):
 
 
 def drive_celery(settings, lake, run_id, on_progress=None, **changes):
-    settings = settings.model_copy(update=changes)
+    settings = retuned(settings, **changes)
     outbox = CeleryOutbox(settings)
     try:
         return drive(lake, run_id, outbox, on_progress, settings=settings)

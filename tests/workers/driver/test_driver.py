@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 import toy_game as toy
 
+from benchmarks.tuned import retuned
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, SOLUTIONS
 from nightgrid.solvers.algebra import Ask
@@ -694,9 +695,7 @@ def test_workers_of_a_copied_lake_end_a_run_with_a_sentence_and_spoil_no_row(
     boards = toy.boards(20)
     run_id = plan(lake, boards)
     copy = Lake.open(str(shutil.copytree(settings.lake, tmp_path / "copy")))
-    impatient = settings.model_copy(
-        update={"broker_patience_seconds": 0.2, "reconcile_seconds": 0.02}
-    )
+    impatient = retuned(settings, broker_patience_seconds=0.2, reconcile_seconds=0.02)
     with pytest.raises(TransientError, match=r"this lake has no result of them: .* another copy"):
         drive(lake, run_id, InlineOutbox(copy, settings), settings=impatient)
     assert not read_attempts(lake, run_id)

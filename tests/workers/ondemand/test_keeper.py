@@ -135,7 +135,7 @@ def test_a_job_that_only_older_workers_take_ends_as_refused(lake, settings, mail
 
     sends = []
     look_until(keeper, refused)
-    assert len(sends) == settings.ondemand_sends_max + 1
+    assert len(sends) == settings.tuning.ondemand_sends_max + 1
     assert "expected the same solver version" in status(lake, job).reason
     assert (result(lake, job, timeout_s=60.0), open_records(lake)) == (None, [])
     assert lake.list("results") == [], "what surrounds a worker is no answer about a puzzle"
@@ -159,9 +159,9 @@ def test_a_keeper_that_is_started_again_goes_on_counting(
             del mailbox[:]
             keepers.append(Keeper(lake, settings))
         keepers[-1].poll()
-        assert sends <= settings.ondemand_sends_max + 1
-    assert sends == settings.ondemand_sends_max + 1
-    assert f"sent {settings.ondemand_sends_max} times" in status(lake, job).reason
+        assert sends <= settings.tuning.ondemand_sends_max + 1
+    assert sends == settings.tuning.ondemand_sends_max + 1
+    assert f"sent {settings.tuning.ondemand_sends_max} times" in status(lake, job).reason
 
     submit(lake, puzzle(1), COUNT, settings=settings)
     assert open_records(lake)[0].sent_in_vain == 0

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from benchmarks.instruments.boards import loose_board
+from benchmarks.tuned import retuned
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.registry import game
 from nightgrid.workers.driver.driver import drive
@@ -33,7 +34,7 @@ def hasty(settings, monkeypatch):
     begin = partial(first_stage, carry_rows=500)
     monkeypatch.setattr("nightgrid.workers.runs.plan.plan_pass.first_stage", begin)
     changes = {"ondemand_seconds": 0.01, "stage_carry_rows": 500, "stage_rows": 5000}
-    return settings.model_copy(update={**changes, "split": "ahead"})
+    return retuned(settings, **changes, split="ahead")
 
 
 def test_what_is_expected_to_be_large_becomes_a_run_at_once(lake, hasty, mailbox, monkeypatch):

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benchmarks.tuned import retuned
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
@@ -132,13 +133,13 @@ def test_a_listing_in_files_joined_is_what_the_game_lists(
     assert (row["count"], row["value"]) == (len(expected), game.solve(puzzle, wanted).value)
     assert texts_of(lake, row) == expected
     files = list_files(lake, files_folder(run_id))
-    assert len(files) >= len(expected) / small.listing_rows
+    assert len(files) >= len(expected) / small.tuning.listing_rows
     for file in files:
         table = lake.read_table(file.path, SOLUTIONS)
         assert table.column("rank").to_pylist() == list(range(file.first, file.stop))
-        assert table.num_rows <= small.listing_rows
+        assert table.num_rows <= small.tuning.listing_rows
         texts = table.column("solution").to_pylist()
-        assert sum(map(len, texts)) <= small.listing_file_bytes or len(texts) == 1
+        assert sum(map(len, texts)) <= small.tuning.listing_file_bytes or len(texts) == 1
     parts = lake.read_table(f"runs/run={run_id}/parts", PARTS).to_pylist()
     assert not any(part["solutions"] for part in parts)
     assert row["parts"] == sum(part["status"] == "solved" for part in parts)
@@ -399,7 +400,7 @@ def test_a_worker_takes_no_more_solutions_than_a_file_holds(small, pips_board, m
 
     monkeypatch.setattr(solution_texts.SolutionWriter, "add", noting)
     worked(lake, planned(lake, PIPS, [pips_board]), small)
-    assert 1 < most <= small.listing_rows
+    assert 1 < most <= small.tuning.listing_rows
 
 
 def test_a_board_that_cannot_be_counted_lists_the_rows_of_its_parts(
@@ -455,7 +456,7 @@ def test_a_listing_that_is_cancelled_leaves_no_files_and_can_be_asked_again(
         if len(list_files(lake, files_folder(run_id))) > 1:
             cancel_job(lake, job)
 
-    settings = small.model_copy(update={"reconcile_seconds": 1e-6})
+    settings = retuned(small, reconcile_seconds=1e-6)
     summary = drive(lake, run_id, InlineOutbox(lake, settings), cancel, settings=settings)
     assert (summary.finished, summary.cancelled) == (False, True)
     cancel_job(lake, job)

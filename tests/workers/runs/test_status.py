@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 import toy_game as toy
 
+from benchmarks.tuned import retuned
 from nightgrid.archive.results.files import result_path
 from nightgrid.archive.results.solution_files import file_path, files_folder
 from nightgrid.solvers.algebra import Ask
@@ -53,7 +54,7 @@ def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, setting
         if progress.chunks_done == 3:
             cancel_run(lake, run_id)
 
-    settings = settings.model_copy(update={"reconcile_seconds": 1e-6})
+    settings = retuned(settings, reconcile_seconds=1e-6)
     executor = InlineOutbox(lake, settings)
     summary = drive(lake, run_id, executor, cancel_after_three, settings=settings)
     assert (summary.finished, summary.cancelled) == (False, True)

@@ -101,7 +101,7 @@ def submit(
     known = LakeDictionaries(lake)
     keep_dictionary(lake, puzzle, known)
     keep_asked(lake, [AskedPuzzle(bound.puzzle_id(puzzle), game, dict(record.puzzle))])
-    if len(canonical_json(record.puzzle)) > settings.ondemand_message_bytes:
+    if len(canonical_json(record.puzzle)) > settings.tuning.ondemand_message_bytes:
         run_id = plan_job(lake, bound, puzzle, ask, record.budget)
         record = replace(record, run_id=run_id)
     else:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benchmarks.tuned import tuned_settings
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_folder, puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
@@ -23,7 +24,6 @@ from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.jobs.submitting import plan_job
-from nightgrid.workers.settings import Settings
 
 Invoke = Callable[..., tuple[int, str, str]]
 PIPS = game("pips")
@@ -39,7 +39,7 @@ def board() -> Any:
 
 def listed(folder: Path, board: Any, **changes: Any) -> str:
     """List a board's solutions in the lake `lake`; return the job's id."""
-    settings = Settings(lake=str(folder / "lake"), **changes)
+    settings = tuned_settings(lake=str(folder / "lake"), **changes)
     lake = Lake.open(settings.lake)
     run_id = plan_job(lake, PIPS, board, ALL, JobBudget.of(settings, Budget()))
     drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)

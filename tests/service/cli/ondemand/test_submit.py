@@ -63,10 +63,10 @@ def nightgrid(tmp_path: Path, warm_python: Path) -> Run:
 
 
 @pytest.fixture
-def small_files(tmp_path: Path) -> None:
+def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers and commands write solution files of 500 solutions."""
-    text = "listing_rows = 500\nlisting_row_bytes = 10000\n"
-    (tmp_path / "nightgrid.toml").write_text(text)
+    constants = {"listing_rows": 500, "listing_row_bytes": 10_000}
+    monkeypatch.setenv("NIGHTGRID_TUNING", json.dumps(constants))
 
 
 @pytest.fixture
