@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from benchmarks.tuned import retuned
 from benchmarks.chaos.lakes.nights import night_of, write_days
 from benchmarks.chaos.lakes.stepping import KilledError
+from benchmarks.tuned import retuned
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import ASKED, DICTIONARIES
 from nightgrid.archive.results.results import read_results
