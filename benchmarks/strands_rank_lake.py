@@ -25,11 +25,12 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.archive.results.gold.rank_accuracy import PATH
-from nightgrid.archive.results.rankings import known_rankings
 from nightgrid.archive.sources.folder import FolderSource
-from nightgrid.flows.rankings import RankReport, rank_lake
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.flows.night.rank_lake import RankReport, rank_lake
 from nightgrid.flows.runs import RunSettings
-from nightgrid.workers.ranking.work import open_ranker
+from nightgrid.solvers.algebra import MEANT
+from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.settings import Settings
 
 
@@ -42,7 +43,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, metavar="N")
     add_write(parser)
     options = parser.parse_args()
-    open_ranker()
+    bind_game("strands", ask=MEANT).warm()
     with tempfile.TemporaryDirectory(prefix="nightgrid-rank-") as place:
         folder = Path(place)
         settings = Settings(lake=str(folder / "lake"), batch_processes=options.workers)
@@ -57,16 +58,16 @@ def main() -> int:
             report = rank_lake(RunSettings(workers=settings), _tell)
         seconds = time.monotonic() - begun
         again = rank_lake(RunSettings(workers=settings))
-        lost = report.boards - len(known_rankings(lake))
+        lost = report.boards - again.known
         section = _section(lake, report, options, seconds, memory.peak_bytes)
     section.say(f"Lost: {lost} boards. A second call ranked {again.ranked}.")
     finish(section, to_results=options.write)
     return 1 if lost or again.ranked else 0
 
 
-def _tell(done: int, of: int) -> None:
-    if done % 25 == 0 or done == of:
-        print(f"{time.strftime('%H:%M:%S')} {done} of {of} boards", file=sys.stderr, flush=True)
+def _tell(progress: Progress) -> None:
+    said = f"{progress.jobs_done} of {progress.jobs_total} boards"
+    print(f"{time.strftime('%H:%M:%S')} {said}", file=sys.stderr, flush=True)
 
 
 def _section(
@@ -83,9 +84,9 @@ def _section(
         command=f"python -m benchmarks.strands_rank_lake{every} --workers {options.workers}",
     )
     rows = lake.read_table(PATH, RANK_ACCURACY)
-    spent = np.array(rows.column("processor_s").to_pylist())
+    spent = np.array(rows.column("seconds").to_pylist())
     section.table(
-        ["workers", "minutes", "boards a minute", "CPU s a board, median", "worst", "worker, MB"],
+        ["workers", "minutes", "boards a minute", "s a board, median", "worst", "worker, MB"],
         [
             [
                 options.workers,

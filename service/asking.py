@@ -37,14 +37,16 @@ class Asked:
         return self.question.ask
 
 
-def ask_about(game: str, puzzle: Any, ask: Ask | None, rules: GameRules) -> Asked:
+def ask_about(
+    game: str, puzzle: Any, ask: Ask | None, rules: GameRules, clue: str | None = None
+) -> Asked:
     """Ask something about a puzzle; without an ask, what is usually asked of its game.
 
     Raises PermanentError for an ask, rules or words that the game does not have.
     """
     wanted = ask or game_plug(game).usual_ask
     check_ask(wanted, game)
-    puzzle, bound = rules.bind(game, puzzle)
+    puzzle, bound = rules.bind(game, puzzle, wanted, clue)
     return asked_of(bound, puzzle, wanted)
 
 

@@ -19,7 +19,6 @@ from nightgrid.workers.settings import (
 
 WORK_CHUNK = "nightgrid.work_chunk"
 SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
-RANK_BOARDS = "nightgrid.rank_boards"
 """Names of the tasks: what a message calls for."""
 WORKER_MODULES = tuple(
     f"nightgrid.workers.celery_worker.{name}" for name in ("tasks", "failures", "lifecycle")
@@ -66,7 +65,6 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_routes": {
             WORK_CHUNK: {"queue": BATCH},
             SOLVE_ONDEMAND: {"queue": INTERACTIVE},
-            RANK_BOARDS: {"queue": BATCH},
         },
         "task_acks_late": True,
         "task_ignore_result": True,

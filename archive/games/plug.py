@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nightgrid.archive.payloads.published import Fault, Published
-from nightgrid.solvers.algebra import Arrays, Budget, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.plug import beside
 
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from nightgrid.archive.games.generator_spec import Generated, Make
-    from nightgrid.solvers.reasons import ReasonCode
 
 
 Edition = Mapping[str, Any]
@@ -49,66 +46,24 @@ class PayloadReader(Protocol):
         """Read a payload, or a puzzle by itself; `name` is what the input is called."""
 
 
-class Ranker(Protocol):
-    """What ranks the covers of boards, opened once a process."""
-
-    @property
-    def name(self) -> str:
-        """Name its weights; ends in ALONE_SUFFIX where its models take no part."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
-    """What ranking the covers of a board came to."""
-
-    status: Status
-    covers: Sequence[Mapping[str, Any]] = ()
-    """As JSON, the likeliest first: spangram, components, theme_words, confidence, signals, cover
-    (as any solution, with paths) and words: by word what each term of the search adds, in nats."""
-    tier: int = 0
-    """Which limits on compounds the board allowed: 0 for the widest."""
-    reason_code: ReasonCode | None = None
-    reason: str = ""
-    """Why there are no covers."""
-
-
 class RankingPlug(Protocol):
-    """A module that ranks the covers of one game's boards by how likely each was meant."""
+    """A module that knows what ranks one game's covers by how likely each was meant.
+
+    The game itself is bound for the ask `meant` (nightgrid.archive.words.binding).
+    """
 
     GAME: str
     ALONE: str
     """Says that the models took no part, as a clause."""
-    NOT_RANKED: str
-    """Says which boards are ranked, to a person with another one."""
     MISSES: Mapping[str, str]
     """Classes of boards whose first cover is not the official one, in the order in which they are
     looked for: a code for programs and tables, with its phrase for people."""
-    EARLIER_MISSES: Mapping[str, str]
-    """Codes of the phrases that earlier versions wrote into tables in their place."""
-
-    def read_board(self, value: Any) -> Any:
-        """Read a board from JSON. Raises PermanentError and InvalidPuzzleError."""
-
-    def board_at(self, arrays: Arrays, row: int) -> Any:
-        """Read a board from a row of the puzzles table. Raises InvalidPuzzleError."""
-
-    def can_rank(self, puzzle: Any) -> bool:
-        """Tell whether the covers of a board can be ranked."""
 
     def ranker_here(self) -> str:
         """Name what ranks on this machine; opens neither vocabulary nor model."""
 
     def fitted_until(self, ranker: str) -> str | None:
         """Name the date of the last board that a ranker's weights were fitted on; None: unknown."""
-
-    def open_ranker(self) -> Ranker:
-        """Open what ranks on this machine."""
-
-    def warm(self, ranker: Any) -> None:
-        """Load the kernels that a ranker needs, by ranking a small board."""
-
-    def rank(self, ranker: Any, puzzle: Any, clue: str | None, budget: Budget | None) -> Ranked:
-        """Rank the covers of a board that can be ranked, whatever it comes to."""
 
     def measure(
         self, official: Any, covers: Sequence[Mapping[str, Any]]

@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.games.plug import Edition
-from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_boards, read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.json_files import program_version, read_hint, write_json
 from nightgrid.archive.lake.row_sums import digest_of_rows
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, OBSERVATIONS
+from nightgrid.archive.lake.tables import CLUE, EDITIONS, OBSERVATIONS
 from nightgrid.solvers.registry import DEFAULT_GAME
 
 
@@ -43,6 +43,21 @@ def current_editions(
     """
     names = _with_current(columns)
     return current_of(lake.read_table(editions_path(game), EDITIONS, names), columns, drafts=drafts)
+
+
+def clued_boards(lake: Lake, game: str) -> pa.Table:
+    """Read the boards of the current editions with their clues, each pair once.
+
+    Rows are those of the puzzles table with the column CLUE. Drafts are left out.
+    """
+    editions = current_editions(lake, game, [PUZZLE_ID, CLUE.name])
+    clues = pc.fill_null(editions.column(CLUE.name), "")
+    pairs = pa.table([editions.column(PUZZLE_ID), clues], [PUZZLE_ID, CLUE.name])
+    pairs = pairs.group_by(pairs.column_names, use_threads=False).aggregate([])
+    boards = read_boards(lake, game, pairs.column(PUZZLE_ID).combine_chunks())
+    at = pc.index_in(pairs.column(PUZZLE_ID), value_set=boards.column(PUZZLE_ID).combine_chunks())
+    known = pc.is_valid(at)
+    return boards.take(at.filter(known)).append_column(CLUE, pairs.column(CLUE.name).filter(known))
 
 
 def _with_current(columns: Sequence[str]) -> list[str]:

@@ -24,6 +24,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CLUE
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.question import clued_subject
 
 T = TypeVar("T")
 
@@ -65,6 +66,15 @@ def puzzles_table(game: Game[Any, Any], puzzles: Sequence[Any]) -> pa.Table:
         else:
             columns.append(pa.array(arrays[field.name], field.type))
     return pa.table(columns, schema=schema)
+
+
+def subjects_of(puzzles: pa.Table) -> pa.ChunkedArray:
+    """Name what is asked about, as `Game.subject`: boards, with their clues where there are any."""
+    ids = puzzles.column(PUZZLE_ID)
+    if CLUE.name not in puzzles.column_names:
+        return ids
+    named = zip(ids.to_pylist(), puzzles.column(CLUE.name).to_pylist(), strict=True)
+    return pa.chunked_array([[clued_subject(*each) for each in named]], pa.string())
 
 
 def read_puzzle_table(lake: Lake, game: str, columns: Sequence[str] | None = None) -> pa.Table:

@@ -34,7 +34,6 @@ LAKE_NAMES = frozenset(
         "results",
         "solutions",
         "listings",
-        "rankings",
         "costs",
         "checked",
         "gold",

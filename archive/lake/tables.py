@@ -232,8 +232,9 @@ SOLUTIONS = _schema(
     run_id string
     """,
 )
-"""Solutions asked for, in canonical order, those of `best` from the highest score down: rank 0 is
-the first."""
+"""Solutions asked for, in canonical order, those of `best` from the highest score down and those of
+`meant` from the likeliest down: rank 0 is the first. `solution` is JSON; of `meant` it is a cover
+with its confidence and the signals and terms that tell for and against it."""
 
 ASKED = _schema("asked", "puzzle_id string, game string, puzzle string")
 """Puzzles that came with a question, in their canonical form as JSON without a board's own words:
@@ -283,27 +284,15 @@ RUNTIMES = _schema(
 )
 """For people: what the kernels cost, per game, ask and level."""
 
-RANKINGS = _schema(
-    "rankings",
-    """
-    ranking_id string, puzzle_id string, game string, clue string?, ranker string,
-    with_model bool, status string, reason_code string?, reason string, cover_count int64,
-    tier int32, seconds double, processor_s double, covers string
-    """,
-)
-"""One row per ranking: a board, its clue and a ranker. `covers` is a JSON list of ranked covers,
-the likeliest first, each with confidence, signals and what speaks for its words."""
-
 RANK_ACCURACY = _schema(
     "gold.rank_accuracy",
     """
-    game string, date date32, level string, revision int32, puzzle_id string, ranking_id string,
+    game string, date date32, level string, revision int32, puzzle_id string, job_id string,
     ranker string, status string, official_place int64?, cover_count int64, confidence double?,
-    official_confidence double?, seconds double, processor_s double, miss string?
+    official_confidence double?, seconds double, miss string?
     """,
 )
-"""For people: which place the official solution takes when a board's covers are ranked by how
-likely each was meant. Current revisions with an official solution, no drafts, one row per ranker.
+"""For people: which place the official solution takes among the covers that the job of `meant` with
+the largest k lists. Current revisions with an official solution, no drafts, one row per ranker.
 `confidence` is that of the first cover; `miss` is the code of the class in which the first cover
-differs. Earlier versions of nightgrid wrote a phrase there under the same schema version, and
-nightgrid.archive.results.gold.rank_accuracy reads it as the code."""
+differs."""

@@ -82,7 +82,7 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
         from nightgrid.archive.words.lexicons import default_lexicon
 
         words = default_lexicon()
-    game = bind_game(corpus.game, settings.rules, words, corpus.lake)
+    game = bind_game(corpus.game, settings.rules, words, corpus.lake, settings.ask)
     workers = settings.workers
     return Asking(
         settings.lake,

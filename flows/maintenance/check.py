@@ -55,7 +55,7 @@ class Mend(StrEnum):
 
 REMADE = (
     "asked", "checked", "costs", "dictionaries", "divisions", "gold", "keys", "leases", "pending",
-    "rankings", "reports", "seen", "state",
+    "reports", "seen", "state",
 )  # fmt: skip
 """Folders of files that whoever needs them makes again."""
 _GAME = r"(?P<game>\w+)"

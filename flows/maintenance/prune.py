@@ -37,9 +37,11 @@ from nightgrid.archive.results.files import ASKED_FILES, RESULT_FILES, SOLUTION_
 from nightgrid.archive.results.results import once_a_job
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.archive.results.statuses import FINAL, is_among
+from nightgrid.archive.words.binding import bind_game
 from nightgrid.archive.words.dictionaries import KEY as DICTIONARY
 from nightgrid.archive.words.dictionaries import SINGLES, single_path
 from nightgrid.flows.maintenance.repair import LEASE
+from nightgrid.solvers.algebra import MEANT
 from nightgrid.solvers.registry import GAMES, game_plug
 from nightgrid.solvers.registry import game as game_named
 from nightgrid.workers.lease import check_held, holding
@@ -218,10 +220,10 @@ def _going(lake: Lake, game: str, rows: pa.Table) -> pa.Table:
     is_answer = pc.is_in(keys_in(rows, RESULT_FILES.same), keys_in(answers, RESULT_FILES.same))
     is_better = pc.is_in(rows.column("job_id"), value_set=final.column("job_id"))
     lost = pc.and_(pc.invert(is_answer), is_better)
-    present = game_named(game).solver_version
-    now = final.filter(pc.equal(final.column("solver_version"), present))
+    present = _versions(game)
+    now = final.filter(is_among(final.column("solver_version"), present))
     repeated = pc.and_(
-        pc.not_equal(rows.column("solver_version"), present),
+        pc.invert(is_among(rows.column("solver_version"), present)),
         pc.is_in(keys_in(rows, _QUESTION), value_set=keys_in(now, _QUESTION)),
     )
     brought = pc.is_in(rows.column("puzzle_id"), value_set=_published(lake, game))
@@ -231,6 +233,13 @@ def _going(lake: Lake, game: str, rows: pa.Table) -> pa.Table:
         pc.invert(pc.is_in(rows.column("job_id"), value_set=young)),
     )
     return rows.filter(pc.and_(rows.column("old"), pc.or_(lost, unasked)))
+
+
+def _versions(game: str) -> list[str]:
+    """Name the present version of a game's solver, and what ranks its covers here."""
+    ranks = game_plug(game).answers(MEANT)
+    more = [bind_game(game, ask=MEANT).solver_version] if ranks else []
+    return [game_named(game).solver_version, *more]
 
 
 def _published(lake: Lake, game: str) -> pa.Array:

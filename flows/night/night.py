@@ -31,8 +31,6 @@ from nightgrid.flows.night.steps import (
     file_report,
     normalise,
     plan,
-    rank,
-    ranks,
     solve,
 )
 from nightgrid.flows.runs import SILENT, AsStep, InFlow, StoppedError, Watch, plain
@@ -200,8 +198,6 @@ class _GameWork:
                         night, game, self._planned, self.report, workers, watch
                     )
                     self.report = do("aggregate", aggregate)(night, game, self.report)
-                    if ranks(night, game, self.report):
-                        self.report = do("rank", rank)(night, game, self.report, workers)
         self.report = replace(self.report, wall_seconds=self._seconds)
         with self._spared("failure", "not filed: "):
             do("report", file_report)(night, game, self.report)

@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from nightgrid.archive.fingerprints import FINGERPRINTS_FOLDER, InputFingerprint
-from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but
+from nightgrid.archive.ingest.editions import clued_boards, editions_path
+from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but, subjects_of
 from nightgrid.archive.lake.json_files import read_hint, write_json
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import RESULTS_FOLDER
+from nightgrid.archive.results.results import find_results
+from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.night.settings import NightGame, NightSettings
@@ -63,9 +69,11 @@ class PlannedRun:
         return 0 if self.run is None else self.run.poison_count
 
 
-def bound_game(night: NightSettings, game: NightGame) -> Game[Any, Any]:
-    """Bind a game to the rules and the lexicon of a night."""
-    return bind_game(game.game, game.rules, game.lexicon, night.lake)
+def bound_game(night: NightSettings, game: NightGame, ask: Ask | None = None) -> Game[Any, Any]:
+    """Bind a game to the rules and the lexicon of a night, as an ask needs it."""
+    # What ranks knows the game's own rules alone, and has words of its own.
+    rules = "" if ask is not None and ask.kind == "meant" else game.rules
+    return bind_game(game.game, rules, game.lexicon, night.lake, ask)
 
 
 def plan_ask(
@@ -85,6 +93,7 @@ def plan_ask(
         planned_fingerprint_path(game.name, ask),
         question.to_json(),
         folders=[RESULTS_FOLDER, puzzles_folder(game.name)],
+        files=[editions_path(game.name)] if ask.kind == "meant" else [],
     )
     again = statuses_of(retry)
     # What was invalid counted as answered then.
@@ -92,8 +101,7 @@ def plan_ask(
     if saved is not None:
         return PlannedRun(question=question, known=saved["known"])
     # What has its answer is left out before anything is named, estimated or read as a whole.
-    answered = finally_answered(lake, question, again)
-    puzzles, known = read_puzzles_but(lake, game.name, answered)
+    puzzles, known = _open_boards(lake, question, retry)
     if not len(puzzles):
         # Damaged results are to be named every night.
         if not any(path.startswith(RESULTS_FOLDER) for path in skipped_files()):
@@ -116,6 +124,22 @@ def plan_ask(
     if run.job_count:
         write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})
     return PlannedRun(question=question, known=run.answered_count, run=run)
+
+
+def _open_boards(lake: Lake, question: Question, retry: Retry | None) -> tuple[pa.Table, int]:
+    """Read the boards that may have no answer, and count those left out because they have one."""
+    again = statuses_of(retry)
+    if question.ask.kind == "meant":
+        boards = clued_boards(lake, question.game)
+        jobs = [question.job_id(subject) for subject in subjects_of(boards).to_pylist()]
+        done = {
+            row["job_id"]
+            for row in find_results(lake, jobs).to_pylist()
+            if row["status"] in FINAL and row["status"] not in again
+        }
+        is_open = [job not in done for job in jobs]
+        return boards.filter(pa.array(is_open, pa.bool_())), len(done)
+    return read_puzzles_but(lake, question.game, finally_answered(lake, question, again))
 
 
 def _begun_run(night: NightSettings, question: Question) -> Run | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nightgrid.archive.games import claimed_game
 from nightgrid.archive.ingest.fetch import REFRESH_DAYS
 from nightgrid.flows.runs import RunSettings
-from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.algebra import MEANT, Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
@@ -79,6 +79,8 @@ class NightSettings(RunSettings):
         if not self.games:
             raise PermanentError("a night needs a game; expected the source of at least one")
         _check_once(game.game for game in self.games)
+        if self.workers.rank:
+            object.__setattr__(self, "games", tuple(map(_also_ranked, self.games)))
 
     def way_on(self, run_id: str, *, cancelled: bool) -> str:
         """Say that the next night goes on, and what a cancelled run waits for."""
@@ -86,6 +88,13 @@ class NightSettings(RunSettings):
             path = cancelled_path(run_id)
             return f"nights go on with it when {path} is deleted from the lake"
         return "the next night goes on with it"
+
+
+def _also_ranked(game: NightGame) -> NightGame:
+    """Ask of every board, too, which covers were meant, in a game that answers that."""
+    if MEANT in game.asks or not game_plug(game.game).answers(MEANT):
+        return game
+    return replace(game, asks=(*game.asks, MEANT))
 
 
 def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, str]:

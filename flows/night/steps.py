@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from nightgrid.archive.games import ranking_game
 from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
@@ -28,6 +27,7 @@ from nightgrid.archive.results.contradictions import (
 )
 from nightgrid.archive.results.gold import gold
 from nightgrid.archive.results.gold.gold import ranks_path
+from nightgrid.archive.results.gold.rank_accuracy import write_accuracy
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.attention import (
     SKIPPED,
@@ -48,7 +48,7 @@ from nightgrid.flows.night.planning import (
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.runs import Watch
-from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.algebra import MEANT, Status
 from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.lease import check_held
 
@@ -147,8 +147,7 @@ def plan(
 
     Returns the report with a run for each ask.
     """
-    bound = bound_game(night, game)
-    planned = [plan_ask(night, bound, ask, night.retry) for ask in game.asks]
+    planned = [plan_ask(night, bound_game(night, game, ask), ask, night.retry) for ask in game.asks]
     question = planned[0].question
     report = replace(
         report,
@@ -176,16 +175,18 @@ def solve(
     that is cancelled.
     """
     summaries = []
+    ranked = 0
     for found in planned:
         ask = found.question.ask
         while found.run is not None and found.run.job_count:
             summaries.append(work_run(night, found.run.run_id, workers, watch.on_progress))
             night.lake.delete(open_run_path(game.game, ask))
+            ranked += summaries[-1].job_count if ask.kind == "meant" else 0
             if not found.resumed:
                 break
             # What the run that was taken up has worked again is not worked a third time.
             retry = None if found.run.retry is night.retry else night.retry
-            found = plan_ask(night, bound_game(night, game), ask, retry)  # noqa: PLW2901
+            found = plan_ask(night, bound_game(night, game, ask), ask, retry)  # noqa: PLW2901
     statuses: Counter[str] = Counter()
     for summary in summaries:
         statuses.update(summary.statuses)
@@ -194,9 +195,14 @@ def solve(
     changed = tuple(_contradicting(night.lake, planned))
     open_jobs = unanswered(night.lake, RowFilter(games=(game.game,), runs=runs), endings)
     open_jobs = (*open_jobs, *_known_poison(night.lake, planned, open_jobs))
+    rankers = (found.question for found in planned if found.question.ask.kind == "meant")
+    ranker = next((question.solver_version for question in rankers), "")
     return replace(
         report,
         **endings,
+        ranked=ranked,
+        ranker=ranker,
+        with_model=not ranker.endswith(ALONE_SUFFIX) if ranker else None,
         attention=(*changed, *open_jobs, *report.attention),
         contradictions=len(changed),
         planned=sum(summary.job_count for summary in summaries),
@@ -233,6 +239,7 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
     lake = night.lake
     made_anew = gold.write_gold(lake, bound_game(night, game), game.asks)
     places = {
+        **({"rankings": write_accuracy(lake)} if MEANT in game.asks else {}),
         "counts by date": gold.COUNTS_PATH,
         "runtimes": gold.RUNTIMES_PATH,
         "ranks": ranks_path(game.game),
@@ -244,31 +251,6 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
     }
     paths = {name: lake.location(path) for name, path in places.items() if lake.exists(path)}
     return replace(report, paths=paths, made_anew=made_anew)
-
-
-def rank(
-    night: NightSettings,
-    game: NightGame,  # noqa: ARG001 - every step of a game has it
-    report: GameReport,
-    workers: OwnWorkers,
-) -> GameReport:
-    """Rank the boards that are not ranked yet by how likely each cover was meant."""
-    # Loaded where it is wanted alone: it brings the vocabulary of ranking.
-    from nightgrid.flows.rankings import rank_lake
-
-    found = rank_lake(night, workers=workers)
-    return replace(
-        report,
-        ranked=found.ranked,
-        ranker=found.ranker,
-        with_model=not found.ranker.endswith(ALONE_SUFFIX),
-        paths={**report.paths, "rankings": found.path},
-    )
-
-
-def ranks(night: NightSettings, game: NightGame, report: GameReport) -> bool:
-    """Tell whether a night ranks the boards of a game: it is set to, and there are boards."""
-    return night.workers.rank and game.game == ranking_game() and report.editions > 0
 
 
 def file_report(night: NightSettings, game: NightGame, report: GameReport) -> None:

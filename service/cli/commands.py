@@ -73,7 +73,7 @@ COMMANDS = (
         "play 2026-01-05.json --auto",
     ),
     Command(
-        "ranking.rank",
+        "rank",
         "rank",
         "Rank the Strands boards of a lake by how likely each cover was meant.",
         "rank --lake lake",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -161,8 +161,10 @@ class ServicePlug:
         """Say what the first of listed solutions is worth, in a game that lists the best first."""
         return None
 
-    def why_ranked(self, cover: Mapping[str, Any]) -> list[str]:
-        """Say in lines why a cover of a ranking stands where it does, in a game that ranks them."""
+    def ranked_lines(
+        self, covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int
+    ) -> list[str]:
+        """Write the answer of `meant`, JSON values, in lines, in a game that answers it."""
         raise NotImplementedError
 
     def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:

@@ -19,7 +19,6 @@ from nightgrid.service.http.monitoring import metrics, queue, ready
 from nightgrid.service.http.monitoring.gauges import Gauges
 from nightgrid.service.http.monitoring.requests import Noted
 from nightgrid.service.http.query_names import refuse_unknown
-from nightgrid.service.http.rankings import routes as rankings
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events, found, open_solves, routes
 from nightgrid.service.http.state import Service
@@ -41,7 +40,6 @@ API_ROUTERS = (
     open_solves.router,
     events.router,
     found.router,
-    rankings.router,
     queue.router,
 )
 """Routes of the API."""

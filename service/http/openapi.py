@@ -123,9 +123,6 @@ def _complete(operation: dict[str, Any], path: str, method: str, schemas: dict[s
     if name == "post_solve":
         operation.setdefault("parameters", []).extend(_ASKING)
         responses["202"]["headers"] = _WAITING
-    if name == "post_ranking":
-        operation.setdefault("parameters", []).extend(_ASKING)
-        responses["202"]["headers"] = _WAITING
     if "requestBody" in operation:
         _place_models(operation["requestBody"]["content"]["application/json"], schemas)
     _add_examples(operation, examples().get(name, {}))

@@ -72,7 +72,7 @@ KINDS: tuple[Kind, ...] = (
         404,
         "There is no such board",
         "the lake has no such board",
-        ("boards_of_date", "picture", "post_solve", "post_ranking"),
+        ("boards_of_date", "picture", "post_solve"),
     ),
     Kind(
         "no-such-solve",
@@ -80,13 +80,6 @@ KINDS: tuple[Kind, ...] = (
         "There is no such solve",
         "no such job was submitted, or it ended without an answer long ago",
         ("get_solve", "get_events", "get_picture", "get_solutions", "delete_solve"),
-    ),
-    Kind(
-        "no-such-ranking",
-        404,
-        "There is no such ranking",
-        "no such ranking was asked for",
-        ("get_ranking", "get_ranking_events", "delete_ranking"),
     ),
     Kind(
         "no-such-solution",
@@ -207,7 +200,7 @@ KINDS: tuple[Kind, ...] = (
         429,
         "Too many open jobs",
         "the key has as many jobs open as it may",
-        ("post_solve", "post_ranking"),
+        ("post_solve",),
     ),
     Kind(
         "queue-full",
@@ -215,7 +208,7 @@ KINDS: tuple[Kind, ...] = (
         "Too many jobs wait",
         "a new job is expected to wait longer than `NIGHTGRID_ONDEMAND_WAIT_SECONDS`; "
         "`Retry-After` says when to try again",
-        ("post_solve", "post_ranking"),
+        ("post_solve",),
     ),
     Kind(
         "head-too-large",
@@ -252,7 +245,7 @@ KINDS: tuple[Kind, ...] = (
         "Too many connections",
         "as many clients are connected as `NIGHTGRID_HTTP_CONNECTIONS` allows, or half as many "
         "wait for jobs",
-        ("get_events", "get_ranking_events"),
+        ("get_events",),
     ),
     Kind(
         "no-room",

@@ -14,10 +14,11 @@ from nightgrid.service.games import ALL, GameOption, ServicePlug, service_plug
 from nightgrid.service.games.plug import Named, OptionError, Said, option
 from nightgrid.service.options.completion import offer
 from nightgrid.service.options.shared_options import one_of
-from nightgrid.solvers.errors import RuleError
+from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
 
 if TYPE_CHECKING:
+    from nightgrid.solvers.algebra import Ask
     from nightgrid.solvers.game_contract import Game
 
 
@@ -164,7 +165,7 @@ class GameRules:
         """Take options of OPTIONS by name, those alone that were given."""
         self.said: Said = said
         """Every option that was given, with its value."""
-        self._bound: dict[tuple[str, bool], Game[Any, Any]] = {}
+        self._bound: dict[tuple[str, bool, bool], Game[Any, Any]] = {}
 
     @property
     def lexicon(self) -> str | None:
@@ -205,10 +206,13 @@ class GameRules:
             for game in games
         ]
 
-    def bind(self, game: str, puzzle: Any) -> tuple[Any, Game[Any, Any]]:
-        """Bind a game to the rules, and a game of words to the words for a puzzle.
+    def bind(
+        self, game: str, puzzle: Any, ask: Ask | None = None, clue: str | None = None
+    ) -> tuple[Any, Game[Any, Any]]:
+        """Bind a game to the rules and to an ask, and a game of words to the words for a puzzle.
 
-        Returns the puzzle with what was said of it rather than of the rules, and the game. A puzzle
+        Returns the puzzle with what was said of it rather than of the rules, and with its clue
+        where the ask depends on it, and the game. A puzzle
         that brings its own words is played with these unless a lexicon is given. A game is bound
         once. Raises PermanentError for rules or words that the game does not have, a word list that
         cannot be read, or a puzzle whose board cannot be so.
@@ -217,11 +221,14 @@ class GameRules:
 
         line = self.rules(game)
         puzzle = service_plug(game).with_rules(puzzle, self.said)
-        key = (game, getattr(puzzle, "dictionary", None) is not None)
+        is_meant = ask is not None and ask.kind == "meant"
+        if is_meant and self.lexicon is not None:
+            raise PermanentError(f"{ask} has words of its own; give it no --lexicon")
+        key = (game, getattr(puzzle, "dictionary", None) is not None, is_meant)
         if key not in self._bound:
-            lexicon = self.lexicon or lexicon_for(game, puzzle)
-            self._bound[key] = bind_game(game, line, lexicon)
-        return puzzle, self._bound[key]
+            lexicon = None if is_meant else self.lexicon or lexicon_for(game, puzzle)
+            self._bound[key] = bind_game(game, line, lexicon, ask=ask)
+        return self._bound[key].clued(puzzle, clue), self._bound[key]
 
 
 with_game_rules = with_options("rules", OPTIONS, lambda said: GameRules(**said))

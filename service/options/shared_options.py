@@ -13,7 +13,7 @@ import typer
 from nightgrid.service.options.completion import levels, offer
 from nightgrid.service.terminal.console import note
 from nightgrid.service.terminal.formats import Format
-from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.algebra import MEANT, Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.runs.retry import Retry
@@ -177,6 +177,7 @@ def chosen_ask(
     all_: bool = False,
     limit: int | None = None,
     best: int | None = None,
+    rank: bool = False,
     search: Sequence[str] = (),
 ) -> Ask | None:
     """Read which answer is wanted from the options that say so, of which one at most is given.
@@ -190,6 +191,7 @@ def chosen_ask(
         "--count": Ask(kind="count") if count else None,
         "--all": Ask(kind="all", limit=limit) if all_ else None,
         "--best": None if best is None else Ask(kind="best", limit=best),
+        "--rank": MEANT if rank else None,
     }
     given = {option: ask for option, ask in asks.items() if ask is not None}
     chosen = [*given, *search]

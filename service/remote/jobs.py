@@ -100,16 +100,8 @@ class RemoteJobs:
         try:
             self.solve(job_id)
         except NotThereError:
-            return self._ranking(job_id) is not None
+            return False
         return True
-
-    def _ranking(self, job_id: str) -> dict[str, Any] | None:
-        """Read a ranking, without its covers but one; None for what is no ranking."""
-        try:
-            found: dict[str, Any] = self._client.get(f"/v1/rankings/{quoted(job_id)}", limit=1)
-        except NotThereError:
-            return None
-        return found
 
     def solve(self, job_id: str) -> dict[str, Any]:
         """Read a job. Raises NotThereError for one that there is not."""
@@ -121,9 +113,6 @@ class RemoteJobs:
         try:
             return status_of(self.solve(job_id))
         except NotThereError:
-            ranking = self._ranking(job_id)
-            if ranking is not None:
-                return status_of_ranking(ranking)
             return JobStatus(job_id=job_id, state="unknown")
 
     def result_row(self, job_id: str, *, timeout_s: float) -> dict[str, Any] | None:
@@ -141,14 +130,7 @@ class RemoteJobs:
 
     def cancel(self, job_id: str) -> tuple[JobStatus, bool]:
         """Want a job no more; tell where it is then, and whether it was open."""
-        try:
-            was_open = not _is_over(self.solve(job_id))
-        except NotThereError:
-            ranking = self._ranking(job_id)
-            if ranking is None:
-                raise
-            left = self._client.ask("DELETE", f"/v1/rankings/{quoted(job_id)}")
-            return status_of_ranking(left), not _is_over(ranking)
+        was_open = not _is_over(self.solve(job_id))
         solve = self._client.ask("DELETE", f"/v1/solves/{quoted(job_id)}")
         return status_of(self._kept(solve)), was_open
 
@@ -230,12 +212,6 @@ def status_of(solve: Mapping[str, Any]) -> JobStatus:
         left_s=progress.get("left_s"),
         reason=solve.get("reason") or "",
     )
-
-
-def status_of_ranking(ranking: Mapping[str, Any]) -> JobStatus:
-    """Show a ranking of a service as a job of a lake is shown."""
-    state = _STATES.get(ranking["state"], "working")
-    return JobStatus(job_id=ranking["id"], state=state, reason=ranking["reason"])
 
 
 def row_of(solve: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,9 +12,11 @@ from celery import signals
 
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game
+from nightgrid.solvers.algebra import MEANT
 from nightgrid.workers.broker.heartbeat_thread import HeartbeatThread
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.celery_worker.this_worker import SETTINGS, WORKER_ID
+from nightgrid.workers.freed_memory import map_large, trim
 from nightgrid.workers.logs import get_logger, take_over_logging
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.tracing import begin_tracing, flush_traces
@@ -53,11 +55,12 @@ def _warm_kernels(**_: Any) -> None:
 
 def _warm_ranker() -> None:
     """Open what ranks, and load its kernels, once for all children."""
-    from nightgrid.workers.ranking.work import warm
-
     begun = time.monotonic()
+    # The buffers of one board would stay next to those of the next.
+    map_large()
     try:
-        warm()
+        bind_game("strands", ask=MEANT).warm()
+        trim()
     except Exception as error:  # noqa: BLE001 - a worker that cannot rank solves all the same
         log.warning("ranker not warm", error=f"{type(error).__name__}: {error}")
     else:

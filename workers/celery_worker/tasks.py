@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
-from celery import Task
 from structlog.contextvars import bind_contextvars
 
-from nightgrid.workers.app import RANK_BOARDS, SOLVE_ONDEMAND, WORK_CHUNK, app
+from nightgrid.workers.app import SOLVE_ONDEMAND, WORK_CHUNK, app
 from nightgrid.workers.broker.notices.announcements import Announcement, Event
 from nightgrid.workers.broker.notices.job_notifications import notify_of_job
-from nightgrid.workers.broker.queues import ABOUT_HEADER
-from nightgrid.workers.celery_worker.base_task import CANNOT_WORK, NightgridTask, header
+from nightgrid.workers.celery_worker.base_task import NightgridTask
 from nightgrid.workers.celery_worker.this_worker import (
     SETTINGS,
     WORKER_ID,
@@ -25,9 +22,6 @@ from nightgrid.workers.ondemand.task.solving import solve_message
 from nightgrid.workers.runs.run_files import ChunkRef
 
 log = get_logger("nightgrid.worker")
-
-RANK_SECONDS = 540.0
-"""Hard limit of a task that ranks boards."""
 
 
 @app.task(base=NightgridTask, name=WORK_CHUNK)  # type: ignore[untyped-decorator]
@@ -58,31 +52,3 @@ def solve_ondemand(message: dict[str, Any]) -> dict[str, Any]:
     report = solve_message(lake, message, SETTINGS, WORKER_ID, watcher)
     notify_of_job(client, SETTINGS, report["job_id"])
     return report
-
-
-@app.task(  # type: ignore[untyped-decorator]
-    base=NightgridTask,
-    name=RANK_BOARDS,
-    bind=True,
-    # A child that dies leaves the boards to another; the attempts kept in the lake end that.
-    retry_on_worker_lost=True,
-    default_retry_delay=1,
-    max_retries=10,
-    # The first board of a process opens the vocabulary and the model, beside whatever else the
-    # machine does. The search itself has its own budget.
-    time_limit=RANK_SECONDS,
-)
-def rank_boards(task: Task, message: dict[str, Any]) -> dict[str, Any]:
-    """Rank the boards of a message, each of which is filed at once."""
-    from nightgrid.workers.ranking.work import rank_message
-
-    lake, client, watcher = connections()
-    about = str(header(task.request, ABOUT_HEADER) or "")
-    try:
-        report = rank_message(lake, message, SETTINGS, WORKER_ID, about, watcher)
-        notify_of_job(client, SETTINGS, about)
-        return report
-    except CANNOT_WORK:
-        # The driver sends it again: another worker may take it meanwhile.
-        time.sleep(SETTINGS.tuning.refusal_pause_seconds)
-        raise

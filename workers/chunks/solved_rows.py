@@ -26,6 +26,7 @@ from nightgrid.workers.chunks.inline_solutions import InlineSolutions
 from nightgrid.workers.chunks.listing import list_row
 from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row
 from nightgrid.workers.chunks.row_budgets import share_of_row, slices_in_time, smaller_budget
+from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.runs.finishing.finish import path_key
 from nightgrid.workers.runs.finishing.gathering import SPLIT
 from nightgrid.workers.runs.listed import listed_part
@@ -130,7 +131,11 @@ def _answer_of(chunk: _Chunk, settings: Settings) -> Callable[[int, Row], Row]:
         puzzle, part = chunk.puzzle_and_part(row)
         if ask.kind == "all":
             return inline.row(head, puzzle, part)
-        return outcome_row(game, ask, head, game.solve(puzzle, ask, part, chunk.budget))
+        outcome = game.solve(puzzle, ask, part, chunk.budget)
+        if ask.kind == "meant":
+            # The next board's pieces are found in new buffers, which would lie next to freed ones.
+            trim()
+        return outcome_row(game, ask, head, outcome)
 
     return answer
 

@@ -51,7 +51,6 @@ from nightgrid.workers.ondemand.record_files import (
 from nightgrid.workers.ondemand.run_drivers import RunDrivers, Spent, WantedRun
 from nightgrid.workers.ondemand.task.ending import end_over_budget
 from nightgrid.workers.processes import die_with_parent
-from nightgrid.workers.ranking.ondemand import RankingKeeper
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.status import is_cancelled
 from nightgrid.workers.settings import Settings, program_settings
@@ -97,7 +96,6 @@ class Keeper:
         self._spent: dict[str, Spent] = {}
         self._refused: dict[str, str] = {}
         self._runs_to_drive: list[WantedRun] = []
-        self._rankings = RankingKeeper(lake, settings, self._client)
         self._sweep_at = 0.0
         self._merge_at = time.monotonic() + MERGE_SECONDS
 
@@ -108,7 +106,6 @@ class Keeper:
             try:
                 self.sweep()
                 self.poll()
-                self._rankings.poll()
                 KEEPER_POLL.set_to_current_time()
             except Exception as error:  # noqa: BLE001 - other jobs are looked after next time
                 known = isinstance(error, NightgridError | redis.RedisError)
@@ -124,7 +121,6 @@ class Keeper:
             self._lake.sweep_staging()
             drop_left_states(self._lake)
             drop_old_ends(self._lake, self._settings.runs_kept_days)
-            self._rankings.drop_old_ends(self._settings.runs_kept_days)
             old = old_runs(self._lake, days_ago(self._settings.runs_kept_days))
             prune_runs(self._lake, old)
         if now >= self._merge_at:

@@ -47,6 +47,9 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     earlier, or came with the best; ranks are read from the first `best(k)`. Drafts appear in no
     table.
     """
+    asks = [ask for ask in asks if ask.kind != "meant"]
+    if not asks:
+        return ()
     best = next((ask for ask in asks if ask.kind == "best"), None)
     ranked = best is not None and archive_plug(game.name).ranked
     outputs = [COUNTS_PATH, RUNTIMES_PATH, *([ranks_path(game.name)] * ranked)]

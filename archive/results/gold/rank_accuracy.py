@@ -1,14 +1,14 @@
 """Where official solutions stand among ranked covers: the gold table, and shares by month.
 
-The official answer only measures here: a ranking is read as it was filed, without it.
+The official answer only measures here: no job of `meant` ever sees it.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -16,133 +16,106 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.ingest.editions import current_editions, editions_path
-from nightgrid.archive.ingest.puzzles import read_puzzle_table
-from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.archive.results.gold.calibration import Bin, bins
-from nightgrid.archive.results.rankings import RankingRequest, find_ranking
-from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.archive.results.results import find_results, solutions_of
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.solvers.algebra import MEANT
+from nightgrid.solvers.question import clued_subject, question_of
 
 PATH = "gold/rank_accuracy.parquet"
 COLUMNS = RANK_ACCURACY
 """Columns of this table."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edition:
-    """A current edition with its board."""
-
-    key: Mapping[str, Any]
-    """Its columns of the gold table: game, date, level, revision, puzzle_id."""
-    request: RankingRequest
-    official: str | None
-    """The official solution as JSON. Nothing that ranks ever sees it."""
-
-
-def editions(lake: Lake) -> Iterator[Edition]:
-    """Read the current editions of a lake in the order of their dates, drafts left out."""
-    ranks = ranking_plug()
-    if not lake.exists(editions_path(ranks.GAME)):
-        return
-    table = current_editions(lake, ranks.GAME)
-    boards = read_puzzle_table(lake, ranks.GAME)
-    arrays = arrays_of(boards)
-    row_of = {name: i for i, name in enumerate(boards.column("puzzle_id").to_pylist())}
-    for row in table.sort_by("date").to_pylist():
-        try:
-            puzzle = ranks.board_at(arrays, row_of[row["puzzle_id"]])
-        except InvalidPuzzleError:
-            # It breaks a rule that is newer than its row.
-            continue
-        yield Edition(
-            key={name: row[name] for name in RANK_ACCURACY.names[:5]},
-            request=RankingRequest(puzzle=puzzle, clue=row["clue"]),
-            official=row["official_solution"],
-        )
+_KEY = RANK_ACCURACY.names[: RANK_ACCURACY.names.index("job_id") + 1]
+MEASURED_AT_ONCE = 32
+"""Jobs whose covers are held in memory together: a hundred covers are some 200 kB of JSON."""
 
 
 def read_accuracy(lake: Lake, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read the gold table, of all columns or those wanted; misses are codes, whatever wrote them.
+    """Read the gold table, of all columns or those wanted."""
+    return lake.read_table(PATH, RANK_ACCURACY, columns)
 
-    A class that is not used any more stays as it is.
+
+def write_accuracy(lake: Lake) -> str:
+    """Update the gold table for what ranks here, as far as boards are ranked; return its path.
+
+    Rows that the table has for the same edition and job are kept, unless their miss has a class
+    that is not used any more. Rows of other rankers stay.
     """
-    return _with_codes(lake.read_table(PATH, RANK_ACCURACY, columns))
-
-
-def _with_codes(table: pa.Table) -> pa.Table:
-    """Put codes where an earlier version wrote phrases."""
-    if "miss" not in table.column_names:
-        return table
-    code_of = ranking_plug().EARLIER_MISSES
-    phrases, misses = pa.array(list(code_of), pa.string()), table.column("miss")
-    at = pc.index_in(misses, value_set=phrases)
-    if at.null_count == len(table):
-        return table
-    codes = pa.array([str(code) for code in code_of.values()]).take(at.combine_chunks())
-    place = table.column_names.index("miss")
-    return table.set_column(place, table.schema.field(place), pc.coalesce(codes, misses))
-
-
-def write_accuracy(lake: Lake, ranker: str, known: Collection[str]) -> str:
-    """Write the gold table anew for one ranker, as far as boards are ranked; return its path.
-
-    Rows that the table has for the same edition and ranking are kept, unless their miss has a class
-    that is not used any more: it is told anew. Rows of other rankers stay.
-    """
+    ranks = ranking_plug()
+    question = question_of(bind_game(ranks.GAME, ask=MEANT), MEANT)
+    ranker = question.solver_version
     try:
-        written = lake.read_table(PATH, RANK_ACCURACY)
+        before = read_accuracy(lake)
     except DamagedFileError:
-        written = RANK_ACCURACY.empty_table()
-    before = _with_codes(written)
-    classes = {None, *ranking_plug().MISSES}
-    rows = {
+        before = RANK_ACCURACY.empty_table()
+    classes = {None, *ranks.MISSES}
+    known = {
         _key(row): row
         for row in before.to_pylist()
         if row["ranker"] == ranker and row["miss"] in classes
     }
-    found = []
-    for edition in editions(lake):
-        ranking_id = edition.request.ranking_id(ranker)
-        if edition.official is None or ranking_id not in known:
-            continue
-        key = {**edition.key, "ranking_id": ranking_id}
-        row = rows.get(_key(key)) or _measured(lake, edition, key)
-        if row is not None:
+    found, left = [], []
+    for edition in _editions(lake, ranks.GAME):
+        subject = clued_subject(edition["puzzle_id"], edition["clue"])
+        key = {**edition, "job_id": question.job_id(subject)}
+        row = known.get(_key(key))
+        if row is None:
+            left.append(key)
+        else:
             found.append(row)
+    found += _measured(lake, left)
     others = before.filter(pc.not_equal(before.column("ranker"), ranker))
     table = pa.concat_tables([others, pa.Table.from_pylist(found, RANK_ACCURACY)])
     table = table.sort_by([("ranker", "ascending"), ("date", "ascending")])
-    if not (lake.exists(PATH) and table.equals(written)):
+    if not (lake.exists(PATH) and table.equals(before)):
         lake.write_table(PATH, table)
     return PATH
 
 
+def _editions(lake: Lake, game: str) -> list[dict[str, Any]]:
+    """Read the current editions that have an official solution, drafts left out."""
+    if not lake.exists(editions_path(game)):
+        return []
+    table = current_editions(lake, game, [*_KEY[:-1], "clue", "official_solution"])
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return [row for row in rows if row["official_solution"] is not None]
+
+
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in RANK_ACCURACY.names[:6])
+    return tuple(row[name] for name in _KEY)
 
 
-def _measured(lake: Lake, edition: Edition, key: Mapping[str, Any]) -> dict[str, Any] | None:
-    try:
-        ranking = find_ranking(lake, key["ranking_id"])
-    except DamagedFileError:
-        # It has no row until nightgrid lake repair has moved it away and it is made again.
-        return None
-    if ranking is None or edition.official is None:
-        return None
-    covers = ranking["covers"]
-    place, miss = ranking_plug().measure(json.loads(edition.official), covers)
+def _measured(lake: Lake, editions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Look official solutions up among the covers of the jobs that are done."""
+    rows = {r["job_id"]: r for r in find_results(lake, {e["job_id"] for e in editions}).to_pylist()}
+    done = [edition for edition in editions if edition["job_id"] in rows]
+    found = []
+    for start in range(0, len(done), MEASURED_AT_ONCE):
+        batch = done[start : start + MEASURED_AT_ONCE]
+        runs = {edition["job_id"]: rows[edition["job_id"]]["run_id"] for edition in batch}
+        texts = solutions_of(lake, runs)
+        for edition in batch:
+            covers = [json.loads(text) for text in texts.get(edition["job_id"], ())]
+            found.append(_row(edition, rows[edition["job_id"]], covers))
+    return found
+
+
+def _row(
+    edition: Mapping[str, Any], result: Mapping[str, Any], covers: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    place, miss = ranking_plug().measure(json.loads(edition["official_solution"]), covers)
     return {
-        **key,
-        "ranker": ranking["ranker"],
-        "status": ranking["status"],
+        **{name: edition[name] for name in _KEY},
+        "ranker": result["solver_version"],
+        "status": result["status"],
         "official_place": place,
-        "cover_count": ranking["cover_count"],
+        "cover_count": len(covers),
         "confidence": covers[0]["confidence"] if covers else None,
         "official_confidence": covers[place - 1]["confidence"] if place else None,
-        "seconds": ranking["seconds"],
-        "processor_s": ranking["processor_s"],
+        "seconds": result["kernel_ns"] / 1e9,
         "miss": miss,
     }
 
@@ -179,6 +152,10 @@ class Month:
     listed: int
     misses: Mapping[str, int]
     """By the code of the class."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as JSON."""
+        return {**asdict(self), "misses": dict(self.misses)}
 
 
 def miss_phrase(miss: str) -> str:

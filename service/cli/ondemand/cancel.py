@@ -22,8 +22,8 @@ def cancel(
         typer.Argument(
             metavar="JOB|REFERENCE",
             autocompletion=open_jobs,
-            help="Job ids, as `submit` printed them, those of rankings too, or puzzles of the "
-            "lake: GAME/DATE[/LEVEL], a puzzle id or its beginning.",
+            help="Job ids, as `submit` printed them, or puzzles of the lake: GAME/DATE[/LEVEL], a "
+            "puzzle id or its beginning.",
         ),
     ],
     lake: LakeOption = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, cast
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from nightgrid.archive.results.parts import Part
     from nightgrid.archive.results.solution_files import SolutionFile
     from nightgrid.service.remote.jobs import RemoteJobs
-    from nightgrid.workers.ondemand.jobs.status import JobState, JobStatus
-    from nightgrid.workers.ranking.ondemand import RankingStatus
+    from nightgrid.workers.ondemand.jobs.status import JobStatus
 
 URL_VARIABLE = "NIGHTGRID_URL"
 Url = Annotated[
@@ -78,25 +77,13 @@ class LakeJobs:
         """See Jobs."""
         from nightgrid.workers.ondemand.naming import jobs_named
 
-        return {text: text} if self._ranking(text) else jobs_named(self.lake, text)
+        return jobs_named(self.lake, text)
 
     def status(self, job_id: str) -> JobStatus:
         """See Jobs."""
         from nightgrid.workers.ondemand.jobs import status
 
-        ranking = self._ranking(job_id)
-        return shown_ranking(ranking) if ranking else status.status(self.lake, job_id)
-
-    def _ranking(self, job_id: str) -> RankingStatus | None:
-        """Look up the ranking of a name; None for what is no ranking."""
-        from nightgrid.workers.ondemand.record import is_job_id
-
-        if not is_job_id(job_id):
-            return None
-        from nightgrid.workers.ranking.ondemand import ranking_status
-
-        found = ranking_status(self.lake, job_id)
-        return None if found.state == "unknown" else found
+        return status.status(self.lake, job_id)
 
     def result_row(self, job_id: str, *, timeout_s: float) -> dict[str, Any] | None:
         """See Jobs."""
@@ -108,12 +95,6 @@ class LakeJobs:
         """See Jobs."""
         from nightgrid.workers.ondemand.cancelling import cancel_job
 
-        ranking = self._ranking(job_id)
-        if ranking is not None:
-            from nightgrid.workers.ranking.ondemand import leave_ranking
-
-            now, _ = leave_ranking(self.lake, job_id, None, self.settings)
-            return shown_ranking(now), ranking.is_open
         return cancel_job(self.lake, job_id, self.settings)
 
     def solution_tables(self, row: Mapping[str, Any]) -> Iterator[pa.Table]:
@@ -151,15 +132,6 @@ class LakeJobs:
 
     def close(self) -> None:
         """See Jobs; a lake is not held open."""
-
-
-def shown_ranking(ranking: RankingStatus) -> JobStatus:
-    """Show a ranking as a job is shown."""
-    from nightgrid.workers.ondemand.jobs.status import JobStatus
-
-    states: dict[str, JobState] = {"running": "working", "failed": "refused"}
-    state = cast("JobState", states.get(ranking.state, ranking.state))
-    return JobStatus(job_id=ranking.ranking_id, state=state, reason=ranking.reason)
 
 
 def remote_jobs(url: str | None, lake: str | None) -> RemoteJobs | None:

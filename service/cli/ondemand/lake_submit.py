@@ -38,7 +38,9 @@ def submit_here(jobs: LakeJobs, submission: Submission, lake: str | None) -> int
 
     def submit_one(found: Found, published: Published, waits: LongWaits) -> Exit:
         name = puzzle_name(found, published)
-        asked = ask_about(found.game, published.puzzle, submission.chosen, submission.rules)
+        asked = ask_about(
+            found.game, published.puzzle, submission.chosen, submission.rules, published.clue
+        )
         is_new = False
         if not is_answered(store, asked.job_id, settings):
             need_server()

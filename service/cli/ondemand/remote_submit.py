@@ -40,7 +40,9 @@ def submit_to(service: RemoteJobs, submission: Submission) -> int:
     def submit_one(found: Found, published: Published) -> Exit:
         puzzle = game_named(found.game).puzzle_to_json(published.puzzle)
         ask = str(submission.ask_of(found.game))
-        body = {"puzzle": puzzle, "game": found.game, "ask": ask}
+        body: dict[str, Any] = {"puzzle": puzzle, "game": found.game, "ask": ask}
+        if ask.startswith("meant"):
+            body["clue"] = published.clue
         about = {"source": found.source, "level": published.level}
         if published.date is not None:
             about["date"] = published.date.isoformat()

@@ -14,7 +14,7 @@ import typer
 
 from nightgrid.service.cli.answers import say_best
 from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs_at, named_jobs
-from nightgrid.service.games import view
+from nightgrid.service.games import service_plug, view
 from nightgrid.service.options.shared_options import FormatName, Json, LakeOption, OutputFile
 from nightgrid.service.terminal.console import (
     Exit,
@@ -142,26 +142,10 @@ def result(
         raise PermanentError("--parts and --solutions exclude one another; give one of them")
     form = chosen_format(format_, output, json=json)
     content: ResultContent = "parts" if parts else "solutions" if solutions else "results"
-    rankings = [] if content != "results" else _rankings(jobs, lake, url)
-    ranked = Exit.OK
-    if rankings:
-        from nightgrid.service.cli.ranking.ondemand import show_rankings_at
-
-        ranked = show_rankings_at(rankings, lake, url, wait, json=form is Format.JSON)
-        jobs = [text for text in jobs if text not in rankings]
-        if not jobs:
-            return ranked
     with jobs_at(url, lake, writes=False) as source:
         named, worst = named_jobs(source, jobs)
         shown = show_results(source, named, wait, form, output, content)
-    return max(worst, shown, ranked)
-
-
-def _rankings(texts: Sequence[str], lake: str | None, url: str | None) -> list[str]:
-    """Choose the ids of rankings among the texts."""
-    from nightgrid.service.cli.ranking.ondemand import rankings_among
-
-    return rankings_among(texts, lake, url)
+    return max(worst, shown)
 
 
 def show_results(
@@ -269,10 +253,17 @@ def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:
     say(f"{row['ask']} of puzzle {row['puzzle_id']}{called}: {ended} in {cost}")
     if row["reason"]:
         say(row["reason"])
-    played, is_best = game(row["game"]), Ask.parse(row["ask"]).kind == "best"
-    shown = view(row["game"])
-    if Ask.parse(row["ask"]).kind == "count" or not row["count"]:
+    kind = Ask.parse(row["ask"]).kind
+    if kind == "count" or not row["count"]:
         return
+    if kind == "meant":
+        covers = [loads(text) for text in _texts(source, row)]
+        ranker, took_ns = row["solver_version"], row["kernel_ns"]
+        for line in service_plug(row["game"]).ranked_lines(covers, ranker, took_ns):
+            say(line)
+        return
+    played, is_best = game(row["game"]), kind == "best"
+    shown = view(row["game"])
     files = source.files(row)
     if files and isinstance(source, LakeJobs):
         _say_files(source.lake, row, files)

@@ -29,8 +29,6 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import Exit
 from nightgrid.service.terminal.formats import Format
-from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import game_plug
 
 MAX_WAIT_S = 7 * 24 * 3600.0
 
@@ -48,8 +46,8 @@ def submit(
         typer.Option(
             metavar="ASK",
             autocompletion=offer(ASKS),
-            help="count (the default), first, all, all(LIMIT) or best(K); for Tiles first (the "
-            "default) or best(1).",
+            help="count (the default), first, all, all(LIMIT), best(K) or meant(K); for Tiles "
+            "first (the default) or best(1).",
         ),
     ] = None,
     first: First = False,
@@ -59,8 +57,8 @@ def submit(
         bool,
         typer.Option(
             "--rank",
-            help="Have the covers of Strands boards ranked by how likely each was meant; no ask "
-            "and no rules beside it.",
+            help="Have the covers of Strands boards ranked by how likely each was meant: the ask "
+            "meant(100).",
         ),
     ] = False,
     rules: GameRules,
@@ -88,22 +86,8 @@ def submit(
     warning. With --url a service is asked, which refuses it, and references are of its lake. Exit
     code: 0 submitted, 1 no server, 3 bad input; with --wait as that of `result`.
     """
-    chosen = chosen_ask(
-        text=ask, first=first, count=count, best=best, search=["--rank"] if rank else []
-    )
+    chosen = chosen_ask(text=ask, first=first, count=count, best=best, rank=rank)
     check_range(deadline, "--deadline", DEADLINE_MAX_S)
-    if rank:
-        from nightgrid.archive.games import ranking_plug
-        from nightgrid.service.cli.ranking.ondemand import submit_rankings
-
-        ranked = ranking_plug().GAME
-        if rules.said or typed or split or deadline or level or game not in (None, ranked):
-            raise PermanentError(
-                "--rank is given with an option of rules, of a typed board, --split, --deadline, "
-                "--level or another game; expected files or references of "
-                f"{game_plug(ranked).title} alone"
-            )
-        return submit_rankings(files or [], lake, url, wait, json=json)
     rules.check()
     submission = Submission(
         files=files or [],

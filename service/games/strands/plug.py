@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from nightgrid.service.games.plug import (
     SAMPLES,
@@ -24,7 +24,6 @@ from nightgrid.solvers.errors import InvalidPuzzleError
 if TYPE_CHECKING:
     from nightgrid.solvers.algebra import Budget
     from nightgrid.solvers.game_contract import Game
-    from nightgrid.solvers.strands.game import StrandsGame
 
 CENTI = 100
 """Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""
@@ -141,13 +140,15 @@ class StrandsServicePlug(ServicePlug):
         """Rank the covers of a board."""
         from nightgrid.service.games.strands.ranking import rank_board
 
-        return rank_board(cast("StrandsGame", game).bound_rules, puzzle, clue, budget)
+        return rank_board(game.rules, puzzle, clue, budget)
 
-    def why_ranked(self, cover: Mapping[str, Any]) -> list[str]:
-        """Tell what speaks for a cover, and for each of its words."""
-        from nightgrid.service.games.strands.signals import why_lines
+    def ranked_lines(
+        self, covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int
+    ) -> list[str]:
+        """Write the likeliest covers, and what speaks for each word of the first."""
+        from nightgrid.service.games.strands.ranking import ranked_lines
 
-        return why_lines(cover["signals"], cover["words"])
+        return ranked_lines(covers, ranker, took_ns)
 
     def check_night(self, said: Said) -> None:
         """Refuse a number of words."""

@@ -4,131 +4,122 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from nightgrid.archive.games.plug import ranker_name
+from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.playing.conditioned import open_play
 from nightgrid.archive.games.strands.playing.play import Play
+from nightgrid.archive.games.strands.ranking.meant import MeantGame
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
-from nightgrid.archive.games.strands.ranking.ranker import Ranker, Ranking, default_ranker
+from nightgrid.archive.games.strands.ranking.ranker import default_ranker
 from nightgrid.service.games.strands.signals import why_lines
 from nightgrid.service.terminal.console import duration, sentence_of
 from nightgrid.service.terminal.progress import OnceLine
-from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.algebra import MEANT, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
 from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
 from nightgrid.solvers.strands.puzzle import Puzzle
-from nightgrid.solvers.strands.ranking.board import RULES
-from nightgrid.solvers.strands.ranking.budgets import timed
-from nightgrid.solvers.strands.ranking.covers import cover_of
-from nightgrid.solvers.strands.rules import Rules
-from nightgrid.solvers.strands.solution import Cover, cover_to_json
+from nightgrid.solvers.strands.solution import Cover, cover_from_json
 from nightgrid.solvers.strands.states.engine import reason_of
 
 SHOWN = 5
 """Covers that are listed; --json has all that were ranked."""
 
 
+def ranked_lines(covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int) -> list[str]:
+    """Write the likeliest covers of a job of `meant`, and what spoke for the first of them."""
+    if not covers:
+        return ["No cover was found to rank."]
+    first = covers[0]
+    clue = "" if first["clue"] else ", without a clue"
+    lines = [f"{len(covers)} covers ranked in {duration(took_ns)} by {ranker}{clue}:"]
+    for place, cover in enumerate(covers[:SHOWN], 1):
+        words = ", ".join(entry["word"] for entry in cover["theme_words"])
+        spangram = " ".join(cover["components"])
+        lines.append(f"  {place}. {cover['confidence']:6.1%}  {spangram}: {words}")
+    more = len(covers) - SHOWN
+    if more > 0:
+        lines.append(f"  and {more:,} more; --json has all of them")
+    apart = {first["spangram"]["word"]: " ".join(first["components"])}
+    terms = {apart.get(word, word): nats for word, nats in first["words"].items()}
+    lines += why_lines(first["signals"], terms)
+    if ranker.endswith(ALONE_SUFFIX):
+        lines.append(sentence_of(ALONE))
+    return lines
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedSearch:
     """The likeliest covers of a board."""
 
-    status: Status
-    solutions: tuple[Cover, ...] = ()
-    ranking: Ranking | None = None
-    words: tuple[Mapping[str, Mapping[str, float]], ...] = ()
-    """The nats that each term of the search adds, for each cover by word."""
-    clue: str | None = None
-    reason_code: ReasonCode | None = None
-    reason: str = ""
-    took_ns: int = 0
+    outcome: Outcome[Mapping[str, Any]]
+    ranker: str
+    """What ranked, as jobs have it in the place of a solver's version."""
+    clue: str | None
+    took_ns: int
     lists_itself: bool = True
 
     @property
-    def ranker(self) -> str:
-        """Name of the weights, as `nightgrid rank` and services name them; "" without a ranking."""
-        if self.ranking is None:
-            return ""
-        return ranker_name(self.ranking.weights, with_models=self.ranking.with_model)
+    def status(self) -> Status:
+        """How the ranking ended."""
+        return self.outcome.status
+
+    @property
+    def solutions(self) -> tuple[Cover, ...]:
+        """The covers, to be drawn."""
+        return tuple(map(cover_from_json, self.outcome.solutions))
+
+    @property
+    def reason_code(self) -> ReasonCode | None:
+        """Why there is no answer."""
+        return self.outcome.reason_code
+
+    @property
+    def reason(self) -> str:
+        """The same for people."""
+        return self.outcome.reason
 
     def sentence(self) -> str:
         """Say what was found, and what spoke for the first cover."""
-        if self.ranking is None or not self.solutions:
-            return sentence_of(self.reason) if self.reason else "No cover was found to rank."
-        first = self.ranking.covers[0]
-        lines = [
-            f"{len(self.ranking.covers)} covers ranked in {duration(self.took_ns)} by "
-            f"{self.ranker}" + ("" if self.clue else ", without a clue") + ":"
-        ]
-        for place, cover in enumerate(self.ranking.covers[:SHOWN], 1):
-            words = ", ".join(cover.theme_words)
-            spangram = " ".join(cover.components)
-            lines.append(f"  {place}. {cover.confidence:6.1%}  {spangram}: {words}")
-        more = len(self.ranking.covers) - SHOWN
-        if more > 0:
-            lines.append(f"  and {more:,} more; --json has all of them")
-        apart = {"".join(first.components): " ".join(first.components)}
-        terms = {apart.get(word, word): nats for word, nats in self.words[0].items()}
-        lines += why_lines(first.signals, terms)
-        if not self.ranking.with_model:
-            lines.append(sentence_of(ALONE))
-        return "\n".join(lines)
+        if self.reason:
+            return sentence_of(self.reason)
+        return "\n".join(ranked_lines(self.outcome.solutions, self.ranker, self.took_ns))
 
     def to_json(self, game: Any) -> dict[str, Any]:  # noqa: ARG002 - the contract of searches
         """Write it in the names of an outcome, with confidence and signals beside each cover."""
-        value: dict[str, Any] = {
+        return {
             "search": "rank",
             "status": str(self.status),
             "wall_ns": self.took_ns,
             "reason_code": self.reason_code,
             "reason": self.reason,
             "clue": self.clue,
-        }
-        if self.ranking is None:
-            return value | {"solutions": []}
-        ranked = zip(self.ranking.covers, self.solutions, self.words, strict=True)
-        return value | {
-            "weights": self.ranking.weights,
-            "with_model": self.ranking.with_model,
-            "solutions": [
-                cover_to_json(cover)
-                | {
-                    "confidence": round(one.confidence, 6),
-                    "signals": {name: round(nats, 3) for name, nats in one.signals.items()},
-                    "words": {
-                        word: {term: round(nats, 3) for term, nats in terms.items()}
-                        for word, terms in words.items()
-                    },
-                }
-                for one, cover, words in ranked
-            ],
+            "weights": self.ranker.removesuffix(ALONE_SUFFIX),
+            "with_model": not self.ranker.endswith(ALONE_SUFFIX),
+            "solutions": list(self.outcome.solutions),
         }
 
 
-def rank_board(rules: Rules, puzzle: Puzzle, clue: str | None, budget: Budget) -> RankedSearch:
+def rank_board(rules: str, puzzle: Puzzle, clue: str | None, budget: Budget) -> RankedSearch:
     """Rank the covers of a board under the game's own rules.
 
     Raises PermanentError for other rules, and for a board that cannot be ranked.
     """
-    if rules.normal() != RULES:
-        raise PermanentError("--rank knows the game's own rules; give it no options of rules")
-    ranker = default_ranker(_progress())
+    game = MeantGame(rules)
+    board = game.clued(puzzle, clue)
+    game.open(_progress())
     started = time.perf_counter_ns()
-    try:
-        with timed(budget) as own:
-            found = _ranked(ranker, puzzle, clue, own)
-    except TooManyPiecesError as error:
-        found = RankedSearch(
-            status=Status.OVER_BUDGET, reason_code=ReasonCode.CAPACITY, reason=str(error)
-        )
-    except BudgetSpentError as error:
-        why = reason_of(error)
-        found = RankedSearch(status=Status.OVER_BUDGET, reason_code=why.code, reason=why.sentence)
-    return replace(found, clue=clue, took_ns=time.perf_counter_ns() - started)
+    outcome = game.solve(board, MEANT, None, budget)
+    return RankedSearch(
+        outcome=outcome,
+        ranker=game.solver_version,
+        clue=clue,
+        took_ns=time.perf_counter_ns() - started,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,18 +152,6 @@ def within_budget() -> Iterator[None]:
         raise PermanentError(str(error)) from error
     except BudgetSpentError as error:
         raise PermanentError(f"ranking ended: {reason_of(error).sentence}") from error
-
-
-def _ranked(ranker: Ranker, puzzle: Puzzle, clue: str | None, budget: Budget) -> RankedSearch:
-    board = ranker.board(puzzle, clue, budget)
-    ranking = ranker.rank_pieces(board, clue, budget=budget)
-    covers = tuple(cover_of(board, one.scored, ranker.vocabulary) for one in ranking.covers)
-    return RankedSearch(
-        status=Status.SOLVED if covers else Status.UNSOLVABLE,
-        solutions=covers,
-        ranking=ranking,
-        words=tuple(ranker.explain_words(board, one) for one in ranking.covers),
-    )
 
 
 @functools.cache

@@ -12,6 +12,9 @@ Puzzle = Annotated[
 """What a board may be before its reader looks at it, which says what is wrong."""
 
 
+CLUE_CHARS = 500
+
+
 class BoardBody(BaseModel):
     """A board, and the rules that it is played by."""
 
@@ -27,7 +30,14 @@ class BoardBody(BaseModel):
     game: str | None = Field(default=None, description="Default: what the board tells.")
     level: str | None = Field(default=None, description="Of a payload with several levels.")
     ask: str | None = Field(
-        default=None, description="first, count, all, all(LIMIT) or best(K). Default: the usual."
+        default=None,
+        description="first, count, all, all(LIMIT), best(K) or meant(K). Default: the usual.",
+    )
+    clue: str | None = Field(
+        default=None,
+        max_length=CLUE_CHARS,
+        description="What players are told next to the board, for meant(K). Default: what the "
+        "payload or the lake says.",
     )
     rules: dict[str, Any] | None = Field(
         default=None, description="Values of rules, by the names that GET /v1/games has."

@@ -21,7 +21,6 @@ from nightgrid.solvers.sentences import plural
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.record import is_job_id
 from nightgrid.workers.ondemand.record_files import record_path
-from nightgrid.workers.ranking.ondemand import ranking_status
 
 OPENED = "runs/opened"
 GRACE_S = 30.0
@@ -92,14 +91,12 @@ class OpenJobs:
             return len(self._of.get(name, ()))
 
     def _drop_ended(self, name: str) -> None:
-        """Count no more what has no record in the lake, and is no ranking that is wanted."""
+        """Count no more what has no record in the lake."""
         now, mine = self._clock(), self._of[name]
         for job_id, added_at in list(mine.items()):
             # While the lake does not answer, a job counts as open.
             with suppress(NightgridError):
                 if self._lake.exists(record_path(job_id)):
-                    continue
-                if ranking_status(self._lake, job_id).is_open:
                     continue
                 if now - added_at >= GRACE_S or find_row(self._lake, job_id) is not None:
                     del mine[job_id]

@@ -69,7 +69,12 @@ def posted_board(lake: Lake, body: Mapping[str, Any], limits: Limits) -> Posted:
         of, published = _look_up(lake, _needed_text(body, "id"), game, level)
     ask = _ask(body, of)
     lexicon = _lexicon(body, of, limits)
-    puzzle, bound = _bind(body, of, published.puzzle, lexicon)
+    puzzle, bound = _bind(body, of, published.puzzle, lexicon, ask)
+    try:
+        clue = _text(body, "clue")
+        puzzle = bound.clued(puzzle, published.clue if clue is None else clue)
+    except PermanentError as error:
+        raise wrong(pointer, str(error)) from error
     expected = limits.check_board(bound, puzzle, ask, pointer)
     return Posted(
         game=of,
@@ -221,13 +226,17 @@ def _lexicon(body: Mapping[str, Any], game: str, limits: Limits) -> Lexicon | No
 
 
 def _bind(
-    body: Mapping[str, Any], game: str, puzzle: Any, lexicon: Lexicon | None
+    body: Mapping[str, Any], game: str, puzzle: Any, lexicon: Lexicon | None, ask: Ask
 ) -> tuple[Any, Game[Any, Any]]:
     said = said_of(body.get("rules"))
+    is_meant = ask.kind == "meant"
+    if is_meant and lexicon is not None:
+        raise wrong("/words", f"{ask} has words of its own")
     try:
         line = GameRules(**said).rules(game)
         puzzle = service_plug(game).with_rules(puzzle, said)
-        return puzzle, bind_game(game, line, lexicon_for(game, puzzle, lexicon))
+        words = None if is_meant else lexicon_for(game, puzzle, lexicon)
+        return puzzle, bind_game(game, line, words, ask=ask)
     except OptionError as error:
         given = [name for name in error.names if name in said]
         raise wrong(f"/rules/{given[0]}" if given else "/rules", error.plain) from error

@@ -114,7 +114,7 @@ class Followed:
 
 
 def _parts(solve: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """List the parts of an answer; a ranking has none."""
+    """List the parts of an answer."""
     answer = None if solve is None else solve.get("answer")
     return answer["parts"] if answer else []
 

@@ -23,6 +23,9 @@ Piece = tuple[str, int]
 
 
 ENDLESS = 1 << 62
+NOT_RANKED = (
+    "only boards of up to 63 cells with a known number of theme words are ranked; give theme_words"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

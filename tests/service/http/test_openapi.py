@@ -53,7 +53,7 @@ def test_examples_are_of_operations():
 def test_a_parameter_that_an_operation_lacks_is_refused(name: str, sample: TestClient) -> None:
     """Given a misspelt name, Then the problem names the one that is meant, if there is one."""
     method, path, operation = OPERATIONS[name]
-    path = path.format(game="pips", date="2026-01-01", level="hard", job_id=NONE, ranking_id=NONE)
+    path = path.format(game="pips", date="2026-01-01", level="hard", job_id=NONE)
     body = {"id": NONE} if method == "post" else None
     names = [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]
     for real in names or [""]:
@@ -135,13 +135,6 @@ def test_examples_of_requests_are_answered_as_described(
     if "job_id" in given:
         asked = {"id": "pips/2026-01-01/hard", "ask": "count"}
         given = given | {"job_id": client.post("/v1/solves", json=asked).json()["id"]}
-    if "ranking_id" in given:
-        wanted = examples()["post_ranking"]["bodies"]["a board"]
-        given = given | {"ranking_id": client.post("/v1/rankings", json=wanted).json()["id"]}
-    if name == "get_ranking_events":
-        # No worker ranks here: one that every client has left has ended, and its events with it.
-        place = f"/v1/rankings/{given['ranking_id']}"
-        assert "cancelled" in (client.delete(place).json()["state"] for _ in OPERATIONS)
     places = {parameter["name"]: parameter["in"] for parameter in operation.get("parameters", ())}
     query = {key: value for key, value in given.items() if places[key] == "query"}
     for key, place in places.items():

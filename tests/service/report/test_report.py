@@ -187,7 +187,7 @@ def test_places_among_ranked_covers_are_shown_by_ranker(tmp_path):
 
     row = {field.name: "" for field in RANK_ACCURACY if field.type == pa.string()}
     row |= {"game": "strands", "date": dt.date(2026, 1, 1), "revision": 1, "cover_count": 100}
-    row |= {"seconds": 1.0, "processor_s": 1.0}
+    row |= {"seconds": 1.0}
     rows = [
         row | {"ranker": ranker, "official_place": place}
         for ranker, place in ((JUDGED, None), ("new", 1), ("new", 3), ("new", 4), ("new", None))
@@ -218,7 +218,7 @@ def test_confidence_times_and_misses_are_shown_by_ranker(tmp_path):
     normalise(lake, game="strands")
     row = {field.name: "" for field in RANK_ACCURACY if field.type == pa.string()}
     row |= {"game": "strands", "date": dt.date(2026, 1, 1), "revision": 1, "cover_count": 100}
-    row |= {"ranker": "new-alone", "processor_s": 1.0}
+    row |= {"ranker": "new-alone"}
     rows = [
         row | {"official_place": place, "confidence": sure, "seconds": seconds, "miss": miss}
         for place, sure, seconds, miss in (

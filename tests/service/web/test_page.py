@@ -738,25 +738,47 @@ def test_axe_finds_no_serious_problem(opened: Opened, place: str, how: dict[str,
     assert told == []
 
 
+def meant(state: str, **more: Any) -> dict[str, Any]:
+    """A job of `meant` as the service shows it, in a state."""
+    solve = examples()["get_solve"]["responses"]["200"]
+    return solve | {"ask": "meant(100)", "game": "strands", "state": state, "answer": None} | more
+
+
 @BESIDE
 def test_ranked_covers_of_strands_say_what_spoke_for_each_word(opened: Opened) -> None:
     page = opened("/?board=strands/2026-01-01/daily")
-    ranking = examples()["post_ranking"]["responses"]["200"]
-    page.route("**/v1/rankings?*", lambda route: route.fulfill(json=ranking))
+    answer = examples()["get_solve"]["responses"]["200"]["answer"]
+    done = meant("done", answer=answer | {"count": "100", "solver_version": "meant-12-alone"})
+    cover = {
+        "components": ["HOTDOG", "OG"],
+        "theme_words": [{"word": "CATS"}, {"word": "SCAT"}],
+        "confidence": 0.62,
+        "signals": {"words and geometry": 1.9},
+        "words": {"HOTDOGOG": {"compound": 4.1}, "CATS": {"zipf": 6.7, "diagonal": -0.3}},
+    }
+    asked: list[Any] = []
+
+    def solved(route: Route) -> None:
+        asked.append(route.request.post_data_json)
+        route.fulfill(json=done)
+
+    page.route("**/v1/solves", solved)
+    page.route("**/solutions?limit=5", lambda route: route.fulfill(json={"solutions": [cover]}))
     page.get_by_role("button", name="which cover was meant?").click()
     ranked = page.get_by_role("region", name="Which cover was meant")
     expect(ranked.get_by_text("62.0 %")).to_be_visible()
+    assert asked[-1]["ask"] == "meant"
     ranked.locator("summary").first.click()
     expect(ranked.get_by_text("zipf +6.7, diagonal \N{MINUS SIGN}0.3")).to_be_visible()
-    expect(ranked.get_by_text(f"100 covers ranked by {ranking['ranker']}")).to_be_visible()
+    expect(ranked.get_by_text("100 covers ranked by meant-12-alone")).to_be_visible()
+    expect(ranked.get_by_text("the models are not installed")).to_be_visible()
 
 
 @BESIDE
-def test_a_ranking_that_is_made_can_be_stopped(opened: Opened) -> None:
+def test_a_ranking_that_is_worked_can_be_stopped(opened: Opened) -> None:
     """Given a ranking of which no worker takes notice, When stopped, Then the page says so."""
     page = opened("/?board=strands/2026-01-01/daily")
-    made = examples()["post_ranking"]["responses"]["202"]
-    left = examples()["delete_ranking"]["responses"]["200"]
+    made, left = meant("queued"), meant("cancelled", reason="cancelled by its client")
     asked: list[str] = []
 
     def answer(route: Route) -> None:
@@ -771,7 +793,8 @@ def test_a_ranking_that_is_made_can_be_stopped(opened: Opened) -> None:
         else:
             route.fulfill(json=made, status=202)
 
-    page.route("**/v1/rankings**", answer)
+    page.route("**/v1/solves**", answer)
+    page.route("**/v1/solves/**", answer)
     page.get_by_role("button", name="which cover was meant?").click()
     page.get_by_role("button", name="stop ranking").click()
     expect(page.get_by_text("cancelled by its client")).to_be_visible()

@@ -18,7 +18,7 @@ for name in {modules}:
     importlib.import_module(name)
 print(json.dumps([name for name in {large} if name in sys.modules]))
 """
-WORKER = (*WORKER_MODULES, "nightgrid.workers.ranking.work")
+WORKER = WORKER_MODULES
 ONDEMAND = "nightgrid.workers.ondemand"
 SMALL_BOARDS = "nightgrid.service.http.solves.small_boards"
 PLANNER = "nightgrid.flows.count.planner"

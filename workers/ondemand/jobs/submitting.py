@@ -83,7 +83,8 @@ def submit(
     """
     settings = settings or load_settings()
     check_ask(ask, game)
-    bound = bind_game(game, rules, lexicon_for(game, puzzle, lexicon), ask=ask)
+    words = None if ask.kind == "meant" else lexicon_for(game, puzzle, lexicon)
+    bound = bind_game(game, rules, words, ask=ask)
     question = question_of(bound, ask)
     record = Record(
         job_id=question.job_id(bound.subject(puzzle)),

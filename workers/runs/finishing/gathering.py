@@ -50,6 +50,8 @@ BUCKET_ROWS = 32_768
 """Rows of a bucket, about: a row group of the sorted file."""
 LISTING_BUCKET_ROWS = 1024
 """The same of a run that lists solutions: its rows have up to `listing_row_bytes` of them each."""
+MEANT_BUCKET_ROWS = 128
+"""The same of a run that ranks: a row has up to a hundred covers, 200 kB of JSON."""
 SPREAD_ROWS, SPREAD_BYTES = 16_384, 2**26
 """Rows that are spread over the buckets at once, or so many as have so many bytes."""
 TRIM_BUCKETS = 8
@@ -70,10 +72,8 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
         self._folder = Path(tempfile.mkdtemp(prefix="nightgrid-finish-"))
         # The same for every driver of the run: the row groups of its results follow from it.
         rows = run.puzzle_count or run.job_count
-        is_listing = run.question.ask.kind == "all"
-        self.answers = Buckets(
-            self._folder, ANSWER, rows, LISTING_BUCKET_ROWS if is_listing else None
-        )
+        bucket_rows = {"all": LISTING_BUCKET_ROWS, "meant": MEANT_BUCKET_ROWS}
+        self.answers = Buckets(self._folder, ANSWER, rows, bucket_rows.get(run.question.ask.kind))
         self._answered = np.zeros(0, np.uint8)
 
     def __exit__(self, *_: object) -> None:

@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.ingest.puzzles import subjects_of
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import CLUE
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
-from nightgrid.solvers.question import Question, clued_subject, question_of
+from nightgrid.solvers.question import Question, question_of
 from nightgrid.workers.runs.job_keys import Answers, Keys, KeySet, name_jobs, read_answers
 from nightgrid.workers.runs.retry import Retry, statuses_of
 
@@ -60,15 +60,6 @@ class Asking:
         )
 
 
-def _subjects(puzzles: pa.Table) -> pa.ChunkedArray:
-    """Name what is asked about: boards, with their clues where there are any."""
-    ids = puzzles.column("puzzle_id")
-    if CLUE.name not in puzzles.column_names:
-        return ids
-    named = zip(ids.to_pylist(), puzzles.column(CLUE.name).to_pylist(), strict=True)
-    return pa.chunked_array([[clued_subject(*each) for each in named]], pa.string())
-
-
 class OpenJobs:
     """Finds the open jobs of a stream of puzzles: what is repeated or answered is left out."""
 
@@ -91,7 +82,7 @@ class OpenJobs:
         """
         if pc.any(pc.not_equal(puzzles.column("game"), self.question.game)).as_py():
             raise PermanentError(f"expected puzzles of game {self.question.game!r} only")
-        keys = name_jobs(self.question, _subjects(puzzles))
+        keys = name_jobs(self.question, subjects_of(puzzles))
         fresh = self.seen.add(keys)
         is_open = fresh & ~self._answers.hold(keys)
         self.poison_count += int((fresh & self._answers.call_poison(keys)).sum())

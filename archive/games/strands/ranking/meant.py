@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nightgrid.archive.games.strands.ranking.plugged import (
-    FEW_COVERS,
-    NOT_RANKED,
-    SMALL,
-    SMALL_CLUE,
-    ranker_here,
-)
+from nightgrid.archive.games.strands.ranking.plugged import ranker_here
 from nightgrid.solvers.algebra import (
     MEANT,
     Arrays,
@@ -42,7 +36,7 @@ from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES
 from nightgrid.solvers.strands.ranking.budgets import timed
 from nightgrid.solvers.strands.ranking.covers import cover_of
-from nightgrid.solvers.strands.ranking.search import can_rank
+from nightgrid.solvers.strands.ranking.search import NOT_RANKED, can_rank
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.solution import cover_to_json
 from nightgrid.solvers.strands.states.engine import reason_of
@@ -53,6 +47,12 @@ if TYPE_CHECKING:
     from nightgrid.archive.games.strands.ranking.ranker import RankedCover, Ranker
     from nightgrid.archive.games.strands.ranking.vectors import Progress
     from nightgrid.solvers.strands.ranking.board import RankedBoard
+
+
+SMALL, SMALL_CLUE = Puzzle(board=("HOTD", "GOGO", "CATS", "SCAT"), theme_words=2), "pets"
+"""A board that is ranked in no time."""
+FEW_COVERS = Puzzle(board=("QZJX", "XJZQ", "QZJX", "XJZQ"), theme_words=2)
+"""One that has no cover: strips are looked for, too (nightgrid.solvers.strands.ranking.strips)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

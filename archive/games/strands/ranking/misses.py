@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from nightgrid.solvers.strands.solution import Cover, cover_from_json
+from nightgrid.solvers.strands.solution import cover_from_json
 
 if TYPE_CHECKING:
     from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
@@ -48,17 +48,6 @@ class Miss(enum.StrEnum):
 
 MISSES: Mapping[str, str] = {miss: miss.phrase for miss in Miss}
 """See RankingPlug."""
-EARLIER_MISSES: Mapping[str, str] = {
-    "a theme word is not in the vocabulary": Miss.NO_THEME_WORD,
-    "the spangram is neither in the vocabulary nor a compound of its words": Miss.NO_COMPOUND,
-    "not among the best covers": Miss.NOT_LISTED,
-    "other words on the same cells": Miss.ANAGRAM,
-    "another spangram, the same theme words": Miss.SPANGRAM_ALONE,
-    "letters or words between spangram and theme words": Miss.SWAP,
-    "one word": Miss.ONE_WORD,
-    "several words": Miss.SEVERAL_WORDS,
-}
-"""See RankingPlug. They stand in lakes: a phrase for people may change, and these may not."""
 OpenVocabulary = Callable[[], "Vocabulary"]
 """Opens what words are known, where a cover is not listed."""
 
@@ -114,37 +103,19 @@ def measure(
     official: Any, covers: Sequence[Mapping[str, Any]], open_vocabulary: OpenVocabulary
 ) -> tuple[int | None, Miss | None]:
     """Find the place of an official cover (JSON) among ranked covers, and the class of the miss."""
-    cover = cover_from_json(official)
-    place = place_of(cover, covers)
-    first = laid_of(covers[0]) if covers else None
-    listed = laid_of(covers[place - 1]) if place is not None else None
-    return place, class_of_miss(_official(cover), first, listed, open_vocabulary)
+    meant, laid = laid_of(official), [laid_of(cover) for cover in covers]
+    place = next((i for i, cover in enumerate(laid, 1) if cover.words == meant.words), None)
+    first = laid[0] if laid else None
+    listed = laid[place - 1] if place is not None else None
+    return place, class_of_miss(meant, first, listed, open_vocabulary)
 
 
-def place_of(official: Cover, covers: Sequence[Mapping[str, Any]]) -> int | None:
-    """Find the place, from 1 on, of the first cover with the official set of words."""
-    words = {entry.word for entry in official.entries}
-    for place, cover in enumerate(covers, 1):
-        if words_of(cover) == words:
-            return place
-    return None
-
-
-def words_of(cover: Mapping[str, Any]) -> set[str]:
-    """List the words of a ranked cover."""
-    return {cover["spangram"], *cover["theme_words"]}
-
-
-def laid_of(cover: Mapping[str, Any]) -> Laid:
-    """Read a ranked cover as it is compared."""
-    cells = {entry.cells for entry in cover_from_json(cover["cover"]).entries}
-    return Laid(spangram=cover["spangram"], words=words_of(cover), cells=cells)
-
-
-def _official(cover: Cover) -> Laid:
-    assert cover.spangram is not None
+def laid_of(cover: Any) -> Laid:
+    """Read a cover (JSON) as it is compared."""
+    read = cover_from_json(cover)
+    assert read.spangram is not None
     return Laid(
-        spangram=cover.spangram.word,
-        words={entry.word for entry in cover.entries},
-        cells={entry.cells for entry in cover.entries},
+        spangram=read.spangram.word,
+        words={entry.word for entry in read.entries},
+        cells={entry.cells for entry in read.entries},
     )

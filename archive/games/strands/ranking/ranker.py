@@ -25,7 +25,6 @@ from nightgrid.archive.games.strands.ranking.features import (
 )
 from nightgrid.archive.games.strands.ranking.meaning import Meanings, are_models_installed
 from nightgrid.archive.games.strands.ranking.minilm import sentence_model
-from nightgrid.archive.games.strands.ranking.plugged import NOT_RANKED
 from nightgrid.archive.games.strands.ranking.themes import SIGNAL, theme_features
 from nightgrid.archive.games.strands.ranking.vectors import Progress, Vectors, cached_vectors
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
@@ -38,7 +37,7 @@ from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RankedBoard, ranked_board, with_strips
 from nightgrid.solvers.strands.ranking.compounds import KEPT, KEPT_WIDE, NATS
-from nightgrid.solvers.strands.ranking.search import Scored, best_covers, can_rank
+from nightgrid.solvers.strands.ranking.search import NOT_RANKED, Scored, best_covers, can_rank
 from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 

@@ -6,6 +6,9 @@ import {useSession} from "../session.js";
 
 const SHOWN = 5;
 const TERMS = 3;
+const ALONE = "-alone";
+/** What is said of a ranking whose models are not installed. */
+const WITHOUT = "Ranked without the meaning of words and clue: the models are not installed.";
 
 const named = (name) => name.replaceAll("_", " ");
 const share = (value) => `${(100 * value).toFixed(1)} %`;
@@ -15,20 +18,23 @@ const strongest = (terms) =>
   Object.entries(terms).sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).slice(0, TERMS)
     .map(([name, nats]) => `${named(name)} ${nats < 0 ? "−" : "+"}${Math.abs(nats).toFixed(1)}`).join(", ");
 
-/** Ask for a ranking and follow it as solves are followed; `begun` gets it while it is made. */
+/** Ask which covers were meant, and follow the job; `begun` gets it while it is worked. */
 async function ranked(body, begun, signal) {
-  let found = await json(`/v1/rankings?limit=${SHOWN}`, {method: "POST", body, signal});
-  if (isOver(found)) return found;
-  begun(found);
-  await follow(found, (event, data) => { if (event !== "progress") found = data; }, signal);
-  return {...found, covers: found.covers.slice(0, SHOWN)};
+  let found = await json("/v1/solves", {method: "POST", body: {...body, ask: "meant"}, signal});
+  if (!isOver(found)) {
+    begun(found);
+    await follow(found, (event, data) => { if (event !== "progress") found = data; }, signal);
+  }
+  if (!Number(found.answer?.count)) return {...found, covers: []};
+  const {solutions} = await json(`${found.links.solutions}?limit=${SHOWN}`, {signal});
+  return {...found, covers: solutions};
 }
 
 function Cover({cover}) {
   return html`
     <li>
       <details>
-        <summary><b>${cover.components.join(" ")}</b> ${cover.theme_words.join(", ")} <span class="badge">${share(cover.confidence)}</span></summary>
+        <summary><b>${cover.components.join(" ")}</b> ${cover.theme_words.map(({word}) => word).join(", ")} <span class="badge">${share(cover.confidence)}</span></summary>
         <dl class="why">
           ${Object.entries(cover.words).map(([word, terms]) => html`
             <div key=${word}><dt>${word}</dt><dd>${strongest(terms)}</dd></div>`)}
@@ -74,9 +80,9 @@ export function Ranked() {
       <button class="chip" type="button" disabled=${busy} onClick=${rank}>${busy ? "ranking…" : "which cover was meant?"}</button>
       ${busy && open && html`<button class="chip" type="button" onClick=${stop}>stop ranking</button>`}
       ${problem && html`<p role="alert">${problem}</p>`}
-      ${found && found.covers.length === 0 && html`<p role="status">${found.reason || "No cover was found to rank."}</p>`}
+      ${found && found.covers.length === 0 && html`<p role="status">${found.answer?.reason || found.reason || "No cover was found to rank."}</p>`}
       ${found && found.covers.length > 0 && html`
         <ol>${found.covers.map((cover, i) => html`<${Cover} key=${i} cover=${cover} />`)}</ol>
-        <p class="quiet">${found.cover_count} covers ranked by ${found.ranker} in ${duration(found.seconds)}. Confidence is the probability that a cover was meant, if the meant one is listed. A number of +1 makes it 2.7 times as likely, +2.3 ten times.${found.note ? ` ${found.note}.` : ""}</p>`}
+        <p class="quiet">${found.answer.count} covers ranked by ${found.answer.solver_version} in ${duration(found.answer.kernel_s)}. Confidence is the probability that a cover was meant, if the meant one is listed. A number of +1 makes it 2.7 times as likely, +2.3 ten times.${found.answer.solver_version.endsWith(ALONE) ? ` ${WITHOUT}` : ""}</p>`}
     </section>`;
 }

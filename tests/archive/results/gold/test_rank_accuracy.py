@@ -14,10 +14,12 @@ import pyarrow as pa
 import pytest
 
 from nightgrid.archive.games.strands.ranking import vocabularies
-from nightgrid.archive.games.strands.ranking.misses import EARLIER_MISSES, MISSES, Miss
-from nightgrid.archive.games.strands.ranking.weights import NAME
+from nightgrid.archive.games.strands.ranking.misses import Miss
+from nightgrid.archive.games.strands.ranking.plugged import ranker_here
+from nightgrid.archive.ingest.editions import clued_boards, current_editions
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.archive.results.gold import rank_accuracy
@@ -25,25 +27,29 @@ from nightgrid.archive.results.gold.rank_accuracy import (
     PATH,
     accuracy_by_month,
     calibration,
-    editions,
     miss_counts,
     miss_phrase,
-    read_accuracy,
     whole,
     write_accuracy,
 )
-from nightgrid.archive.results.rankings import find_ranking, keep_ranking, known_rankings, rank
 from nightgrid.archive.sources.folder import FolderSource
-from nightgrid.archive.views.catalogue import view_named
+from nightgrid.archive.words.binding import bind_game
+from nightgrid.solvers.algebra import MEANT, Outcome, Statistics, Status
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
+from nightgrid.workers.ondemand.answers import answer_of, put_answer
+from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.settings import load_settings
 from tests.archive.games.strands.ranking.test_misses import ranked
-from tests.archive.results.test_rankings import ALONE, RANKER
 
 SAMPLE = Path(__file__).parents[4] / "service" / "sample" / "strands"
+KNOWN = {"OTHER": 400, "WORDS": 400}
 
 
 @pytest.fixture(autouse=True)
 def small_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vocabularies, "ranking_vocabulary", lambda: RANKER.vocabulary)
+    small = vocabulary_of(KNOWN, set(KNOWN), [])
+    monkeypatch.setattr(vocabularies, "ranking_vocabulary", lambda: small)
 
 
 @pytest.fixture
@@ -58,81 +64,71 @@ def filled(lake: Lake, now: Callable[[], dt.datetime], tmp_path: Path) -> Lake:
     return lake
 
 
-def kept(lake: Lake, edition: rank_accuracy.Edition, *covers: dict[str, Any]) -> None:
-    row = rank(RANKER, edition.request)
-    keep_ranking(lake, row | {"covers": list(covers), "cover_count": len(covers)})
+def editions(lake: Lake) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = current_editions(lake, "strands").to_pylist()
+    return found
+
+
+def kept(lake: Lake, edition: dict[str, Any], *covers: dict[str, Any]) -> None:
+    """File covers as the answer of `meant` to the board of an edition."""
+    game = bind_game("strands", ask=MEANT)
+    table = clued_boards(lake, "strands")
+    row = table.column("puzzle_id").to_pylist().index(edition["puzzle_id"])
+    puzzle = game.from_arrays(arrays_of(table), row)
+    assert puzzle.clue == edition["clue"]
+    outcome = Outcome(
+        status=Status.SOLVED if covers else Status.UNSOLVABLE,
+        count=len(covers),
+        solutions=covers,
+        statistics=Statistics(kernel_ns=1_500_000_000),
+    )
+    budget = JobBudget.of(load_settings(), None)
+    put_answer(lake, answer_of(game, puzzle, question_of(game, MEANT), budget, outcome))
 
 
 def test_official_answers_are_measured_once_and_ranking_never_sees_them(filled: Lake):
     first, second = editions(filled)
-    assert first.official is not None
-    official = json.loads(first.official)
-    right = {
-        "spangram": official["spangram"]["word"],
-        "theme_words": [entry["word"] for entry in official["theme_words"]],
-        "confidence": 0.9,
-        "cover": official,
-    }
-    with mock.patch.object(rank_accuracy, "rank", create=True):
-        kept(filled, first, ranked("OTHER", "WORDS"), right)
-    known = known_rankings(filled)
-    write_accuracy(filled, ALONE, known)
+    official = json.loads(first["official_solution"]) | {"confidence": 0.9}
+    kept(filled, first, ranked("OTHER", "WORDS"), official)
+    write_accuracy(filled)
     (row,) = filled.read_table(PATH, RANK_ACCURACY).to_pylist()
-    assert (row["official_place"], row["official_confidence"]) == (2, 0.9)
+    assert (row["official_place"], row["official_confidence"], row["confidence"]) == (2, 0.9, 0.5)
+    assert (row["ranker"], row["cover_count"], row["seconds"]) == (ranker_here(), 2, 1.5)
     assert row["miss"] is not None
     kept(filled, second)
-    with mock.patch.object(rank_accuracy, "find_ranking", wraps=find_ranking) as looked:
-        write_accuracy(filled, ALONE, known_rankings(filled))
-        assert looked.call_count == 1
+    solutions_of = rank_accuracy.solutions_of
+    with mock.patch.object(rank_accuracy, "solutions_of", wraps=solutions_of) as looked:
+        write_accuracy(filled)
+        ((_, runs), _) = looked.call_args
+        assert len(runs) == 1
     rows = filled.read_table(PATH, RANK_ACCURACY).to_pylist()
     assert [row["official_place"] for row in rows] == [2, None]
     assert rows[1]["miss"] == Miss.NO_THEME_WORD
-    (month,) = accuracy_by_month(filled, ALONE)
+    (month,) = accuracy_by_month(filled, ranker_here())
     assert (month.month, month.boards, month.first, month.in_five) == ("2026-01", 2, 0, 1)
     assert whole([month, month]).boards == 4
-    write_accuracy(filled, NAME, known_rankings(filled))
-    assert len(filled.read_table(PATH, RANK_ACCURACY)) == 2
 
 
-def test_a_class_that_is_not_used_any_more_is_told_anew(filled: Lake):
-    """Given a table of an earlier version, Then a miss that said less is looked at again."""
+def test_rows_of_other_rankers_stay_and_a_class_of_before_is_looked_at_again(filled: Lake):
     first, _ = editions(filled)
     kept(filled, first, ranked("OTHER", "WORDS"))
-    write_accuracy(filled, ALONE, known_rankings(filled))
+    write_accuracy(filled)
     (row,) = filled.read_table(PATH, RANK_ACCURACY).to_pylist()
-    old = pa.Table.from_pylist([row | {"miss": "not in the list"}], RANK_ACCURACY)
-    filled.write_table(PATH, old)
-    assert accuracy_by_month(filled, ALONE)[0].misses == {"not in the list": 1}
-    write_accuracy(filled, ALONE, known_rankings(filled))
-    assert filled.read_table(PATH, RANK_ACCURACY).to_pylist() == [row]
-    assert accuracy_by_month(filled, ALONE)[0].misses == {Miss.NO_THEME_WORD: 1}
-
-
-def test_phrases_of_an_earlier_version_are_read_as_codes_and_written_so(filled: Lake):
-    """Given rows of two rankers with phrases, Then codes are read, and written by the next."""
-    first, _ = editions(filled)
-    kept(filled, first, ranked("OTHER", "WORDS"))
-    write_accuracy(filled, ALONE, known_rankings(filled))
-    (row,) = filled.read_table(PATH, RANK_ACCURACY).to_pylist()
-    assert row["miss"] == Miss.NO_THEME_WORD
-    phrases = [*EARLIER_MISSES, "a class of before", None]
-    rows = [row | {"ranker": "earlier", "miss": phrase} for phrase in phrases]
-    rows.append(row | {"miss": MISSES[Miss.NO_THEME_WORD]})
-    filled.write_table(PATH, pa.Table.from_pylist(rows, RANK_ACCURACY))
-    codes = [*EARLIER_MISSES.values(), "a class of before", None, Miss.NO_THEME_WORD]
-    assert read_accuracy(filled).column("miss").to_pylist() == codes
-    assert read_accuracy(filled, ["ranker", "miss"]).column_names == ["ranker", "miss"]
-    assert read_accuracy(filled, ["ranker"]).num_columns == 1
-    view = view_named("rank_accuracy").read(filled, ["miss"])
-    assert view.column("miss").to_pylist() == codes
-    with mock.patch.object(rank_accuracy, "find_ranking", wraps=find_ranking) as looked:
-        write_accuracy(filled, ALONE, known_rankings(filled))
-        assert looked.call_count == 0
-    written = filled.read_table(PATH, RANK_ACCURACY).select(["ranker", "miss"]).to_pylist()
-    expected = zip(["earlier"] * len(phrases) + [ALONE], codes, strict=True)
-    assert sorted(map(str, written)) == sorted(
-        str({"ranker": ranker, "miss": code and str(code)}) for ranker, code in expected
+    other = row | {"ranker": "earlier", "miss": "not in the list"}
+    filled.write_table(
+        PATH, pa.Table.from_pylist([other, row | {"miss": "not in the list"}], RANK_ACCURACY)
     )
+    assert accuracy_by_month(filled, ranker_here())[0].misses == {"not in the list": 1}
+    write_accuracy(filled)
+    assert filled.read_table(PATH, RANK_ACCURACY).to_pylist() == [other, row]
+    assert accuracy_by_month(filled, ranker_here())[0].misses == {Miss.NO_THEME_WORD: 1}
+
+
+def test_boards_have_their_clues(filled: Lake):
+    table = clued_boards(filled, "strands")
+    assert len(table) == 2
+    clues = {edition["puzzle_id"]: edition["clue"] for edition in editions(filled)}
+    assert {row["puzzle_id"]: row["clue"] for row in table.to_pylist()} == clues
 
 
 def test_confidence_is_compared_with_how_often_it_is_right():

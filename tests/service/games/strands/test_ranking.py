@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
-from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.ranking import ranker
+from nightgrid.archive.games.strands.ranking.meant import MeantGame
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
@@ -22,7 +21,6 @@ from nightgrid.solvers.kernel.codes import OUT_OF_NODES
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
-from nightgrid.solvers.strands.rules import Rules
 from tests.solvers.strands.boards import board
 
 WORDS = {"HOT": 500, "DOG": 520, "CATS": 450, "SCAT": 250, "HOTDOGOG": 350, "ACTS": 400}
@@ -34,11 +32,16 @@ Write = Callable[..., str]
 @pytest.fixture(autouse=True)
 def small_ranker(monkeypatch: pytest.MonkeyPatch) -> None:
     small = Ranker(fitted_weights(), vocabulary_of(WORDS, set(WORDS), []), None)
+    use(monkeypatch, small)
+
+
+def use(monkeypatch: pytest.MonkeyPatch, small: Ranker) -> None:
+    monkeypatch.setattr(MeantGame, "open", lambda *_: small)
     monkeypatch.setattr(ranking, "default_ranker", lambda _progress: small)
 
 
 def test_covers_have_a_confidence_and_say_what_spoke_for_them():
-    found = ranking.rank_board(Rules(), PUZZLE, "letters", Budget())
+    found = ranking.rank_board("", PUZZLE, "letters", Budget())
     assert found.status is Status.SOLVED
     value = found.to_json(None)
     assert (value["weights"], value["with_model"], value["clue"]) == (NAME, False, "letters")
@@ -63,32 +66,30 @@ def test_a_spangram_of_several_words_is_written_apart_where_it_is_explained(
 ):
     words = {"HOT": 500, "DOG": 520, "KITTEN": 400}
     small = Ranker(fitted_weights(), vocabulary_of(words, set(words), []), None)
-    monkeypatch.setattr(ranking, "default_ranker", lambda _progress: small)
-    found = ranking.rank_board(Rules(), board("HOTDOG KITTEN", 1), "pets", Budget())
-    assert found.ranking is not None
-    first = found.ranking.covers[0]
-    assert " ".join(first.components) == "HOT DOG"
+    use(monkeypatch, small)
+    found = ranking.rank_board("", board("HOTDOG KITTEN", 1), "pets", Budget())
+    assert found.outcome.solutions[0]["components"] == ["HOT", "DOG"]
     told = found.sentence()
     assert re.search(r"\n  HOT DOG: \w", told)
     assert "HOTDOG" not in told
 
 
 def test_a_board_without_covers_says_so():
-    found = ranking.rank_board(Rules(), board("XXXX XXXX", 1), None, Budget())
+    found = ranking.rank_board("", board("XXXX XXXX", 1), None, Budget())
     assert found.status is Status.UNSOLVABLE
     assert found.sentence() == "No cover was found to rank."
 
 
 def test_other_rules_and_unknown_numbers_of_words_are_refused():
-    with pytest.raises(PermanentError, match="--rank knows the game's own rules"):
-        ranking.rank_board(Rules(crossing=True), PUZZLE, None, Budget())
+    with pytest.raises(PermanentError, match="knows Strands' own rules"):
+        ranking.rank_board("crossing=yes", PUZZLE, None, Budget())
     with pytest.raises(PermanentError, match="known number of theme words"):
-        ranking.rank_board(Rules(), Puzzle(board=PUZZLE.board), None, Budget())
+        ranking.rank_board("", Puzzle(board=PUZZLE.board), None, Budget())
 
 
 def test_a_spent_budget_is_an_answer():
     """Given a billionth of a second, Then the answer says in one sentence what ran out."""
-    found = ranking.rank_board(Rules(), PUZZLE, None, Budget(seconds=1e-9))
+    found = ranking.rank_board("", PUZZLE, None, Budget(seconds=1e-9))
     assert (found.status, found.solutions) == (Status.OVER_BUDGET, ())
     value = found.to_json(None)
     assert (value["reason_code"], value["reason"]) == (
@@ -103,7 +104,7 @@ def test_nodes_bound_a_ranking_too(monkeypatch: pytest.MonkeyPatch):
         raise BudgetSpentError(OUT_OF_NODES)
 
     monkeypatch.setattr(ranker, "best_covers", spend)
-    found = ranking.rank_board(Rules(), PUZZLE, None, Budget(nodes=1))
+    found = ranking.rank_board("", PUZZLE, None, Budget(nodes=1))
     assert found.to_json(None)["reason"] == "the budget of nodes ran out"
 
 
@@ -118,7 +119,7 @@ def test_a_budget_bounds_the_search_for_pieces(monkeypatch: pytest.MonkeyPatch):
             budgets.append(budget) or whole(self, puzzle, clue, budget)
         ),
     )
-    ranking.rank_board(Rules(), PUZZLE, None, Budget(nodes=10**9))
+    ranking.rank_board("", PUZZLE, None, Budget(nodes=10**9))
     ranking.opened_play(PUZZLE, None, Budget(nodes=10**9))
     assert [budget and (budget.nodes, budget.stop is None) for budget in budgets] == [
         (10**9, False)
@@ -140,11 +141,3 @@ def test_solve_ranks_a_board_from_a_file(invoke: Invoke, write: Write):
     code, out, _ = invoke("solve", write(PUZZLE.to_json()), "--rank", "--json")
     assert code == 0
     assert json.loads(out)["search"] == "rank"
-
-
-def test_a_ranking_without_models_has_the_name_that_services_give_it():
-    found = ranking.rank_board(Rules(), PUZZLE, None, Budget())
-    assert found.ranking is not None
-    assert found.ranker == f"{found.ranking.weights}{ALONE_SUFFIX}"
-    with_model = replace(found, ranking=replace(found.ranking, with_model=True))
-    assert with_model.ranker == found.ranking.weights

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nightgrid.archive.games.strands.ranking.plugged import SMALL, SMALL_CLUE, ranker_here
+from nightgrid.archive.games.strands.ranking.meant import SMALL, SMALL_CLUE
+from nightgrid.archive.games.strands.ranking.plugged import ranker_here
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.words.binding import bind_game

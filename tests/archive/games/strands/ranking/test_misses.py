@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nightgrid.archive.games.strands.ranking.misses import EARLIER_MISSES, MISSES, Miss, measure
+from nightgrid.archive.games.strands.ranking.misses import MISSES, Miss, measure
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
 
 
@@ -17,8 +17,8 @@ def ranked(spangram: str, *theme: str, cells: str = "ab") -> dict[str, Any]:
         {"word": word, "path": [[ord(cells[i % len(cells)]), i]], "components": [word]}
         for i, word in enumerate((spangram, *theme))
     ]
-    cover = {"spangram": entries[0], "theme_words": entries[1:], "score": 0}
-    return {"spangram": spangram, "theme_words": list(theme), "confidence": 0.5, "cover": cover}
+    told = {"confidence": 0.5, "components": [spangram]}
+    return {"spangram": entries[0], "theme_words": entries[1:], "score": 0, **told}
 
 
 def no_vocabulary() -> Vocabulary:
@@ -39,7 +39,7 @@ def no_vocabulary() -> Vocabulary:
 def test_a_miss_has_a_class(first: dict[str, Any], miss: Miss | None):
     official = ranked("SPAN", "APES", "LUNA")
     covers = [first] if miss is None else [first, official]
-    found = measure(official["cover"], covers, no_vocabulary)
+    found = measure(official, covers, no_vocabulary)
     assert found == (1 if miss is None else 2, miss)
 
 
@@ -61,15 +61,10 @@ def test_a_cover_that_is_not_listed_has_a_reason(
     official: dict[str, Any], miss: Miss, covers: list[dict[str, Any]]
 ):
     known = vocabulary_of(WORDS, set(WORDS), [("HOT", "DOG", 450)])
-    assert measure(official["cover"], covers, lambda: known) == (None, miss)
+    assert measure(official, covers, lambda: known) == (None, miss)
 
 
 def test_every_class_has_a_code_and_a_phrase_of_its_own():
     assert list(MISSES) == list(Miss)
     assert all(re.fullmatch("[a-z_]+", code) for code in MISSES)
     assert len(set(MISSES.values())) == len(MISSES) == 8
-
-
-def test_phrases_of_earlier_versions_have_codes():
-    assert set(EARLIER_MISSES.values()) == set(Miss)
-    assert not set(EARLIER_MISSES) & set(Miss)

@@ -10,10 +10,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.language.language_model import LanguageModel
-from nightgrid.archive.games.strands.ranking import plugged
+from nightgrid.archive.games.strands.ranking import meant, plugged
 from nightgrid.archive.games.strands.ranking import ranker as ranker_module
 from nightgrid.archive.games.strands.ranking.features import FEATURES, GROUPS, Learned
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
+from nightgrid.archive.games.strands.ranking.meant import MeantGame
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, SentenceModel
 from nightgrid.archive.games.strands.ranking.phrases import Phrases
 from nightgrid.archive.games.strands.ranking.plda import Plda
@@ -26,7 +27,7 @@ from nightgrid.archive.games.strands.ranking.weights import (
     fitted_weights,
     write_weights,
 )
-from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.algebra import MEANT, Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.stop import Stop
@@ -186,7 +187,9 @@ def test_a_ranker_that_is_warm_has_looked_for_strips(
 
     monkeypatch.setattr(ranker_module, "LISTED", 1)
     monkeypatch.setattr(ranker_module, "with_strips", noted)
-    plugged.warm(Ranker(weights, vocabulary, None))
+    game = MeantGame()
+    monkeypatch.setattr(game, "_ranker", Ranker(weights, vocabulary, None))
+    game.warm()
     assert len(tiers) == 1, "the small board has covers; the other one has none"
 
 
@@ -245,9 +248,10 @@ def test_a_stop_that_is_set_between_two_steps_ends_a_ranking(
     monkeypatch.setattr(ranker_module, step, stopped)
     if after is not None:
         monkeypatch.setattr(ranker_module, after, lambda *_: begun.append(after))
-    monkeypatch.setattr(plugged, "_cover_json", lambda *_: begun.append("cover"))
-    ranker = Ranker(weights, vocabulary, None)
-    ranked = plugged.rank(ranker, PUZZLE, None, Budget(stop=stop))
+    monkeypatch.setattr(meant, "_cover_json", lambda *_: begun.append("cover"))
+    game = MeantGame()
+    monkeypatch.setattr(game, "_ranker", Ranker(weights, vocabulary, None))
+    ranked = game.solve(PUZZLE, MEANT, None, Budget(stop=stop))
     assert (ranked.status, begun) == (Status.OVER_BUDGET, [])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
@@ -16,11 +15,12 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import Exit, emit, note, say, say_table, sentence_of
 from nightgrid.service.terminal.outage_line import outages_shown
-from nightgrid.service.terminal.progress import MovingLine, patient
+from nightgrid.service.terminal.progress import ProgressLine, patient
 
 if TYPE_CHECKING:
     from nightgrid.archive.results.gold.rank_accuracy import Month
-    from nightgrid.flows.rankings import RankReport
+    from nightgrid.flows.night.rank_lake import RankReport
+    from nightgrid.workers.driver.progress import Progress
 
 
 OPENING = (
@@ -29,19 +29,6 @@ OPENING = (
 )
 OPENING_PATIENCE_S = 10.0
 """What ranks is open sooner where its vectors are made, and so are workers."""
-
-
-class BoardsLine(MovingLine):
-    """How many boards are ranked."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._begun = time.monotonic()
-
-    def __call__(self, done: int, total: int) -> None:
-        """Show how far it is, unless that was shown a moment ago."""
-        seconds = time.monotonic() - self._begun
-        self.show(done, total, lambda: f"ranked {done:,} of {total:,} boards, {seconds:.1f} s")
 
 
 def rank(
@@ -53,14 +40,15 @@ def rank(
 ) -> int:
     """Rank the covers of every Strands board of a lake, and write how they fared.
 
-    Boards that were ranked before by the same weights are not ranked again, and a call that was
+    That is the ask meant(100) of every current board, a night's work without its sources: boards
+    that were ranked before by the same weights are not ranked again, and a call that was
     killed is ended by the same command. The table is gold/rank_accuracy.parquet: per board the
     place of the official cover, the confidence, the time and the class of a miss. The official
     answer is no input of a ranking. Without its models boards are ranked without the
     meaning of words, under a name of their own. Exit code: 0 done, 1 something outside failed, 3
     bad input.
     """
-    from nightgrid.flows.rankings import rank_lake
+    from nightgrid.flows.night.rank_lake import rank_lake
     from nightgrid.flows.runs import RunSettings
     from nightgrid.workers.logs import logged_to
 
@@ -69,16 +57,16 @@ def rank(
     try:
         log = settings.workers.driver_log_path
         with (
-            closing(BoardsLine()) as line,
+            closing(ProgressLine()) as line,
             outages_shown(),
             logged_to(log),
             ExitStack() as opening,
         ):
             opening.enter_context(patient(OPENING, OPENING_PATIENCE_S))
 
-            def on_progress(done: int, total: int) -> None:
+            def on_progress(progress: Progress) -> None:
                 opening.close()
-                line(done, total)
+                line(progress)
 
             report = rank_lake(settings, on_progress)
     except KeyboardInterrupt:

@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 from nightgrid.archive.games.strands.ranking import vocabularies
+from nightgrid.archive.games.strands.ranking.meant import MeantGame
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
-from nightgrid.service.cli.ranking import rank
+from nightgrid.service.cli import rank
 from nightgrid.service.terminal import progress
 from nightgrid.service.terminal.console import sentence_of
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
-from nightgrid.workers.ranking import driving, work
 
 Invoke = Callable[..., tuple[int, str, str]]
-SAMPLE = Path(__file__).parents[4] / "service" / "sample" / "strands"
+SAMPLE = Path(__file__).parents[3] / "service" / "sample" / "strands"
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +34,7 @@ def small_ranker(monkeypatch: pytest.MonkeyPatch) -> None:
         payload = json.loads(path.read_text())
         words |= dict.fromkeys([payload["spangram"], *payload["themeWords"]], 400)
     small = Ranker(fitted_weights(), vocabulary_of(words, set(words), []), None)
-    monkeypatch.setattr(work, "open_ranker", lambda: small)
-    monkeypatch.setattr(driving, "open_ranker", lambda: small)
+    monkeypatch.setattr(MeantGame, "open", lambda *_: small)
 
 
 @pytest.fixture
@@ -93,8 +92,7 @@ def test_programs_read_codes_of_misses_and_people_phrases(
 ):
     """Given a vocabulary without the words of the boards, Then both say why no cover is listed."""
     knowing_none = Ranker(fitted_weights(), vocabulary_of({"OTHER": 400}, {"OTHER"}, []), None)
-    for module in (work, driving):
-        monkeypatch.setattr(module, "open_ranker", lambda: knowing_none)
+    monkeypatch.setattr(MeantGame, "open", lambda *_: knowing_none)
     monkeypatch.setattr(vocabularies, "ranking_vocabulary", lambda: knowing_none.vocabulary)
     common = ("--lake", str(tmp_path / "lake"), "--inline")
     night = ("nightly", "--source", str(source), "--game", "strands", "--ask", "first")
@@ -120,18 +118,17 @@ def test_what_ranks_is_told_of_while_it_is_opened(
         notes.append(text)
         told.set()
 
-    opened = work.open_ranker
+    opened = MeantGame.open
 
-    def slow() -> Ranker:
+    def slow(game: MeantGame) -> Ranker:
         assert told.wait(60)
-        return opened()
+        return opened(game)
 
     monkeypatch.setattr(progress, "note", note)
     monkeypatch.setattr(rank, "OPENING_PATIENCE_S", 0.0)
-    monkeypatch.setattr(work, "open_ranker", slow)
+    monkeypatch.setattr(MeantGame, "open", slow)
     assert invoke("rank", *common)[0] == 0
     assert notes[0] == rank.OPENING
-    assert "ranked 2 of 2 boards" in notes[-1]
 
 
 def test_a_lake_without_boards_is_told(invoke: Invoke, tmp_path: Path):

@@ -1,0 +1,94 @@
+"""Rank the boards of a lake: a night that fetches nothing and asks `meant` alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nightgrid.archive.games import ranking_plug
+from nightgrid.archive.lake.location import is_missing
+from nightgrid.archive.results.gold.rank_accuracy import Month, accuracy_by_month, whole
+from nightgrid.flows.cluster import OwnWorkers
+from nightgrid.flows.night.report import GameReport
+from nightgrid.flows.night.settings import NightGame, NightSettings
+from nightgrid.flows.night.steps import aggregate, plan, solve
+from nightgrid.flows.runs import RunSettings, Watch, ignore
+from nightgrid.solvers.algebra import MEANT
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import game_plug
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankReport:
+    """What ranking a lake came to."""
+
+    ranker: str
+    """Name of the weights, with -alone where its models are not installed."""
+    boards: int
+    """Boards of current editions, with their clues."""
+    ranked: int
+    """Boards that were ranked now."""
+    known: int
+    """Boards that were ranked before by the same ranker."""
+    fitted_until: str | None
+    """Date of the last board that the weights were fitted on: until then shares flatter."""
+    months: tuple[Month, ...]
+    path: str
+
+    @property
+    def whole(self) -> Month:
+        """All months together."""
+        return whole(self.months)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as JSON, counts by month."""
+        return {
+            "ranker": self.ranker,
+            "boards": self.boards,
+            "ranked": self.ranked,
+            "known": self.known,
+            "fitted_until": self.fitted_until,
+            "months": [month.to_json() for month in self.months],
+            "all": self.whole.to_json(),
+            "path": self.path,
+        }
+
+
+def rank_lake(settings: RunSettings, on_progress: Callable[[Any], None] = ignore) -> RankReport:
+    """Ask `meant` of every board of the current editions, and write gold/rank_accuracy.parquet.
+
+    What was ranked by the same ranker before is not ranked again; a killed call is ended by the
+    next one. Works in this process, by workers that are there, or by workers of its own. Raises
+    PermanentError where there is no lake, or none with boards to rank, TransientError when workers
+    or lake stay away.
+    """
+    ranks, workers = ranking_plug(), settings.workers
+    if is_missing(workers.lake):
+        raise PermanentError(
+            f"there is no lake at {workers.lake}; name one with --lake or NIGHTGRID_LAKE"
+        )
+    game = NightGame(source=workers.lake, game=ranks.GAME, asks=(MEANT,))
+    # Workers of our own load what ranks, and no game.
+    ours = workers.model_copy(update={"rank": True})
+    night = NightSettings(games=(game,), workers=ours, executor=settings.executor)
+    report = GameReport(game=game.game, ask=str(MEANT), lake=workers.lake)
+    report, planned = plan(night, game, report)
+    boards, known = report.planned + report.already_known, report.already_known
+    if not boards:
+        title = game_plug(ranks.GAME).title
+        raise PermanentError(
+            f"{workers.lake} has no board of {title}; nightgrid nightly brings some"
+        )
+    with OwnWorkers(night, ()) as own:
+        report = solve(night, game, planned, report, own, Watch(on_progress=on_progress))
+    report = aggregate(night, game, report)
+    return RankReport(
+        ranker=report.ranker,
+        boards=boards,
+        ranked=report.ranked,
+        known=known,
+        fitted_until=ranks.fitted_until(report.ranker),
+        months=tuple(accuracy_by_month(night.lake, report.ranker)),
+        path=report.paths["rankings"],
+    )

@@ -1,1 +1,0 @@
-"""Ranked covers of Strands boards over HTTP."""

@@ -1,1 +1,0 @@
-"""Rankings of boards by workers: batches of a lake, and single boards on demand."""
