@@ -30,7 +30,6 @@ from nightgrid.workers.chunks.solved_rows import list_solutions, solve_rows
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.runs.attempts import Note, read_note, take_back, write_note
-from nightgrid.workers.runs.listed_files import tidy_files
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged.frontier import drop_frontiers
@@ -138,12 +137,9 @@ def _worked(
             created = lake.create_table(ref.result_path, part)
         if created:
             _count_rows(game.name, part)
-        if not created and read_done(lake, ref.run_id) is not None:
+        if stage is not None and not created and read_done(lake, ref.run_id) is not None:
             # Too late for any process to take on what this one has left, or to delete it.
-            if stage is not None:
-                drop_frontiers(lake, ref.run_id, [ref.key])
-            if run.question.ask.kind == "all" and rows.num_rows == 1:
-                tidy_files(lake, ref.run_id, part.column("job_id")[0].as_py())
+            drop_frontiers(lake, ref.run_id, [ref.key])
     return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from structlog.contextvars import bound_contextvars
 
@@ -66,43 +66,6 @@ class Worker(StrEnum):
     """It died, or has been silent for too long."""
     LEFT = "left"
     """It was told to exit, and has handed back what it had."""
-
-
-class Outbox(Protocol):
-    """Sends chunks and tells what became of their messages and workers."""
-
-    def window(self, queue: str) -> int:
-        """Chunks that one run may have in flight; changes as workers join and leave."""
-
-    def processes(self, queue: str) -> int:
-        """Processes that work chunks of a queue, as far as is known."""
-
-    def refusal(self, queue: str) -> str:
-        """Why no living worker of a queue can work; empty while one can, or that is unknown."""
-
-    def send(self, ref: ChunkRef, queue: str) -> None:
-        """Send a chunk to be worked. Raises TransientError when that is impossible now."""
-
-    def wait(self, timeout_s: float) -> list[Announcement]:
-        """Wait for announcements about any run. Raises TransientError when that is impossible."""
-
-    def look(self) -> None:
-        """Find out which workers live and which messages wait, unless that was done just now.
-
-        Raises TransientError when that is impossible now.
-        """
-
-    def place(self, ref: ChunkRef, sent_at: float) -> Place:
-        """Where the message of a chunk was at the last look."""
-
-    def worker(self, name: str) -> Worker:
-        """What was known of a worker at the last look."""
-
-    def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
-        """Publish how many chunks wait, by which workers are scaled. Never fails."""
-
-    def close(self) -> None:
-        """Close connections."""
 
 
 _inline_here: set[str] = set()
@@ -284,6 +247,9 @@ class CeleryOutbox:
         """Close the connections."""
         self._app.close()
         self._client.close()
+
+
+Outbox: TypeAlias = InlineOutbox | CeleryOutbox
 
 
 def _about(ref: ChunkRef) -> str:

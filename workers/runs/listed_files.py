@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,13 +20,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.listed import InFiles
 from nightgrid.workers.runs.manifest import Run
-from nightgrid.workers.runs.run_files import (
-    ChunkKey,
-    ChunkRef,
-    done_chunks,
-    folder,
-    started_attempts,
-)
+from nightgrid.workers.runs.run_files import folder
 
 
 def settle_files(lake: Lake, run: Run, answers: Iterable[pa.Table]) -> int:
@@ -54,43 +47,16 @@ def settle_files(lake: Lake, run: Run, answers: Iterable[pa.Table]) -> int:
     return kept
 
 
-def tidy_files(lake: Lake, run_id: str, job_id: str) -> None:
-    """Delete what a worker that was too late has left of a job of a run that has ended.
-
-    The files of the job are all there, so that those of other cuts can go.
-    """
-    there = list_files(lake, f"{files_folder(run_id)}/{job_id}")
-    chosen = in_a_row(there, max((file.stop for file in there), default=0))
-    if chosen is not None:
-        _drop(lake, set(there).difference(chosen))
-
-
 def drop_files(lake: Lake, run: Run) -> None:
     """Delete the solution files of a cancelled run, and first the results that promise them.
 
-    What is deleted is listed again if the run is taken up.
+    What is deleted is listed again if the run is resumed.
     """
-    if run.question.ask.kind != "all":
-        return
-    done = done_chunks(lake, run.run_id)
-    begun: dict[ChunkKey, list[int]] = defaultdict(list)
-    for key, attempt in started_attempts(lake.list(f"{folder(run.run_id)}/started")):
-        begun[key].append(attempt)
-    for ref in run.chunks():
-        if ref.key in done and _promises_files(lake, ref):
-            # A driver takes a chunk that was begun and has no result for one that is at work.
-            for attempt in begun[ref.key]:
-                lake.delete(replace(ref, attempt=attempt).started_path, durable=False)
-            lake.delete(ref.result_path)
-    _drop(lake, list_files(lake, files_folder(run.run_id)))
-
-
-def _promises_files(lake: Lake, ref: ChunkRef) -> bool:
-    try:
-        told = read_result(lake, ref, ("children",)).column("children").to_pylist()
-    except DamagedResultError:
-        return True
-    return any(InFiles.from_json(children) is not None for children in told)
+    if run.question.ask.kind == "all":
+        for part in ("parts", "started"):
+            for path in lake.list(f"{folder(run.run_id)}/{part}"):
+                lake.delete(path, durable=False)
+        _drop(lake, list_files(lake, files_folder(run.run_id)))
 
 
 def _lacking(lake: Lake, run: Run, job_id: str, there: Sequence[SolutionFile]) -> Exception:
