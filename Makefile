@@ -1,8 +1,7 @@
 # Everything a person does with nightgrid, on a machine that has Python 3.11-3.13 and make.
 # `make` alone prints this list. PYTHON chooses the interpreter, SEED repeats a test run;
 # tests share TEST_PROCESSES processes, most of which wait for servers and workers (0: one);
-# AGAINST=CLONE of an earlier commit is what `make bench` times whole processes against, and
-# UPGRADE_FROM=COMMIT the code whose lake it has taken over by the present one.
+# AGAINST=CLONE of an earlier commit is what `make bench` measures the guarded numbers against.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -110,58 +109,29 @@ dist: $(DEV) ## build the source distribution and the wheel into dist/
 notes: $(DEV) ## print the release notes that changelog.d/ gives; VERSION=1.2.3 moves them into CHANGELOG.md
 	$(BIN)/towncrier build $(if $(VERSION),--yes --version $(VERSION),--draft --version next)
 
-bench: $(DEV) ## measure everything anew and write it into benchmarks/RESULTS.md
+bench: $(DEV) ## measure everything again and write it into benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.guards $(if $(AGAINST),--against $(AGAINST)) --write
 	$(BIN)/python -m benchmarks.kernels.published --write
-	$(BIN)/python -m benchmarks.kernels.loose_layers --write
-	$(BIN)/python -m benchmarks.nights.night --write
-	$(BIN)/python -m benchmarks.runs.whole_process $(if $(AGAINST),--against $(AGAINST)) --write
-	$(BIN)/python -m benchmarks.chaos --write
-	$(BIN)/python -m benchmarks.chaos.ondemand --write
-	$(call install,.[stores])
-	$(BIN)/python -m benchmarks.runs.create_race --lakes 10 --servers seaweedfs localbucket --write
-	$(BIN)/python -m benchmarks.runs.store_servers --write
-	$(BIN)/python -m benchmarks.chaos.servers --write
-	$(BIN)/python -m benchmarks.chaos.lakes --write
-	$(BIN)/python -m benchmarks.chaos.lakes.every_kind --write
-	$(BIN)/python -m benchmarks.runs.fair_queues --seconds 240 --write
-	$(BIN)/python -m benchmarks.chaos.bugs --write
-	$(BIN)/python -m benchmarks.runs.soak --write
-	$(BIN)/python -m benchmarks.nights.month --write
-	$(BIN)/python -m benchmarks.capacity --measure --write
 	$(BIN)/python -m benchmarks.kernels.strands_archive --words $(WORDS) --write
 	$(BIN)/python -m benchmarks.kernels.strands_archive --best 10 --write
-	$(BIN)/python -m benchmarks.kernels.strands_official --write
-	$(BIN)/python -m benchmarks.runs.strands_night --write
-	$(BIN)/python -m benchmarks.kernels.hard --write
-	$(BIN)/python -m benchmarks.kernels.hard --exhaustive --write
-	$(BIN)/python -m benchmarks.runs.footprint --write
-	$(BIN)/python -m benchmarks.http.load --write
-	$(BIN)/python -m benchmarks.http.fair --write
+	$(BIN)/python -m benchmarks.kernels.letterboxed_archive --write
+	$(BIN)/python -m benchmarks.kernels.tiles_moves --write
+	$(BIN)/python -m benchmarks.chaos --write
+	$(BIN)/python -m benchmarks.chaos.ondemand --write
+	$(BIN)/python -m benchmarks.chaos.lakes --write
 	$(BIN)/python -m benchmarks.http.chaos --write
-	$(BIN)/python -m benchmarks.http.schemathesis --examples 60
-	$(if $(UPGRADE_FROM),$(BIN)/python -m benchmarks.nights.upgrade --from $(UPGRADE_FROM) --write)
-	$(BIN)/python -m benchmarks.chaos.namespaces --write
+	$(call install,.[stores])
+	$(BIN)/python -m benchmarks.chaos.servers --write
 	$(call install,.[rank])
 	$(BIN)/python -m benchmarks.strands_rank --write
-	$(BIN)/python -m benchmarks.strands_play --write
-	$(BIN)/python -m benchmarks.strands_formula --write
-	$(BIN)/python -m benchmarks.strands_rank_lake --workers 2 --write
 
 chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats the random part
 	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
 	$(BIN)/python -m benchmarks.chaos.ondemand
 	$(BIN)/python -m benchmarks.chaos.servers
 	$(BIN)/python -m benchmarks.chaos.lakes
-	$(BIN)/python -m benchmarks.chaos.lakes.every_kind
-	$(BIN)/python -m benchmarks.chaos.namespaces
 	$(BIN)/python -m benchmarks.http.chaos
-	$(BIN)/python -m benchmarks.http.fair
 	$(BIN)/python -m benchmarks.http.schemathesis --examples 60
-	$(BIN)/python -m benchmarks.runs.create_race --rounds 1000
-	$(BIN)/python -m benchmarks.runs.fair_queues
-	$(BIN)/python -m benchmarks.runs.listing
-	$(BIN)/python -m benchmarks.runs.listing --night
 
 mutants: $(DEV) ## put bugs into plain modules and see which the tests notice; SEED=… repeats the draw
 	$(call install,.[mutants])

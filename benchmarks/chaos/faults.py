@@ -12,7 +12,7 @@ from contextlib import closing
 
 import redis
 
-from benchmarks.chaos.harm import change_count, harm
+from benchmarks.chaos.harm import harm
 from benchmarks.chaos.processes.files import DIE_BEFORE_RENAME, DISK_FULL
 from benchmarks.chaos.processes.places import Disk, Network
 from benchmarks.chaos.runs import Scene
@@ -142,15 +142,6 @@ def harmed(kind: str) -> Callable[[Scene], None]:
         scene.drive()
 
     return strike
-
-
-def changed_counts(scene: Scene) -> None:
-    """Change counts of chunk results while the driver is killed, and start another."""
-    with scene.strike("counts changed"):
-        scene.drivers[-1].kill()
-        for path in scene.lake.list(f"runs/run={scene.run_id}/parts")[:HARMED_RESULTS]:
-            change_count(scene.lake, path)
-    scene.drive()
 
 
 def full(disk: Disk) -> Callable[[Scene], None]:

@@ -106,7 +106,6 @@ def _folder() -> Iterator[Path]:
 BEFORE: dict[str, str] = {
     **dict.fromkeys(HARMS, "exit code 3, until deleted by hand"),
     "unlink": "nothing lost",
-    "counts": "not noticed",
     "driver-disk": "ended without the disk's name",
     "apart-s3": "wedged for good",
     "lakes": "300 of 300 poison, exit code 0",

@@ -62,7 +62,6 @@ PLAIN: dict[str, tuple[str, Callable[[Scene], None]]] = {
         kind: (f"chunk results, notes and sample: {kind}; another driver", faults.harmed(kind))
         for kind in HARMS
     },
-    "counts": ("counts of chunk results changed; another driver", faults.changed_counts),
 }
 """Faults on the cluster that they share, by name."""
 

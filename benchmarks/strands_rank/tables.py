@@ -70,7 +70,6 @@ def places(tried: Sequence[Tried], weights: Weights, early: Early, ridge: float)
         scores = _less(tried, weights, terms_of(signal))
         rows.append(_listed(f"without {signal}", tried, scores))
     rows.append(_listed("the search's score alone", tried, [one.features[:, 0] for one in tried]))
-    rows.append(_listed("004's formula", tried, [one.formula for one in tried]))
     rows += [
         _row(name, [one.anew[name].place(one.official) or LISTED + 1 for one in tried])
         for name in (tried[0].anew if tried else ())

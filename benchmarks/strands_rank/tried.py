@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from benchmarks.strands_fit.data import Board, boards, say
 from benchmarks.strands_fit.lists import sums_of
-from nightgrid.archive.games.strands.masked.formula import formula_scores
 from nightgrid.archive.games.strands.payload import read_payload
 from nightgrid.archive.games.strands.ranking.features import FEATURES, cover_features, texts_of
 from nightgrid.archive.games.strands.ranking.misses import Laid
@@ -31,7 +30,7 @@ from nightgrid.solvers.strands.ranking.search import Scored
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 F64 = npt.NDArray[np.float64]
-TRIED_VERSION = "3"
+TRIED_VERSION = "4"
 """Raised whenever what is kept of a board changes, or what the benchmark itself does with it."""
 FREQUENCY = "frequency alone, searched anew: the default score of `best(k)`"
 
@@ -61,8 +60,6 @@ class Tried:
     sums: F64
     themes: F64
     """float64[covers, THEME]: of the covers that are read."""
-    formula: F64
-    """float64[covers]: the formula of 004 without its language model."""
     anew: Mapping[str, Ordered]
     """Other rankings by name, each with a search of its own."""
     seconds: float
@@ -131,7 +128,7 @@ def _try(ranker: Ranker, others: Mapping[str, Ranker], board: Board, file: Path)
         date=board.date, official=board.official, spangram=board.spangram,
         laid=[_laid(told, cover, vocabulary) for cover in covers],
         features=features.astype(np.float64), sums=sums_of(told, covers), themes=themes,
-        formula=formula_scores(told, covers, board.clue, ranker.meanings, None), anew=anew,
+        anew=anew,
         seconds=seconds,
     )  # fmt: skip
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import strands_play
 from benchmarks.strands_rank import __main__ as command
 from benchmarks.strands_rank import early as early_module
 from benchmarks.strands_rank import tables
@@ -24,7 +23,7 @@ def test_every_ranking_has_a_row_and_every_confidence_a_bin(
     archive: list[Path], vocabulary: Vocabulary, meanings: Meanings, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):  # fmt: skip
-    for module in (early_module, tried_module, strands_play):
+    for module in (early_module, tried_module):
         monkeypatch.setattr(module, "cache_base", lambda: tmp_path / "cache")
     # Forwards and backwards words are the lexicon, too.
     monkeypatch.setattr(tried_module, "bind_game", lambda name: game(name, "", vocabulary.lexicon))
@@ -53,10 +52,6 @@ def test_every_ranking_has_a_row_and_every_confidence_a_bin(
                                 _clue(later[0])).covers  # fmt: skip
     said, _ = tables.confidences(tried, scores)
     assert said[0] == pytest.approx(ranked[0].confidence, abs=1e-4)
-
-    played = strands_play._all_played(ranker, later[:1])
-    assert played[0].keys() >= {strands_play.SEARCHED, strands_play.LISTED}
-    assert played == strands_play._all_played(ranker, later[:1])
 
 
 def _pieces(ranker: Ranker, path: Path):

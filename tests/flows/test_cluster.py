@@ -58,7 +58,7 @@ def test_a_night_starts_workers_of_its_own_and_stops_them(on_celery):
     short="tests/flows/test_cluster.py::test_a_night_starts_workers_of_its_own_and_stops_them"
 )
 def test_a_night_lists_thousands_of_solutions_of_a_board_in_files(on_celery, tmp_path):
-    """The short form of `python -m benchmarks.runs.listing --night`."""
+    """A night that lists many solutions next to a small one."""
     settings, _ = on_celery
     small, other = generate_many(4, 2, [EASY])
     puzzle, solution = next(

@@ -1,4 +1,4 @@
-"""Lakes whose files came to harm between two nights, or that hold files of others."""
+"""Lakes whose files came to harm between two nights."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from benchmarks.chaos.harm import HARMS, change_count, harm
+from benchmarks.chaos.harm import harm
 from benchmarks.chaos.lakes.nights import Field, Found, answers, night_of, write_days
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.settings import CountSettings
-from nightgrid.flows.maintenance.check import check_lake_files
-from nightgrid.flows.maintenance.repair import repair_lake
 from nightgrid.flows.night.night import work_night
 from nightgrid.solvers.errors import RefusalError
 
@@ -32,32 +30,6 @@ def harmed(kind: str) -> Callable[[Field, Path], Found]:
         return field.after_night(lake, len(paths))
 
     return strike
-
-
-def beside_foreign_files(field: Field, folder: Path) -> Found:
-    """Put a sound Parquet file, and a text, of another program beside ours."""
-    lake = field.copy(folder)
-    folders = ("results", "solutions", "costs", "puzzles/game=pips")
-    for name in folders:
-        lake.write_bytes(f"{name}/notes.parquet", HARMS["foreign"](b"") or b"")
-        lake.write_bytes(f"{name}/notes.txt", b"mine")
-    found = field.after_night(lake, 2 * len(folders))
-    gone = [name for name in folders if lake.read_bytes(f"{name}/notes.txt") != b"mine"]
-    if lake.read_bytes("results/notes.parquet") != HARMS["foreign"](b""):
-        gone.append("results")
-    return found if not gone else Found(struck=1, said="", bad=f"{gone} were changed")
-
-
-def changed_count(field: Field, folder: Path) -> Found:
-    """Change a count by one; check, repair, and work the next night."""
-    lake = field.copy(folder)
-    (path, *_) = lake.list("results")
-    change_count(lake, path)
-    before = [found.path for found in check_lake_files(lake)]
-    mended = [one.mended for one in repair_lake(lake)]
-    bad = "" if path in before and all(mended) else f"the check found {before}, mended {mended}"
-    found = field.after_night(lake, 1, "named by `lake check`, written again by `lake repair`")
-    return found if not bad else Found(struck=1, said=found.said, bad=bad)
 
 
 def replaced_boards(_field: Field, folder: Path) -> Found:

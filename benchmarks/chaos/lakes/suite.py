@@ -48,16 +48,6 @@ TRIALS: dict[str, Trial] = {
         )
         for kind in HARMS
     },
-    "foreign": Trial(
-        what="a file of another program in each folder; the next night",
-        before="every later count ended with exit code 3",
-        strike=harmed.beside_foreign_files,
-    ),
-    "changed": Trial(
-        what="a count changed by another program; lake check and repair",
-        before="not noticed",
-        strike=harmed.changed_count,
-    ),
     "replaced-boards": Trial(
         what="puzzles/ replaced by as many others, counted again",
         before='"finished before", no row of the others',

@@ -8,7 +8,6 @@ NIGHTGRID_CHAOS_SEGFAULT   puzzle ids, separated by commas, whose boards crash t
 NIGHTGRID_CHAOS_FOREVER    puzzle ids whose boards never end
 NIGHTGRID_CHAOS_READ_ONLY  the lake refuses every write
 NIGHTGRID_CHAOS_NO_ROOM    the quota of this worker is used up: it can write nothing
-NIGHTGRID_CHAOS_BUG        a bug of `benchmarks/chaos/processes/defects.py`
 NIGHTGRID_CHAOS_OLDER      version of the solver of Pips, of a worker that tells of no refusal
 NIGHTGRID_CHAOS_DOUBLE     module whose `install()` puts another game in the place of one of ours
 """
@@ -24,7 +23,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chaos.processes import defects as chaos_defects
 from benchmarks.chaos.processes.files import DISK_FULL, EXECUTIONS, chaos_folder, claim_death
 
 
@@ -107,8 +105,6 @@ if "NIGHTGRID_CHAOS_DIR" in os.environ:
     _install_faults()
 if "NIGHTGRID_CHAOS_OLDER" in os.environ:
     _install_older_version(os.environ["NIGHTGRID_CHAOS_OLDER"])
-if "NIGHTGRID_CHAOS_BUG" in os.environ:
-    chaos_defects.install(os.environ["NIGHTGRID_CHAOS_BUG"])
 
 from nightgrid.workers.celery_worker import tasks  # noqa: E402 - the faults come first
 

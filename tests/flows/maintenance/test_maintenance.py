@@ -135,7 +135,7 @@ def test_nothing_is_wrong_with_a_sound_lake(lake: Lake) -> None:
     assert after == {path: data for path, data in before.items() if "leases" not in path}
 
 
-@pytest.mark.parametrize("kind", [name for name in HARMS if name != "foreign"])
+@pytest.mark.parametrize("kind", HARMS)
 def test_harmed_results_are_made_again_from_their_chunk_results(lake: Lake, kind: str) -> None:
     before = answers(lake)
     (path, *_) = lake.list("results")

@@ -24,7 +24,7 @@ CARRY_ROWS = 200_000
 STAGE_ROWS = 1_500_000
 """States that one part of a stage takes over, about: a second or so. Parts of 300,000 to 1,000,000
 cost about the same for each state, but the small ones write 1.23 times the states there are and the
-large ones 1.08 times (`python -m benchmarks.kernels.loose_layers`)."""
+large ones 1.08 times."""
 STAGE_TAIL = 4
 """Where a part has more states than go on by themselves, a stage's last is cut into so many smaller
 ones: where what is worked last is small, workers end at about the same time."""

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.runs.create_race import Told, race
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.faults import MissingFileError
@@ -17,7 +16,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.errors import PermanentError, TransientError
-from tests.archive.lake.racing import raced
+from tests.archive.lake.racing import raced, segments_raced
 
 # Starting the server takes 2 s.
 pytestmark = pytest.mark.slow
@@ -76,9 +75,8 @@ def test_of_two_processes_one_creates_an_object(s3_endpoint: str) -> None:
 
 
 def test_segments_are_created_once_by_drivers_at_once(s3_endpoint: str) -> None:
-    # The short form of `python -m benchmarks.runs.create_race`.
-    told = race(f"s3://bucket/segments?endpoint_override={s3_endpoint}", rounds=10, drivers=8)
-    assert told == Told(rounds=10, won_by_one=10, right=10)
+    url = f"s3://bucket/segments?endpoint_override={s3_endpoint}"
+    assert segments_raced(url, 10) == (10, 10)
 
 
 def test_a_large_file_that_is_created_and_one_that_replaces_it(s3_endpoint: str) -> None:

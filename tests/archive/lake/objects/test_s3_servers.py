@@ -1,7 +1,7 @@
 """The lake on a real object store, SeaweedFS: a server of its own that this project did not write.
 
-`python -m benchmarks.runs.store_servers` and `python -m benchmarks.chaos.servers` do more on more
-servers; `NIGHTGRID_TEST_S3=seaweedfs` lets the tests of moto run on this one.
+`python -m benchmarks.chaos.servers` does more on more servers; `NIGHTGRID_TEST_S3=seaweedfs` lets
+the tests of moto run on this one.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.instruments.processes import children_of, wait_for
-from benchmarks.runs.create_race import Told, race
-from benchmarks.runs.store_servers import race as race_of_writers
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
+from tests.archive.lake.racing import raced, segments_raced
 from tests.s3_server import s3_server
 
 # Starting the server takes 3 to 6 s.
@@ -73,9 +72,9 @@ def test_files_on_seaweedfs(endpoint: str) -> None:
 
 
 def test_of_many_at_once_one_creates_on_seaweedfs(endpoint: str) -> None:
-    assert race_of_writers(f"s3://bucket/race?endpoint_override={endpoint}", 10) == 10
-    told = race(f"s3://bucket/segments?endpoint_override={endpoint}", rounds=2, drivers=8)
-    assert told == Told(rounds=2, won_by_one=2, right=2)
+    for told in zip(*raced(f"s3://bucket/race?endpoint_override={endpoint}", 10), strict=True):
+        assert sorted(told) == ["0", "1"]
+    assert segments_raced(f"s3://bucket/segments?endpoint_override={endpoint}", 2) == (2, 2)
 
 
 def test_a_server_ends_with_the_process_that_started_it(endpoint: str) -> None:

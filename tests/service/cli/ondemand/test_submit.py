@@ -435,7 +435,7 @@ def test_queued_solves_from_submit_to_result(
 def test_a_board_with_thousands_of_solutions_is_listed_by_workers(
     tmp_path: Path, nightgrid: Run, write: Write
 ) -> None:
-    """The short form of `python -m benchmarks.runs.listing`."""
+    """Given many solutions of several boards, Then each is listed whole."""
     boards = (puzzle for puzzle, _ in generate_many(4, 40, [HARD]))
     board = next(p for p in boards if 4000 < (PIPS.solve(p, Ask(kind="count")).count or 0) < 9000)
     expected = [PIPS.solution_to_json(found) for found in PIPS.stream(board, Ask(kind="all"))]

@@ -1,1 +1,0 @@
-"""Reference 004's scoring of covers: its masked language model, and its formula to compare with."""

@@ -1,1 +1,0 @@
-"""See how far the house carries, by measuring and by a model."""

@@ -1,1 +1,0 @@
-"""Measure nights, months of them, and upgrades."""

@@ -1,1 +1,0 @@
-"""Measure runs from the plan to the rows."""
