@@ -27,7 +27,7 @@ FILES = {
     "negative.txt": "word -5\n",
     "nothing.txt": "# nothing\n",
     "misspelt.toml": 'lakes = "lake"\n',
-    "typed.toml": 'batch_processes = "4"\n',
+    "typed.toml": 'batch_processes = "four"\n',
     "broken.toml": "lake =\n",
     "listed.toml": 'games = ["pips"]\n',
     "range.toml": "batch_processes = 0\n",

@@ -114,21 +114,10 @@ def test_every_range_is_told_in_plain_words(name: str, monkeypatch: pytest.Monke
     assert "or more" in text or "above 0" in text or " from " in text
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("#" * 65_537, r" is larger than 65,536 bytes$"),
-        ("lake = " + "[" * 50_000, r": lists or tables are nested too deeply$"),
-        ("batch_processes = " + "9" * 5_000, r" is not TOML: a number is too long$"),
-        ("lake =", r" is not TOML: Invalid value"),
-    ],
-    ids=["large", "deep", "number", "no value"],
-)
-def test_a_file_without_bounds_is_refused(folder: Path, text: str, says: str) -> None:
-    (folder / "nightgrid.toml").write_text("#" * 65_536)
-    assert load_settings().lake == str(folder / "lake")
+@pytest.mark.parametrize("text", ["lake = " + "[" * 50_000, "lake ="], ids=["deep", "no value"])
+def test_a_file_that_is_not_toml_is_named(folder: Path, text: str) -> None:
     (folder / "nightgrid.toml").write_text(text)
-    with pytest.raises(PermanentError, match=rf"^{folder}/nightgrid.toml{says}"):
+    with pytest.raises(PermanentError, match=rf"^{folder}/nightgrid.toml is not TOML: "):
         load_settings()
 
 
@@ -141,21 +130,13 @@ def test_a_file_without_bounds_is_refused(folder: Path, text: str, says: str) ->
         ),
         ("zzz = 5", "'zzz' is no setting; docs/reference/settings.md names all of them"),
         (
-            'batch_processes = "4"',
-            "batch_processes is '4'; expected a whole number from 1 to 1,024",
-        ),
-        (
             "batch_processes = 4.5",
             "batch_processes is 4.5; expected a whole number from 1 to 1,024",
         ),
-        ("batch_processes = true", "batch_processes is True; expected a whole number from 1 to"),
-        ("budget_seconds = true", "budget_seconds is True; expected a number above 0"),
-        ('budget_seconds = "1"', "budget_seconds is '1'; expected a number above 0"),
         ("lake = 5", "lake is 5; expected a text in quotes"),
         ("var_dir = 5", "var_dir is 5; expected a path"),
         ("redis_url = 5", "redis_url is no text; expected a text in quotes"),
         ("batch_processes = 0", "batch_processes is 0; expected a whole number from 1 to 1,024"),
-        ("rank = 1", "rank is 1; expected true or false"),
         ('rank = "perhaps"', "rank is perhaps; expected true or false"),
         ('games = "chess"', "games names an unknown game 'chess'; expected some of pips"),
     ],
@@ -178,12 +159,6 @@ def test_a_file_may_have_what_its_settings_take(folder: Path) -> None:
     assert (settings.rank, settings.night_report) == (True, False)
 
 
-def test_bytes_that_are_no_text_are_named_by_their_place(folder: Path) -> None:
-    (folder / "nightgrid.toml").write_bytes(b'lake = "\xff"\n')
-    with pytest.raises(PermanentError, match=r"nightgrid\.toml: byte 8 is not UTF-8$"):
-        load_settings()
-
-
 def test_a_file_that_the_system_does_not_give_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,7 +167,7 @@ def test_a_file_that_the_system_does_not_give_is_named(
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(Path, "read_text", refuse)
     with pytest.raises(PermanentError, match=r"nightgrid\.toml: Permission denied$"):
         load_settings()
 

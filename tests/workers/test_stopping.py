@@ -21,7 +21,7 @@ from nightgrid.workers.ondemand.jobs.status import status
 from nightgrid.workers.ondemand.jobs.submitting import submit
 from nightgrid.workers.ondemand.record_files import open_records, read_record, write_record
 from nightgrid.workers.ondemand.task.solving import solve_message
-from nightgrid.workers.runs.attempts import read_attempts, read_note
+from nightgrid.workers.runs.attempts import read_note
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.status import cancel_run
@@ -190,4 +190,3 @@ def test_a_chunk_of_a_cancelled_run_stops_and_counts_no_attempt(lake, settings, 
     assert solve_chunk(lake, ref, settings, "w", watcher).state == "stale"
     assert not lake.exists(ref.result_path)
     assert read_note(lake, ref) is None, "a note without a worker at work would be a death"
-    assert read_attempts(lake, ref).failures == ()
