@@ -312,7 +312,7 @@ def test_the_planners_process_ends_with_its_plan_and_another_plans_again(setting
 
 def test_a_board_that_ends_over_budget_again_is_listed_once(settings: Count, tmp_path: Path):
     few = {"budget_nodes": 300, "batch_row_nodes": 200, "split_depth_max": 0}
-    workers = Settings(lake=str(tmp_path / "lake"), games="pips", **few)
+    workers = tuned_settings(lake=str(tmp_path / "lake"), games="pips", **few)
     count = replace(settings("pips:n=8,mix=published,seed=4"), workers=workers)
     for retry in (None, "over_budget", "all"):
         report = run(replace(count, retry=None if retry is None else Retry(retry)))
