@@ -20,6 +20,7 @@ from starlette.routing import Match
 from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
 from nightgrid.service.http.field_faults import fault_of
 from nightgrid.service.http.monitoring.route_names import METHODS
+from nightgrid.service.http.problem_kinds import BY_SLUG
 from nightgrid.service.web.files import files
 from nightgrid.solvers.errors import InvalidPuzzleError, NightgridError, PermanentError
 from nightgrid.workers.logs import get_logger
@@ -32,20 +33,6 @@ NO_PAGE = "no-page.html"
 RETRY_AFTER_S = 2
 """What a client is told to wait where something outside has failed."""
 _PLACE = re.compile(r"[^.\[\]]+")
-_SLUGS = {
-    400: "bad-request",
-    401: "no-key",
-    403: "forbidden",
-    404: "not-found",
-    405: "method-not-allowed",
-    406: "not-acceptable",
-    413: "too-large",
-    415: "unsupported-media-type",
-    422: "bad-value",
-    429: "too-many",
-    503: "unavailable",
-}
-"""The kind of a problem of which nothing but the status is known."""
 
 
 class FieldError(TypedDict):
@@ -62,27 +49,29 @@ class Problem(Exception):  # noqa: N818 - the RFC's own word
 
     def __init__(
         self,
-        status: int,
         slug: str,
-        title: str,
         detail: str,
         *,
         errors: Sequence[FieldError] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
+        """Answer with the status and title of the kind that `slug` names."""
         super().__init__(detail)
-        self.status = status
-        self.slug = slug
-        self.title = title
+        self.kind = BY_SLUG[slug]
         self.detail = detail
         self.errors = list(errors)
         self.headers = dict(headers or {})
 
+    @property
+    def status(self) -> int:
+        """The status of the answer."""
+        return self.kind.status
+
     def to_json(self) -> dict[str, Any]:
         """Write it as problem+json has it."""
         value: dict[str, Any] = {
-            "type": f"/problems/{self.slug}",
-            "title": self.title,
+            "type": f"/problems/{self.kind.slug}",
+            "title": self.kind.title,
             "status": self.status,
             "detail": self.detail,
         }
@@ -102,24 +91,20 @@ def problem_of(error: NightgridError, pointer: str = "") -> Problem:
             FieldError(pointer=pointer_of(each.place, pointer or "/puzzle"), detail=each.detail)
             for each in (error, *error.others)
         ]
-        return Problem(422, "invalid-puzzle", "The puzzle is invalid", str(error), errors=errors)
+        return Problem("invalid-puzzle", str(error), errors=errors)
     if isinstance(error, (DamagedFileError, LakeRefusesError)):
         # Nothing that the client asks for can be wrong here, and where the lake lies is not told.
         log.error("lake cannot be read", error=str(error))
         return Problem(
-            500,
             "damaged-lake",
-            "A file of the lake cannot be read",
             "a file of the lake is damaged, or may not be read; the log of the service names it",
         )
     if isinstance(error, PermanentError):
         errors = [FieldError(pointer=pointer, detail=str(error))] if pointer else []
-        return Problem(422, "bad-value", "A value is wrong", str(error), errors=errors)
+        return Problem("bad-value", str(error), errors=errors)
     log.warning("unavailable", error=str(error))
     return Problem(
-        503,
         "unavailable",
-        "Something outside does not answer",
         "the lake or the Redis server does not answer just now; try again",
         headers={"Retry-After": str(RETRY_AFTER_S)},
     )
@@ -152,16 +137,15 @@ def install(app: FastAPI) -> None:
             return HTMLResponse(files()[NO_PAGE].body, error.status_code, {"Vary": "Accept"})
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             # The router names the methods of one route, and a path may have several.
-            error.headers = {**(error.headers or {}), "Allow": ", ".join(_methods_at(request))}
+            methods = ", ".join(_methods_at(request))
+            error.headers = {**(error.headers or {}), "Allow": methods}
         return _of_status(error).response()
 
     @app.exception_handler(Exception)
     async def answer_unexpected(request: Request, error: Exception) -> JSONResponse:
         # The server that runs the app writes the traceback to the log, too.
         log.error("unexpected", path=request.url.path, error=repr(error))
-        return Problem(
-            500, "internal", "The service failed", "an unexpected error; the log says more"
-        ).response()
+        return Problem("internal", "an unexpected error; the log says more").response()
 
 
 def _methods_at(request: Request) -> list[str]:
@@ -186,7 +170,7 @@ def _of_validation(error: RequestValidationError) -> Problem:
         where, *path = found["loc"]
         if found["type"] == "json_invalid":
             why = f"the body is not JSON: {found.get('ctx', {}).get('error', found['msg'])}"
-            return Problem(400, "bad-json", "The body is not JSON", why)
+            return Problem("bad-json", why)
         pointer = "".join(f"/{part}" for part in path)
         if where != "body":
             pointer = ("?" if where == "query" else "") + ".".join(map(str, path))
@@ -194,20 +178,18 @@ def _of_validation(error: RequestValidationError) -> Problem:
     first = errors[0]
     named = f"{first['pointer']}: " if first["pointer"] else ""
     detail = f"{named}{first['detail']}"
-    return Problem(422, "bad-value", "A value is wrong", detail, errors=errors)
+    return Problem("bad-value", detail, errors=errors)
 
 
 def _of_status(error: HTTPException) -> Problem:
-    status = HTTPStatus(error.status_code)
-    slug = _SLUGS.get(status, "http-error")
+    """Map what the router itself raises: routes raise problems."""
     headers = dict(error.headers or {})
-    allowed = headers.get("Allow", "")
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return Problem("not-found", "there is nothing at this path", headers=headers)
+    if error.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
+        return Problem("bad-request", str(error.detail), headers=headers)
+    allowed = headers["Allow"]
     if "GET" in allowed and "HEAD" not in allowed:
         # The guard answers HEAD wherever there is GET.
         allowed = headers["Allow"] = allowed.replace("GET", "GET, HEAD")
-    # The router raises these two alone, with their phrases: routes raise problems.
-    detail = {
-        404: "there is nothing at this path",
-        405: f"this path has {allowed}" if allowed else "this path has other methods",
-    }.get(status, str(error.detail or status.phrase))
-    return Problem(status, slug, status.phrase, detail, headers=headers)
+    return Problem("method-not-allowed", f"this path has {allowed}", headers=headers)

@@ -124,9 +124,7 @@ class Access:
         if bucket.left < 1:
             wait_s = math.ceil((1 - bucket.left) * each_s)
             raise Problem(
-                429,
                 "too-many-requests",
-                "Too many requests",
                 f"this key may send {plural(key.per_minute, 'request')} a minute",
                 headers={"Retry-After": str(max(1, wait_s))},
             )
@@ -150,9 +148,7 @@ def check_exposure(lake: Lake, host: str) -> None:
 
 def _refused(why: str) -> Problem:
     return Problem(
-        401,
         "no-key",
-        "A key is wanted",
         why,
         errors=[FieldError(pointer="Authorization", detail="expected Bearer KEY")],
         headers={"WWW-Authenticate": 'Bearer realm="nightgrid"'},

@@ -53,9 +53,7 @@ def check_media_type(headers: Headers) -> None:
 
 def _unsupported(header: str, detail: str, accept: str) -> Problem:
     return Problem(
-        415,
         "unsupported-media-type",
-        "The body is of an unsupported type",
         detail,
         errors=[FieldError(pointer=header, detail=detail)],
         headers={"Accept": accept},
@@ -82,9 +80,7 @@ class Room:
             wanted = max(0, size - SMALL_BYTES) - taken
             if wanted > self._left:
                 raise Problem(
-                    503,
                     "no-room",
-                    "The service has no room for the body",
                     "other requests with large bodies are under way; try again",
                     headers={"Retry-After": str(RETRY_AFTER_S), "Connection": "close"},
                 )
@@ -124,9 +120,7 @@ async def read_body(headers: Headers, receive: Receive, most: int, take: Take) -
                 more = message.get("more_body", False)
     except TimeoutError:
         raise Problem(
-            408,
             "body-too-slow",
-            "The body did not come",
             f"the whole body did not come within {BODY_SECONDS:g} s",
             headers={"Connection": "close"},
         ) from None
@@ -139,9 +133,7 @@ class ClientLeftError(Exception):
 
 def _too_large(most: int) -> Problem:
     return Problem(
-        413,
         "too-large",
-        "The body is too large",
         f"the body is larger than {most:,} bytes",
         # What is still on its way is not read.
         headers={"Connection": "close"},
@@ -189,9 +181,7 @@ def read_json(data: bytes, depth: int) -> dict[str, Any]:
     """
     if _depth_of(data, depth) > depth:
         raise Problem(
-            400,
             "too-deep",
-            "The body is nested too deep",
             f"the body is nested deeper than {depth} levels",
         )
     errors: list[FieldError] = []
@@ -202,10 +192,9 @@ def read_json(data: bytes, depth: int) -> dict[str, Any]:
             FieldError(pointer="" if fault in faults else pointer_of(fault.place), detail=said)
         )
         if fault.rule == "not-an-object":
-            raise Problem(422, "bad-value", "A value is wrong", said, errors=errors)
+            raise Problem("bad-value", said, errors=errors)
     if errors:
-        title = "The body is no strict JSON"
-        raise Problem(400, "bad-json", title, errors[0]["detail"], errors=errors)
+        raise Problem("bad-json", errors[0]["detail"], errors=errors)
     return {key: member.value for key, member in keyed.items()}
 
 

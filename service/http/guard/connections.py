@@ -86,7 +86,7 @@ class Connection(HttpToolsProtocol):
 
     def drop(self) -> None:
         """End the connection without a word."""
-        self.note(too_many().slug)
+        self.note(too_many().kind.slug)
         self.connections.discard(self)
         self.transport.abort()
 
@@ -202,7 +202,7 @@ class Connection(HttpToolsProtocol):
         if self._is_refused:
             return
         self._is_refused = True
-        self.note(problem.slug)
+        self.note(problem.kind.slug)
         if self._is_answered():
             self.turn = 0
             self.transport.write(_written(problem))
@@ -216,9 +216,7 @@ class Connection(HttpToolsProtocol):
 def too_many() -> Problem:
     """Make the problem of a client that is one too many."""
     return Problem(
-        503,
         "too-many-connections",
-        "Too many connections",
         "as many clients are connected, or wait for jobs, as the service takes; try again",
         headers={"Retry-After": str(RETRY_AFTER_S)},
     )
@@ -246,16 +244,12 @@ def _written(problem: Problem) -> bytes:
 
 _STALLED = "answer-not-taken"
 _BODY_TOO_SLOW = "body-too-slow"
-_NO_HTTP = Problem(400, "bad-request", "Bad Request", "what was sent is no HTTP/1.1 request")
+_NO_HTTP = Problem("bad-request", "what was sent is no HTTP/1.1 request")
 _TOO_SLOW = Problem(
-    408,
     "head-too-slow",
-    "The request did not come",
     f"the head of the request did not come within {HEAD_SECONDS:g} s",
 )
 _TOO_LARGE = Problem(
-    431,
     "head-too-large",
-    "The head is too large",
     f"the head of the request, or what follows its body, is larger than {HEAD_BYTES:,} bytes",
 )

@@ -68,15 +68,9 @@ class Limits:
                 f"the board would take about {clock_time(expected_s)} of one core; expected at "
                 f"most {clock_time(self.expected_s)}"
             )
-            raise _too_large(pointer, detail, slug="too-long", title="The solve would take long")
+            raise _too_large(pointer, detail, "too-long")
         return replace(expected, seconds=expected_s)
 
 
-def _too_large(
-    pointer: str,
-    detail: str,
-    slug: str = "board-too-large",
-    title: str = "The request is too large",
-) -> Problem:
-    errors = [FieldError(pointer=pointer, detail=detail)]
-    return Problem(422, slug, title, detail, errors=errors)
+def _too_large(pointer: str, detail: str, slug: str = "board-too-large") -> Problem:
+    return Problem(slug, detail, errors=[FieldError(pointer=pointer, detail=detail)])

@@ -60,9 +60,7 @@ class OpenJobs:
                 self._drop_ended(client.name)
             if len(mine) >= client.jobs:
                 raise Problem(
-                    429,
                     "too-many-jobs",
-                    "Too many open jobs",
                     f"this key may have {plural(client.jobs, 'job')} open at once",
                     headers={"Retry-After": str(RETRY_AFTER_S)},
                 )

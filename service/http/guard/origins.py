@@ -39,17 +39,13 @@ def check_host(headers: Headers, hosts: frozenset[str] | None) -> None:
     name = _name_of(given[0]) if len(given) == 1 else ""
     if not name:
         raise Problem(
-            400,
             "bad-host",
-            "The Host header is wrong",
             "expected one Host header, with a name and perhaps a port",
             errors=[{"pointer": "Host", "detail": "expected NAME or NAME:PORT"}],
         )
     if hosts is not None and name not in hosts:
         raise Problem(
-            421,
             "unknown-host",
-            "The service goes by another name",
             f"the request is for host {name!r:.60}; expected {', '.join(sorted(hosts))}",
             errors=[{"pointer": "Host", "detail": "no name of this service"}],
         )
@@ -65,9 +61,7 @@ def check_origin(method: str, headers: Headers) -> None:
         is_foreign |= _netloc_of(origin) != headers.get("host", "").lower()
     if is_foreign:
         raise Problem(
-            403,
             "foreign-origin",
-            "The request comes from another site",
             "a page of another site may not change anything here",
             errors=[{"pointer": "Origin", "detail": "expected the service's own"}],
         )

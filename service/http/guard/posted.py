@@ -86,11 +86,10 @@ def posted_board(lake: Lake, body: Mapping[str, Any], limits: Limits) -> Posted:
     )
 
 
-def wrong(pointer: str, detail: str, *, status: int = 422, slug: str = "bad-value") -> Problem:
+def wrong(pointer: str, detail: str, slug: str = "bad-value") -> Problem:
     """Make the problem of one field that is wrong."""
-    title = "A value is wrong" if status == 422 else "There is no such board"
     said = f"{pointer}: {detail}" if pointer else detail
-    return Problem(status, slug, title, said, errors=[FieldError(pointer=pointer, detail=detail)])
+    return Problem(slug, said, errors=[FieldError(pointer=pointer, detail=detail)])
 
 
 def _text(body: Mapping[str, Any], name: str) -> str | None:
@@ -156,7 +155,7 @@ def _invalid(faults: Sequence[Fault]) -> Problem:
         for fault in found.all
     ]
     first = faults[0]
-    return Problem(422, "invalid-puzzle", "The puzzle is invalid", str(first), errors=errors)
+    return Problem("invalid-puzzle", str(first), errors=errors)
 
 
 def _look_up(lake: Lake, text: str, game: str | None, level: str | None) -> tuple[str, Published]:
@@ -185,7 +184,7 @@ def find_here(lake: Lake, reference: DateReference | IdReference) -> list[Any]:
         return list(find_boards(lake, reference))
     except NotInLakeError as error:
         # Where the lake lies is for those alone who run the service.
-        raise wrong("/id", error.public, status=404, slug="no-such-board") from error
+        raise wrong("/id", error.public, "no-such-board") from error
 
 
 def _ask(body: Mapping[str, Any], game: str) -> Ask:

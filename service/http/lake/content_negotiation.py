@@ -24,7 +24,7 @@ def chosen_type(accept: str, offered: Sequence[str]) -> str:
     if not best:
         detail = f"Accept is {accept!r:.80}; expected one of {', '.join(offered)}"
         errors = [FieldError(pointer="Accept", detail=detail)]
-        raise Problem(406, "not-acceptable", "No such representation", detail, errors=errors)
+        raise Problem("not-acceptable", detail, errors=errors)
     return best
 
 

@@ -54,7 +54,7 @@ def known_game(name: str) -> str:
     """Return the name of a game. Raises Problem with 404 for another one."""
     if name not in GAMES:
         detail = f"there is no game {name!r:.40}; expected one of {', '.join(GAMES)}"
-        raise Problem(404, "no-such-game", "There is no such game", detail)
+        raise Problem("no-such-game", detail)
     return name
 
 
@@ -63,7 +63,7 @@ def check_range(since: dt.date | None, until: dt.date | None) -> None:
     if since is not None and until is not None and since > until:
         detail = f"from is {since}, after to, which is {until}; expected no later"
         errors = [FieldError(pointer="?from", detail=detail)]
-        raise Problem(422, "bad-value", "A value is wrong", detail, errors=errors)
+        raise Problem("bad-value", detail, errors=errors)
 
 
 def not_here(error: NotInLakeError) -> Problem:
@@ -71,4 +71,4 @@ def not_here(error: NotInLakeError) -> Problem:
 
     Where the lake lies is for those alone who run the service.
     """
-    return Problem(404, "no-such-board", "There is no such board", error.public)
+    return Problem("no-such-board", error.public)

@@ -90,8 +90,8 @@ def drawn(game: str, puzzle: Any, title: str | None, solution: Any = None) -> st
     """Draw a board as the text of an SVG file. Raises Problem for one that has no picture."""
     plug = service_plug(game)
     if not plug.draws_svg:
-        raise Problem(422, "no-picture", "There is no picture", f"boards of {game} are not drawn")
+        raise Problem("no-picture", f"boards of {game} are not drawn")
     try:
         return plug.view().svg(puzzle, solution, title)
     except PermanentError as error:
-        raise Problem(422, "no-picture", "There is no picture", str(error)) from error
+        raise Problem("no-picture", str(error)) from error

@@ -35,7 +35,7 @@ def report(request: Request, service: Here) -> Response:
         if HTML in request.headers.get("accept", ""):
             return HTMLResponse(files()[NO_REPORT].body, 404, {"Vary": "Accept"})
         raise Problem(
-            404, "not-found", "Not Found", "no night has written a report; nightgrid report does"
+            "not-found", "no night has written a report; nightgrid report does"
         ) from error
     headers = {"Content-Security-Policy": policy_of(page), "Cache-Control": "no-cache"}
     return HTMLResponse(page, headers=headers)

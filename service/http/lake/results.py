@@ -151,7 +151,7 @@ def _named(name: str, text: str | None, known: Any) -> list[str]:
 def _wrong(name: str, detail: str) -> Problem:
     said = f"{name}: {detail}"
     errors = [FieldError(pointer=f"?{name}", detail=detail)]
-    return Problem(422, "bad-value", "A value is wrong", said, errors=errors)
+    return Problem("bad-value", said, errors=errors)
 
 
 @router.get(

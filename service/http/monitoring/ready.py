@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from nightgrid.archive.lake.location import is_missing
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.http.problems import PROBLEM_TYPE
+from nightgrid.service.http.problems import PROBLEM_TYPE, Problem
 from nightgrid.service.http.state import Here
 from nightgrid.solvers.errors import NightgridError
 
@@ -47,12 +47,7 @@ def readyz(service: Here) -> Response:
     if all(found.values()):
         return JSONResponse(Ready(lake=True, server=True, workers=True).model_dump())
     missing = [name for name, is_there in found.items() if not is_there]
-    value = {
-        "type": "/problems/not-ready",
-        "title": "The service is not ready",
-        "status": 503,
-        "detail": f"not there yet: {', '.join(missing)}",
-    }
+    value = Problem("not-ready", f"not there yet: {', '.join(missing)}").to_json()
     headers = {"Retry-After": str(RETRY_AFTER_S)}
     return JSONResponse(value | found, 503, headers=headers, media_type=PROBLEM_TYPE)
 

@@ -38,9 +38,7 @@ class Admission:
             return
         again_s = max(1, math.ceil(wait_s - self._most_s))
         raise Problem(
-            429,
             "queue-full",
-            "Too many jobs wait",
             too_long("a new job", wait_s, self._most_s),
             headers={"Retry-After": str(again_s)},
         )

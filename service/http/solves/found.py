@@ -86,7 +86,7 @@ def get_picture(
             stored = solve["answer"]["solutions_stored"]
             detail = f"there is no solution {solution}; {stored:,} are kept"
             errors = [FieldError(pointer="?solution", detail=detail)]
-            raise Problem(404, "no-such-solution", "No such solution", detail, errors=errors)
+            raise Problem("no-such-solution", detail, errors=errors)
         shown = game(solve["game"]).solution_from_json(json.loads(text))
     title = solve["references"][0] if solve["references"] else None
     svg = view(solve["game"]).svg(puzzle, shown, title)
@@ -99,7 +99,7 @@ def _puzzle(service: Service, solve: dict[str, Any]) -> Any:
         return service.views.puzzle(solve["puzzle_id"], question)
     except PermanentError as error:
         detail = f"the lake does not have puzzle {solve['puzzle_id']}"
-        raise Problem(404, "no-such-board", "There is no such board", detail) from error
+        raise Problem("no-such-board", detail) from error
 
 
 def _row(service: Service, job_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -113,7 +113,7 @@ def _row(service: Service, job_id: str) -> tuple[dict[str, Any], dict[str, Any]]
         solve = found_solve(service, job_id)
     if row is None:
         detail = f"job {job_id} is {solve['state']}, without an answer"
-        raise Problem(409, "not-answered", "There is no answer yet", detail)
+        raise Problem("not-answered", detail)
     return solve, row
 
 

@@ -34,7 +34,7 @@ class Replays:
         """Raise Problem for what is no key, and for one that was used with another body."""
         if not _KEY.fullmatch(key):
             detail = "expected 1 to 200 printable characters of ASCII without spaces"
-            raise _wrong(422, "bad-value", "A value is wrong", detail)
+            raise _wrong("bad-value", detail)
         self._compare(self._known(_name_of(client, key)), digest)
 
     def note(self, client: str, key: str, digest: str) -> None:
@@ -57,9 +57,7 @@ class Replays:
     @staticmethod
     def _compare(known: str | None, digest: str) -> None:
         if known not in (None, digest):
-            raise _wrong(
-                422, "replayed-key", "The key was used before", "it was used with another body"
-            )
+            raise _wrong("replayed-key", "it was used with another body")
 
     def _known(self, name: str) -> str | None:
         """Tell which body a key stands for; None for a key that was not used."""
@@ -90,6 +88,6 @@ def _name_of(client: str, key: str) -> str:
     return hashlib.sha256(f"{client}\n{key}".encode()).hexdigest()
 
 
-def _wrong(status: int, slug: str, title: str, detail: str) -> Problem:
+def _wrong(slug: str, detail: str) -> Problem:
     errors = [FieldError(pointer=HEADER, detail=detail)]
-    return Problem(status, slug, title, f"{HEADER}: {detail}", errors=errors)
+    return Problem(slug, f"{HEADER}: {detail}", errors=errors)

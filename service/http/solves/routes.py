@@ -231,7 +231,7 @@ def found_solve(service: Service, job_id: str) -> dict[str, Any]:
     solve = service.look(job_id) if is_job_id(job_id) else None
     if solve is None:
         detail = f"no job {job_id!r:.60} was submitted, or its end was forgotten"
-        raise Problem(404, "no-such-solve", "There is no such solve", detail)
+        raise Problem("no-such-solve", detail)
     return solve
 
 

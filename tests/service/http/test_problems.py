@@ -26,7 +26,7 @@ RAISED: dict[str, tuple[Exception, int, str]] = {
     "refused": (LakeRefusesError(f"{SECRET}: the lake refuses"), 500, "damaged-lake"),
     "transient": (TransientError(f"no answer from {SECRET}"), 503, "unavailable"),
     "unexpected": (ValueError(SECRET), 500, "internal"),
-    "problem": (Problem(409, "replayed-key", "Replayed", "another body"), 409, "replayed-key"),
+    "problem": (Problem("replayed-key", "another body"), 422, "replayed-key"),
 }
 
 

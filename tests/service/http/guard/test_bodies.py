@@ -48,7 +48,7 @@ def test_what_is_too_deep_is_refused() -> None:
     data = b'{"a":' + b"[" * 32 + b"]" * 32 + b"}"
     with pytest.raises(Problem) as caught:
         bodies.read_json(data, 32)
-    assert caught.value.slug == "too-deep"
+    assert caught.value.kind.slug == "too-deep"
     bodies.read_json(b'{"a":' + b"[" * 31 + b"]" * 31 + b"}", 32)
 
 
@@ -56,7 +56,7 @@ def test_what_is_too_deep_is_refused() -> None:
 def test_a_number_that_is_infinite_is_refused(text: str) -> None:
     with pytest.raises(Problem) as caught:
         bodies.read_json(f'{{"puzzle": {{"more": {text}}}}}'.encode(), 32)
-    assert (caught.value.status, caught.value.slug) == (400, "bad-json")
+    assert (caught.value.status, caught.value.kind.slug) == (400, "bad-json")
     assert caught.value.errors[0]["pointer"].startswith("/puzzle/more")
 
 
@@ -69,7 +69,7 @@ def test_large_bodies_leave_room_for_small_ones() -> None:
             small(bodies.SMALL_BYTES)
         with room.share() as other, pytest.raises(Problem) as caught:
             other(bodies.SMALL_BYTES + 1)
-        assert (caught.value.status, caught.value.slug) == (503, "no-room")
+        assert (caught.value.status, caught.value.kind.slug) == (503, "no-room")
         assert caught.value.headers["Retry-After"]
     with room.share() as again:
         again(bodies.SMALL_BYTES + 100_000)

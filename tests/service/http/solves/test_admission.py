@@ -56,7 +56,7 @@ def test_many_small_jobs_are_taken_where_few_unknown_ones_are_not(
     waiting[:] = ["unknown"] * 20
     with pytest.raises(Problem) as caught:
         admission_to(lake).check()
-    assert (caught.value.status, caught.value.slug) == (429, "queue-full")
+    assert (caught.value.status, caught.value.kind.slug) == (429, "queue-full")
     assert caught.value.detail == (
         "a new job would wait about 50 s for the jobs that come first; expected at most 30 s"
     )

@@ -88,7 +88,7 @@ def test_clients_that_come_at_once_have_a_job_looked_for_once(settings: Settings
 
     def find() -> None:
         looked.append("here")
-        raise Problem(404, "no-such-solve", "There is no such solve", "")
+        raise Problem("no-such-solve", "")
 
     async def come() -> list[BaseException | None]:
         service = Service(ServiceSettings(workers=settings))
