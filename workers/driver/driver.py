@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
@@ -94,6 +94,8 @@ class Driver:
         """Chunks in a row that were announced as done and have no result in this lake."""
         self.failures = 0
         """Attempts that failed, as far as this driver noted it."""
+        self.cancelled = False
+        """Whether the run was cancelled at the last look: nothing is sent any more."""
         self.resubmissions = 0
         """How often a chunk was to be sent again."""
         self._open()
@@ -165,6 +167,8 @@ class Driver:
             self._heard.popleft()
         if time.monotonic() >= self._look_at:
             self._look()
+        if self.cancelled:
+            return False
         self._read_results()
         growing.add_stages()
         self._send()
@@ -290,6 +294,7 @@ class Driver:
     def _look(self) -> None:
         """List chunk results and begun attempts, and decide what became of each chunk in flight."""
         table = self._table
+        self.cancelled = is_cancelled(self._lake, self._run_id)
         self._outbox.look()
         attempts = read_attempts(self._lake, self._run_id)
         done = done_chunks(self._lake, self._run_id)
@@ -453,10 +458,9 @@ def drive(
             )
 
         ended, driver = patience.insist(begin)
-        watch = _CancelWatch(lake, run_id, settings.tuning.reconcile_seconds)
         if ended is None:
             log.info("run driven", jobs=driver.run.job_count, game=driver.run.question.game)
-        while ended is None and not stop.is_set() and not watch.is_cancelled():
+        while ended is None and not stop.is_set() and not driver.cancelled:
             driver.check_planner()
             try:
                 is_worked = driver.step()
@@ -482,7 +486,7 @@ def drive(
         resubmissions=driver.resubmissions,
         kernel_ns=ended["kernel_ns"] if ended is not None else 0,
         seconds=time.monotonic() - begun,
-        cancelled=ended is None and watch.cancelled,
+        cancelled=ended is None and driver.cancelled,
     )
     log.info(
         "run ended",
@@ -496,25 +500,6 @@ def drive(
         seconds=round(summary.seconds, 3),
     )
     return summary
-
-
-class _CancelWatch:
-    """Reads every few seconds whether a run is cancelled."""
-
-    def __init__(self, lake: Lake, run_id: str, every_s: float) -> None:
-        self._lake, self._run_id, self._every_s = lake, run_id, every_s
-        self._read_at = 0.0
-        self.cancelled = False
-        """Whether the run was cancelled when that was read last."""
-
-    def is_cancelled(self) -> bool:
-        """Tell whether the run is cancelled, as it was read at most `every_s` ago."""
-        if time.monotonic() >= self._read_at:
-            self._read_at = time.monotonic() + self._every_s
-            # A lake that fails now is read again next time.
-            with suppress(TransientError):
-                self.cancelled = is_cancelled(self._lake, self._run_id)
-        return self.cancelled
 
 
 @contextmanager
