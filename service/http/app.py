@@ -12,13 +12,13 @@ from starlette.types import ASGIApp
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http import health, openapi, problems
+from nightgrid.service.http.field_faults import refuse_unknown
 from nightgrid.service.http.guard.access import check_exposure
 from nightgrid.service.http.guard.layer import Guard
 from nightgrid.service.http.lake import games, pictures, puzzles, report, results, runs
 from nightgrid.service.http.monitoring import metrics, queue, ready
 from nightgrid.service.http.monitoring.gauges import Gauges
 from nightgrid.service.http.monitoring.requests import Noted
-from nightgrid.service.http.query_names import refuse_unknown
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import events, found, open_solves, routes
 from nightgrid.service.http.state import Service

@@ -6,6 +6,11 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+
+from nightgrid.service.http.monitoring.route_names import route_of
+
 Found = Mapping[str, Any]
 
 _FIXED = {
@@ -60,3 +65,24 @@ def fault_of(error: Found) -> str:
     if kind in _BOUNDED:
         return _BOUNDED[kind](told)
     return _FIXED.get(kind) or str(error["msg"])
+
+
+async def refuse_unknown(request: Request) -> None:
+    """Raise RequestValidationError for parameters that the route of a request does not have."""
+    if not request.scope["query_string"]:
+        return
+    known = _names(request)
+    unknown = [name for name in dict.fromkeys(request.query_params.keys()) if name not in known]
+    if unknown:
+        raise RequestValidationError(
+            [
+                {"type": UNKNOWN_FIELD, "loc": ("query", name), "msg": "", "ctx": {KNOWN: known}}
+                for name in unknown
+            ]
+        )
+
+
+def _names(request: Request) -> list[str]:
+    operations = request.app.openapi()["paths"].get(route_of(request.scope), {})
+    operation = operations.get(request.method.lower(), {})
+    return [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]

@@ -6,9 +6,9 @@ and every pool grows to what the largest request of its thread once needed.
 
 from __future__ import annotations
 
+import asyncio
 import os
 
-from nightgrid.service.http.repeated import Repeated
 from nightgrid.workers.freed_memory import share_arena, trim
 from nightgrid.workers.logs import get_logger
 
@@ -30,14 +30,15 @@ def share_one_pool() -> None:
     share_arena()
 
 
-def freed_memory() -> Repeated:
-    """Give freed memory back now and then, as long as a service is at work.
+async def give_back_memory() -> None:
+    """Return freed memory to the system every TRIM_S, until the task is cancelled.
 
-    By itself glibc gives back what lies at the end of its pool alone (mallopt(3),
-    M_TRIM_THRESHOLD), and what a service keeps lies everywhere.
+    By itself glibc returns only what lies at the end of its pool (mallopt(3), M_TRIM_THRESHOLD),
+    and what a service keeps lies everywhere.
     """
-    return Repeated(trim, TRIM_S, _note_failure)
-
-
-def _note_failure(error: Exception) -> None:
-    log.warning("freed memory not given back", error=repr(error))
+    while True:
+        try:
+            await asyncio.to_thread(trim)
+        except Exception as error:  # noqa: BLE001 - the next call may succeed
+            log.warning("freed memory not given back", error=repr(error))
+        await asyncio.sleep(TRIM_S)

@@ -13,7 +13,7 @@ from fastapi import Depends, Request, Response
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import Access
 from nightgrid.service.http.guard.open_jobs import OpenJobs
-from nightgrid.service.http.memory import freed_memory
+from nightgrid.service.http.memory import give_back_memory
 from nightgrid.service.http.monitoring.queue_snapshot import (
     SNAPSHOT_S,
     QueueSnapshot,
@@ -87,15 +87,14 @@ class Service:
         self.small_boards = SmallBoards(
             self.lake, self.settings.workers, self.settings.quick_processes
         )
-        self._freed = freed_memory()
+        self._freed = asyncio.create_task(give_back_memory())
         self.hub.begin()
         self.small_boards.begin()
-        self._freed.begin()
 
     async def close(self) -> None:
         """Close what `open` opened."""
         self.stop()
-        await self._freed.end()
+        self._freed.cancel()
         await self.hub.end()
         await self.small_boards.end()
         self.redis.close()

@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 
 from nightgrid.service.http import memory
-from nightgrid.service.http.memory import freed_memory
+from nightgrid.service.http.memory import give_back_memory
 
 PROGRAM = """
 import sys
@@ -82,10 +82,8 @@ def test_a_service_gives_back_again_and_again_until_it_ends(
     monkeypatch.setattr(memory, "trim", trim)
 
     async def serve() -> None:
-        freed = freed_memory()
-        freed.begin()
+        freed = asyncio.create_task(give_back_memory())
         assert await asyncio.to_thread(twice.wait, 60)
-        await freed.end()
-        assert freed._task.cancelled()
+        freed.cancel()
 
     asyncio.run(serve())
