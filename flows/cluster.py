@@ -1,23 +1,21 @@
-"""Work a run: in this process, by workers that are there, or by workers of our own."""
+"""Work a run: in this process, by workers that are there, or by workers of our own.
+
+What drives runs and talks to a server is imported when there is something to work: a night that
+finds nothing new does without.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
-
-import redis
+from typing import TYPE_CHECKING
 
 from nightgrid.flows.runs import RunSettings, stopped
-from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.queues import BATCH
-from nightgrid.workers.broker.worker_keys import living_workers
-from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.local import beginning_cluster
-from nightgrid.workers.cluster.supervisor import SERVER, supervisor_state
-from nightgrid.workers.driver.driver import RunSummary, drive
-from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
-from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.settings import Settings
+
+if TYPE_CHECKING:
+    from nightgrid.workers.driver.driver import RunSummary
+    from nightgrid.workers.driver.progress import Progress
 
 
 class OwnWorkers(AbstractContextManager["OwnWorkers"]):
@@ -44,6 +42,11 @@ class OwnWorkers(AbstractContextManager["OwnWorkers"]):
         workers = self._settings.workers
         if self._wait is not None or self._settings.executor == "inline":
             return
+        from nightgrid.workers.broker.queues import BATCH
+        from nightgrid.workers.cluster import server
+        from nightgrid.workers.cluster.local import beginning_cluster
+        from nightgrid.workers.cluster.supervisor import SERVER, supervisor_state
+
         server.check(workers)
         if batch_is_served(workers) and supervisor_state(workers) is None:
             return
@@ -80,13 +83,16 @@ def work_run(
     TransientError when workers or lake stay away, StoppedError after a signal and for a run that
     is cancelled.
     """
+    from nightgrid.workers.driver import driver
+    from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
+
     workers.ready()
     lake = settings.lake
     inline = settings.executor == "inline"
     with closing(
         InlineOutbox(lake, settings.workers) if inline else CeleryOutbox(settings.workers)
     ) as outbox:
-        summary = drive(
+        summary = driver.drive(
             lake,
             run_id,
             outbox,
@@ -101,6 +107,12 @@ def work_run(
 
 def batch_is_served(settings: Settings) -> bool:
     """Tell whether a living worker takes chunks from our server."""
+    import redis
+
+    from nightgrid.workers.broker.connection import connect
+    from nightgrid.workers.broker.queues import BATCH
+    from nightgrid.workers.broker.worker_keys import living_workers
+
     with connect(settings) as client:
         try:
             return any(

@@ -106,13 +106,14 @@ def test_a_night_leaves_its_work_to_workers_that_are_there(on_celery):
 def test_work_goes_on_when_the_workers_that_were_there_end(on_celery, monkeypatch):
     settings, inline = on_celery
     first = ExitStack()
+    drive = driver.drive
 
     def drive_on(*given, **named):
         assert cluster.batch_is_served(settings.workers)
         first.close()
-        return driver.drive(*given, **named)
+        return drive(*given, **named)
 
-    monkeypatch.setattr(cluster, "drive", drive_on)
+    monkeypatch.setattr(driver, "drive", drive_on)
     with first:
         first.enter_context(local_cluster(settings.workers, roles=(SERVER, BATCH)))
         report = run_one(settings)
