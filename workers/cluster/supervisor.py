@@ -78,7 +78,6 @@ class Child:
     started_at: float = 0.0
     young_deaths: int = 0
     restart_at: float = 0.0
-    restarts: int = 0
 
 
 class Supervisor:
@@ -195,8 +194,6 @@ class Supervisor:
             return
         child.started_at = time.monotonic()
         self._write_state()
-        if child.restarts:
-            _say(f"{child.role} {child.process.pid} runs in its place")
 
     def _reap(self, child: Child, process: subprocess.Popen[bytes]) -> None:
         """Clear away what a dead process left, and plan its restart."""
@@ -208,7 +205,6 @@ class Supervisor:
         child.young_deaths = child.young_deaths + 1 if now - child.started_at < YOUNG_SECONDS else 0
         child.restart_at = now + min(child.young_deaths, RESTART_MAX_SECONDS)
         child.process = None
-        child.restarts += 1
 
     def _record_exit(self, child: Child, how: str) -> None:
         if child.role in WORKERS:
@@ -223,6 +219,7 @@ class Supervisor:
             return
         if not self._beat_at:
             delete_heartbeats(folder)
+            self._write_state()
         self._beat_at = now + BEAT_SECONDS
         missing = self._missing()
         if KEEPER in (child.role for child in self._children):
@@ -270,11 +267,7 @@ class Supervisor:
         if not self._holds(LOCK):
             return
         processes = {
-            child.role: {
-                "pid": child.process.pid,
-                "worker": child.worker,
-                "restarts": child.restarts,
-            }
+            child.role: {"pid": child.process.pid, "worker": child.worker}
             for child in self._children
             if child.process is not None
         }
@@ -290,17 +283,13 @@ class Supervisor:
         notify("STOPPING=1")
         if LOCK in self._locks:
             write_heartbeat(self._settings.side_dir, LOCK, "it stops")
-        seconds = self._settings.stop_seconds
         soft_s = self._settings.soft_shutdown_seconds
         workers = [(c, c.process) for c in self._children if c.role != SERVER and c.process]
         if workers and self._stopped_by == signal.SIGINT:
             _say(f"stopping: work in hand has {soft_s:g} s to end, else it is handed back")
         if not self._abandoned:
             # SIGQUIT: hand back at once what is still being worked on.
-            for number, pause_s in (
-                (signal.SIGTERM, soft_s),
-                (signal.SIGQUIT, HAND_BACK_SECONDS),
-            ):
+            for number, pause_s in ((signal.SIGTERM, soft_s), (signal.SIGQUIT, HAND_BACK_SECONDS)):
                 deadline = time.monotonic() + pause_s
                 for _, process in workers:
                     if process.poll() is None:
@@ -312,7 +301,7 @@ class Supervisor:
             self._record_exit(child, DEAD if self._abandoned else LEFT)
         for child in self._children:
             if child.role == SERVER and child.process is not None:
-                end_group(child.process, (signal.SIGTERM, seconds))
+                end_group(child.process, (signal.SIGTERM, self._settings.stop_seconds))
         if LOCK in self._locks:
             state_path(self._settings).unlink(missing_ok=True)
 

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -30,7 +31,7 @@ def watched(tmp_path, monkeypatch):
     monkeypatch.setattr(supervisor, "living_workers", lambda *_: heard)
     monkeypatch.setattr(supervisor, "refusals", lambda *_: refusing)
     for child in watched._children:
-        child.process, child.worker = object(), child.role
+        child.process, child.worker = SimpleNamespace(pid=1), child.role
     yield watched, heard, refusing
     watched._held.close()
 
