@@ -58,10 +58,6 @@ class ReasonCode(enum.StrEnum):
     """A worker died that had it in hand, perhaps among others."""
     HARD_LIMIT = "hard_limit", "exceeded the hard limit of time"
     """The process that worked on it was killed at the hard limit of time."""
-    INTERRUPTED = "interrupted", "it was interrupted together with its driver"
-    """Its worker died together with its driver."""
-    OVERDUE = "overdue", "nothing heard of it after it began"
-    """Nothing was heard of it for too long after it began."""
 
     @property
     def is_budget(self) -> bool:

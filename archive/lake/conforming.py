@@ -90,8 +90,6 @@ _BEGINNINGS: tuple[tuple[str, ReasonCode], ...] = (
     ("its worker died", ReasonCode.WORKER_LOST),
     ("its process died", ReasonCode.PROCESS_LOST),
     ("exceeded the hard limit of", ReasonCode.HARD_LIMIT),
-    ("it was interrupted together with its driver", ReasonCode.INTERRUPTED),
-    ("nothing heard for", ReasonCode.OVERDUE),
 )
 """How the sentences of schema version 3 and before begin."""
 _OTHERWISE = {

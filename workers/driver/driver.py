@@ -295,7 +295,7 @@ class Driver:
         """List chunk results and begun attempts, and decide what became of each chunk in flight."""
         table = self._table
         self.cancelled = is_cancelled(self._lake, self._run_id)
-        self._outbox.look()
+        looked_at = self._outbox.look()
         attempts = read_attempts(self._lake, self._run_id)
         done = done_chunks(self._lake, self._run_id)
         for chunk in list(table):
@@ -307,13 +307,14 @@ class Driver:
             elif chunk.has_result:
                 self._send_again(chunk, "its result is gone")
             else:
-                self._settle(chunk, is_begun=attempts.get(chunk.key, 0) >= chunk.attempt)
+                is_begun = attempts.get(chunk.key, 0) >= chunk.attempt
+                self._settle(chunk, looked_at, is_begun=is_begun)
         self._look_at = time.monotonic() + self._settings.tuning.reconcile_seconds
         self._note_transitions()
         waiting = table.number_in(State.READY) + table.in_flight
         self._outbox.publish_demand(self._run_id, waiting)
 
-    def _settle(self, chunk: Chunk, *, is_begun: bool) -> None:
+    def _settle(self, chunk: Chunk, looked_at: float, *, is_begun: bool) -> None:
         """Decide what became of a chunk without a result: the one rule for what is lost.
 
         - Its attempt has failed if the note says so, or if the worker that wrote the note is gone.
@@ -321,10 +322,10 @@ class Driver:
           nowhere, or if it was taken a while ago and nobody began.
         - Else it is on its way.
         """
-        ref, now = self._table.ref(chunk.key), time.monotonic()
+        ref = self._table.ref(chunk.key)
         attempt = read_note(self._lake, ref) if is_begun else None
         if attempt is not None:
-            self._table.begin(chunk.key, attempt.worker, now)
+            self._table.begin(chunk.key, attempt.worker, time.monotonic())
             worker = self._outbox.worker(attempt.worker)
             if attempt.failure is not None:
                 self._fail(chunk, attempt.failure)
@@ -343,8 +344,8 @@ class Driver:
         else:
             flight.missing_since = None
             return
-        since = flight.missing_since = flight.missing_since or now
-        if now - since > limit_s:
+        since = flight.missing_since = flight.missing_since or looked_at
+        if looked_at - since > limit_s:
             self._send_again(chunk, "its message was lost")
 
     def _send_again(self, chunk: Chunk, why: str) -> None:

@@ -5,6 +5,7 @@ One outbox serves all drivers of a process. All of it is a shortcut: what is in 
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import time
@@ -120,8 +121,9 @@ class InlineOutbox:
         self._waiting.popleft()
         return [Announcement(event=event, ref=ref, reason=reason)]
 
-    def look(self) -> None:
-        """Do nothing: this process knows what waits in it."""
+    def look(self) -> float:
+        """Return the time: this process knows what waits in it."""
+        return time.monotonic()
 
     def place(self, ref: ChunkRef, sent_at: float) -> Place:  # noqa: ARG002
         """Queued or nowhere: while a chunk is worked nobody asks."""
@@ -155,7 +157,7 @@ class CeleryOutbox:
         self._driver = uuid.uuid4().hex
         self._app = client_app(settings)
         self._client = connect(settings)
-        self._looked_at: float | None = None
+        self._looked_at = -math.inf
         self._traffic: dict[str, Traffic] = {}
         self._alive: dict[str, dict[str, Any]] = {}
         self._refusals: dict[str, str] = {}
@@ -196,21 +198,22 @@ class CeleryOutbox:
         """Wait for announcements. Raises TransientError when the broker is dead."""
         return next_announcements(self._client, self._settings, self._driver, timeout_s)
 
-    def look(self) -> None:
+    def look(self) -> float:
         """Read heartbeats, refusals and messages, once in `reconcile_seconds` for all drivers.
 
-        Raises TransientError when the broker is dead.
+        Returns when that was done last, in monotonic seconds. Raises TransientError when the broker
+        is dead.
         """
         now = time.monotonic()
-        due_at = (self._looked_at or -1e9) + self._settings.tuning.reconcile_seconds
-        if now < due_at:
-            return
+        if now < self._looked_at + self._settings.tuning.reconcile_seconds:
+            return self._looked_at
         with answering():
             self._alive = living_workers(self._client, self._settings)
             self._refusals = refusals(self._client, self._settings)
             self._traffic = {q: traffic(self._client, self._settings, q) for q in NAMES}
         self._absent_since = {w: at for w, at in self._absent_since.items() if w not in self._alive}
         self._looked_at = now
+        return now
 
     def place(self, ref: ChunkRef, sent_at: float) -> Place:
         """Where the message of a chunk was at the last look."""
@@ -219,8 +222,8 @@ class CeleryOutbox:
             return Place.QUEUED
         if any(about in one.acquired for one in seen):
             return Place.TAKEN
-        looked_after = self._looked_at is not None and self._looked_at > sent_at
-        return Place.NOWHERE if looked_after and all(s.complete for s in seen) else Place.UNKNOWN
+        is_seen = self._looked_at > sent_at and all(one.complete for one in seen)
+        return Place.NOWHERE if is_seen else Place.UNKNOWN
 
     def worker(self, name: str) -> Worker:
         """What is known of a worker.

@@ -51,12 +51,6 @@ SENTENCES = [
     ("poison", "its worker died (3 attempts)", ReasonCode.WORKER_LOST),
     ("poison", "part 4.1: its process died: signal 9 (3 attempts)", ReasonCode.PROCESS_LOST),
     ("poison", "exceeded the hard limit of 60 s (3 attempts)", ReasonCode.HARD_LIMIT),
-    (
-        "poison",
-        "it was interrupted together with its driver (8 attempts)",
-        ReasonCode.INTERRUPTED,
-    ),
-    ("poison", "nothing heard for 600 s after it began (3 attempts)", ReasonCode.OVERDUE),
     ("poison", "RuntimeError: too much (3 attempts)", ReasonCode.EXCEPTION),
     ("invalid", "regions[3]: the budget of nodes", ReasonCode.INVALID_PUZZLE),
     ("solved", "", None),

@@ -4,8 +4,8 @@ import pytest
 
 from benchmarks.tuned import tuned_settings
 from nightgrid.solvers.algebra import Budget
-from nightgrid.workers.chunks import row_budgets
-from nightgrid.workers.chunks.row_budgets import share_of_row, slices_in_time, smaller_budget
+from nightgrid.workers.chunks import solved_rows
+from nightgrid.workers.chunks.solved_rows import share_of_row, slices_in_time, smaller_budget
 
 
 def test_no_slice_takes_longer_than_one_of_ordinary_rows():
@@ -21,7 +21,7 @@ def test_no_slice_takes_longer_than_one_of_ordinary_rows():
 def test_a_chunk_whose_time_is_over_begins_no_other_slice(monkeypatch: pytest.MonkeyPatch):
     """Given a clock, When a slice takes all of a chunk's time, Then the other rows are left."""
     clock = [0.0]
-    monkeypatch.setattr(row_budgets.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(solved_rows.time, "monotonic", lambda: clock[0])
     slices = slices_in_time(5, 2, 10.0, Budget())
     assert next(slices) == (0, 2)
     clock[0] = 10.0

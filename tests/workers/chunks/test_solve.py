@@ -22,7 +22,7 @@ from nightgrid.solvers.errors import (
 )
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks import solve as chunks
-from nightgrid.workers.chunks.count_batch import decimals
+from nightgrid.workers.chunks.result_rows import decimals
 from nightgrid.workers.chunks.solve import open_run_head, solve_chunk
 from nightgrid.workers.chunks.solved_rows import AGAIN, solve_rows
 from nightgrid.workers.runs.attempts import read_note

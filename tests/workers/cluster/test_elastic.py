@@ -1,6 +1,7 @@
 """Workers join and leave while a run goes on."""
 
 import json
+import math
 import time
 import uuid
 from contextlib import closing
@@ -72,7 +73,7 @@ def outbox(server):
 
 def look(outbox):
     """Look at once, however long ago it last looked."""
-    outbox._looked_at = None
+    outbox._looked_at = -math.inf
     outbox.look()
 
 
