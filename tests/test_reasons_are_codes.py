@@ -30,8 +30,6 @@ ALLOWED = {
     "archive/views/sql.py:_query_errors": "of streams DuckDB gives Arrow its errors as texts",
     "flows/maintenance/check.py:stops_repair": "a finding's fault is one of a few words",
     "flows/maintenance/repair.py": "a finding's fault is one of a few words beside its sentence",
-        "Redis names its errors in text alone"
-    ),
     "workers/celery_worker/failures.py:_how": "billiard tells of signals in the text alone",
 }
 """Places that may, by module and function, and why."""
