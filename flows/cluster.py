@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, ExitStack, closing
 from typing import TYPE_CHECKING
 
 from nightgrid.flows.runs import RunSettings, stopped
-from nightgrid.workers.settings import Settings
 
 if TYPE_CHECKING:
     from nightgrid.workers.driver.driver import RunSummary
@@ -43,12 +42,13 @@ class OwnWorkers(AbstractContextManager["OwnWorkers"]):
         if self._wait is not None or self._settings.executor == "inline":
             return
         from nightgrid.workers.broker.queues import BATCH
+        from nightgrid.workers.broker.worker_keys import served_queues
         from nightgrid.workers.cluster import server
         from nightgrid.workers.cluster.local import beginning_cluster
         from nightgrid.workers.cluster.supervisor import SERVER, supervisor_state
 
         server.check(workers)
-        if batch_is_served(workers) and supervisor_state(workers) is None:
+        if BATCH in served_queues(workers) and supervisor_state(workers) is None:
             return
         ours = workers.model_copy(update={"games": ",".join(self._games)})
         cluster = beginning_cluster(ours, roles=(SERVER, BATCH), standby=True)
@@ -103,20 +103,3 @@ def work_run(
     if not summary.finished:
         raise stopped(settings, run_id, cancelled=summary.cancelled)
     return summary
-
-
-def batch_is_served(settings: Settings) -> bool:
-    """Tell whether a living worker takes chunks from our server."""
-    import redis
-
-    from nightgrid.workers.broker.connection import connect
-    from nightgrid.workers.broker.queues import BATCH
-    from nightgrid.workers.broker.worker_keys import living_workers
-
-    with connect(settings) as client:
-        try:
-            return any(
-                BATCH in about["queues"] for about in living_workers(client, settings).values()
-            )
-        except redis.RedisError:
-            return False

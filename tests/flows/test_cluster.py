@@ -19,6 +19,7 @@ from nightgrid.solvers.pips.generate.generator import generate_many, to_payload
 from nightgrid.solvers.pips.generate.mix import EASY, HARD
 from nightgrid.solvers.registry import game as game_of
 from nightgrid.workers.broker.queues import BATCH
+from nightgrid.workers.broker.worker_keys import served_queues
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.cluster.supervisor import SERVER, supervisor_state
 from nightgrid.workers.driver import driver
@@ -51,7 +52,7 @@ def test_a_night_starts_workers_of_its_own_and_stops_them(on_celery):
 
     assert report.solved == 6
     assert results(settings).equals(results(inline))
-    assert not cluster.batch_is_served(settings.workers)
+    assert not served_queues(settings.workers)
 
 
 @pytest.mark.long(
@@ -109,7 +110,7 @@ def test_work_goes_on_when_the_workers_that_were_there_end(on_celery, monkeypatc
     drive = driver.drive
 
     def drive_on(*given, **named):
-        assert cluster.batch_is_served(settings.workers)
+        assert BATCH in served_queues(settings.workers)
         first.close()
         return drive(*given, **named)
 
@@ -132,11 +133,11 @@ def test_workers_start_while_something_else_is_done_and_end_with_the_block(on_ce
 
     with cluster.OwnWorkers(settings, ["pips"]) as ours:
         ours.begin()
-        assert not cluster.batch_is_served(workers)
+        assert not served_queues(workers)
         ours.ready()
-        assert cluster.batch_is_served(workers)
+        assert BATCH in served_queues(workers)
 
-    assert not cluster.batch_is_served(workers)
+    assert not served_queues(workers)
 
 
 def test_workers_that_are_not_needed_after_all_are_not_waited_for(on_celery):
@@ -145,5 +146,5 @@ def test_workers_that_are_not_needed_after_all_are_not_waited_for(on_celery):
     with cluster.OwnWorkers(settings, ["pips"]) as ours:
         ours.begin()
 
-    assert not cluster.batch_is_served(settings.workers)
+    assert not served_queues(settings.workers)
     assert supervisor_state(settings.workers) is None

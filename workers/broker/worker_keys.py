@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import redis
 
+from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.settings import Settings
 
@@ -63,6 +65,14 @@ def living_workers(client: redis.Redis, settings: Settings) -> dict[str, dict[st
         for worker, told in _heartbeats(client, settings).items()
         if ABOUT in told
     }
+
+
+def served_queues(settings: Settings) -> set[str]:
+    """Return the queues that living workers serve; none while the server does not answer."""
+    with connect(settings) as client, suppress(redis.RedisError, OSError):
+        alive = living_workers(client, settings).values()
+        return {queue for about in alive for queue in about["queues"]}
+    return set()
 
 
 def refusals(client: redis.Redis, settings: Settings) -> dict[str, str]:

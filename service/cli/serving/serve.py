@@ -73,6 +73,7 @@ def serve(
     from nightgrid.workers.logs import take_over_logging
     from nightgrid.workers.tracing import begin_tracing
 
+    settings = broker.joined(settings)
     broker.check(settings)
     take_over_logging(logging.WARNING)
     begin_tracing(settings.trace_url, "service")
@@ -122,11 +123,14 @@ def _workers(settings: Settings, *, wanted: bool) -> Iterator[Callable[[], None]
     become ready, and what a server says that refuses us.
     """
     from nightgrid.service.terminal.warming_beside import warming_beside
+    from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
+    from nightgrid.workers.broker.worker_keys import served_queues
     from nightgrid.workers.cluster import server
     from nightgrid.workers.cluster.local import beginning_cluster
     from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
 
-    if not wanted or (_are_served(settings) and supervisor_state(settings) is None):
+    served = served_queues(settings) >= {BATCH, INTERACTIVE}
+    if not wanted or (served and supervisor_state(settings) is None):
         note(f"no workers are started here; those on {server.address(settings)} take the solves")
         yield None
         return
@@ -146,24 +150,6 @@ def _workers(settings: Settings, *, wanted: bool) -> Iterator[Callable[[], None]
             )
 
         yield wait
-
-
-def _are_served(settings: Settings) -> bool:
-    """Tell whether living workers of our server take on-demand solves and batches."""
-    import redis
-
-    from nightgrid.workers.broker.connection import connect
-    from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
-    from nightgrid.workers.broker.worker_keys import living_workers
-
-    with connect(settings) as client, suppress(redis.RedisError, OSError):
-        served = {
-            queue
-            for about in living_workers(client, settings).values()
-            for queue in about["queues"]
-        }
-        return {BATCH, INTERACTIVE} <= served
-    return False
 
 
 def _watched(wait: Callable[[], None], end: Callable[[], None]) -> list[NightgridError]:

@@ -172,7 +172,7 @@ def _server_watched(settings: Settings) -> Iterator[None]:
         with connect(settings) as client:
             while not ended.wait(WATCH_EVERY_S):
                 try:
-                    client.ping()
+                    server.check_takes(client, settings)
                 except (redis.RedisError, OSError) as error:
                     outages.report_outage(named, server.refusal_of(settings, error) or error, None)
                 else:

@@ -16,7 +16,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE
 from nightgrid.archive.results.gold.gold import COUNTS_PATH
 from nightgrid.archive.sources.web import Politeness
-from nightgrid.flows.cluster import batch_is_served
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
@@ -24,6 +23,7 @@ from nightgrid.flows.runs import StoppedError, Watch
 from nightgrid.flows.start import run_night
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.workers.broker.worker_keys import served_queues
 from nightgrid.workers.driver.progress import Progress
 from tests.archive.games.letterboxed.letter_days import write_days
 from tests.flows.nights import results, run_one
@@ -261,4 +261,4 @@ def test_a_celery_night_over_three_games_survives_one_broken_source(
     report = failed_night(celery)
     assert_only_strands_failed(report, "is not a folder")
     assert results(celery).equals(results(inline))
-    assert not batch_is_served(workers)
+    assert not served_queues(workers)

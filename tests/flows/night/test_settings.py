@@ -7,7 +7,6 @@ import os
 
 import pytest
 
-from nightgrid.flows.cluster import batch_is_served
 from nightgrid.flows.night.settings import (
     FIRST_PAYLOADS,
     NightGame,
@@ -19,6 +18,7 @@ from nightgrid.flows.prefect import server
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
+from nightgrid.workers.broker.worker_keys import served_queues
 from nightgrid.workers.settings import Settings
 
 
@@ -80,7 +80,7 @@ def test_a_run_goes_on_by_itself_unless_it_was_cancelled(tmp_path):
 
 
 def test_no_worker_serves_a_server_that_is_not_there(tmp_path):
-    assert not batch_is_served(Settings(lake=str(tmp_path / "lake")))
+    assert not served_queues(Settings(lake=str(tmp_path / "lake")))
 
 
 def test_prefect_is_told_to_be_silent_but_the_user_has_the_last_word(monkeypatch):
