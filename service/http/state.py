@@ -29,9 +29,8 @@ from nightgrid.service.http.solves.small_boards import SmallBoards
 from nightgrid.service.http.solves.solve_json import Subject, is_over
 from nightgrid.service.http.solves.solve_request import SolveRequest
 from nightgrid.service.http.solves.views import KNOWN_MAX, KNOWN_S, Views
-from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.cached import Cached
+from nightgrid.workers.caches import BoundedCache, Cached
 
 
 class Service:

@@ -28,7 +28,7 @@ from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot
 from nightgrid.service.http.monitoring.route_names import OTHER
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.cached import Cached
+from nightgrid.workers.caches import Cached
 
 LAKE_S = 300.0
 """Seconds between two counts of the lake's files."""

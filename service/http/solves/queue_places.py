@@ -5,7 +5,7 @@ from __future__ import annotations
 import redis
 
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
-from nightgrid.workers.cached import Cached
+from nightgrid.workers.caches import Cached
 from nightgrid.workers.settings import Settings
 
 LOOK_S = 0.5

@@ -10,8 +10,8 @@ from contextlib import suppress
 import redis
 
 from nightgrid.service.http.problems import FieldError, Problem
-from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.broker.lake_keys import key_prefix
+from nightgrid.workers.caches import BoundedCache
 from nightgrid.workers.settings import Settings
 
 HEADER = "Idempotency-Key"

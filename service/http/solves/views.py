@@ -23,7 +23,7 @@ from nightgrid.service.http.solves.names import Names
 from nightgrid.service.http.solves.solve_json import Subject, solve_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
-from nightgrid.workers.bounded_cache import BoundedCache
+from nightgrid.workers.caches import BoundedCache
 from nightgrid.workers.ondemand.jobs.rows import find_row
 from nightgrid.workers.ondemand.jobs.status import JobStatus, status
 from nightgrid.workers.ondemand.record import BadRecordError

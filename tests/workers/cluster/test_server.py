@@ -20,8 +20,7 @@ from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.local import LOG_TAIL_LINES, local_cluster
 from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.processes import end_group, spawn
-from nightgrid.workers.settings import Settings
-from nightgrid.workers.side_folder import SOCKET_PATH_BYTES
+from nightgrid.workers.settings import SOCKET_PATH_BYTES, Settings
 from tests.workers.cluster.test_survival import pid_of, wait_for
 from tests.workers.conftest import is_alive, quick_settings
 

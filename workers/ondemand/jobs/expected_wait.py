@@ -19,10 +19,9 @@ import redis
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Budget, Expected
 from nightgrid.solvers.errors import NightgridError
-from nightgrid.workers.bounded_cache import BoundedCache
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
-from nightgrid.workers.cached import Cached
+from nightgrid.workers.caches import BoundedCache, Cached
 from nightgrid.workers.driver.progress import clock_time
 from nightgrid.workers.ondemand.budgets import is_for_run, small_budget
 from nightgrid.workers.ondemand.record import BadRecordError

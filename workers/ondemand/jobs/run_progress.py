@@ -12,7 +12,7 @@ from cachetools import LRUCache, cached
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Expected
 from nightgrid.solvers.errors import NightgridError
-from nightgrid.workers.bounded_cache import BoundedCache
+from nightgrid.workers.caches import BoundedCache
 from nightgrid.workers.ondemand.jobs.forecast import forecast
 from nightgrid.workers.runs.chunk_results import read_result
 from nightgrid.workers.runs.manifest import Run, Segment, open_run

@@ -1,4 +1,4 @@
-"""A bounded cache keeps the values that were used last, whatever threads do with it."""
+"""Caches keep the values that were used last, and one value for a while, whatever threads do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from threading import Lock
 import pytest
 from cachetools import LRUCache
 
-from nightgrid.workers.bounded_cache import BoundedCache
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.caches import BoundedCache, Cached
 
 
 @pytest.fixture
@@ -90,3 +91,25 @@ def test_one_thread_at_a_time_changes_it(monkeypatch: pytest.MonkeyPatch) -> Non
     cache.drop("a")
     assert len(watched.held) >= 3
     assert all(watched.held)
+
+
+def test_a_look_is_kept_for_a_while_and_a_failure_is_not():
+    now = [0.0]
+    looks: list[float] = []
+
+    def look() -> float:
+        looks.append(now[0])
+        if now[0] == 2:
+            raise TransientError("away")
+        return now[0]
+
+    cached = Cached(look, 1.0, lambda: now[0])
+    assert [cached.get(), cached.get()] == [0, 0]
+    now[0] = 1
+    assert cached.get() == 1
+    now[0] = 2
+    with pytest.raises(TransientError):
+        cached.get()
+    now[0] = 3
+    assert cached.get() == 3
+    assert looks == [0, 1, 2, 3]

@@ -1,9 +1,10 @@
-"""Thread-safe LRU cache, whose entries may expire."""
+"""Caches for several threads: the values used last by key, and one value for a while."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
-from threading import Lock
 from typing import Generic, TypeVar
 
 from cachetools import Cache, LRUCache, TTLCache
@@ -13,20 +14,20 @@ V = TypeVar("V")
 
 
 class BoundedCache(Generic[K, V]):
-    """At most `most` values by key, those used last; any thread may use it.
+    """Thread-safe LRU cache of at most `most` values.
 
     With `seconds` an entry expires so long after it was put.
     """
 
     def __init__(self, most: int, seconds: float | None = None) -> None:
         self._values: Cache[K, V] = LRUCache(most) if seconds is None else TTLCache(most, seconds)
-        self._lock = Lock()
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._values)
 
     def __contains__(self, key: K) -> bool:
-        """Tell whether a value is kept. That does not count as a use."""
+        """Return whether a value is kept; that does not count as a use."""
         return key in self._values
 
     def get(self, key: K) -> V | None:
@@ -35,17 +36,17 @@ class BoundedCache(Generic[K, V]):
             return self._values.get(key)
 
     def put(self, key: K, value: V) -> None:
-        """Keep a value; the one that was used longest ago may go for it."""
+        """Keep a value; the one that was used longest ago may be evicted."""
         with self._lock:
             self._values[key] = value
 
     def drop(self, key: K) -> None:
-        """Keep a value no more."""
+        """Evict a value."""
         with self._lock:
             self._values.pop(key, None)
 
     def drop_where(self, is_unwanted: Callable[[K], bool]) -> None:
-        """Keep those values no more whose keys are unwanted.
+        """Evict entries whose key matches a predicate.
 
         `is_unwanted` may take locks, and use this cache. A key that comes meanwhile is not asked
         about.
@@ -54,3 +55,25 @@ class BoundedCache(Generic[K, V]):
             keys = list(self._values)
         for key in filter(is_unwanted, keys):
             self.drop(key)
+
+
+class Cached(Generic[V]):
+    """The result of a function, for some seconds. One thread calls it, the others wait."""
+
+    def __init__(
+        self, find: Callable[[], V], kept_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Call nothing yet."""
+        self._find = find
+        self._kept_s = kept_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._found: tuple[float, V] | None = None
+
+    def get(self) -> V:
+        """Return the cached result, or call the function. Raises what it raises."""
+        with self._lock:
+            if self._found is None or self._clock() - self._found[0] >= self._kept_s:
+                value = self._find()
+                self._found = self._clock(), value
+            return self._found[1]
