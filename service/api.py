@@ -95,18 +95,20 @@ def solve(
 ) -> Outcome[Any]:
     """Answer an ask for one board in this process.
 
-    `ask` is "first", "count", "all", "all(LIMIT)" or "best(K)". `rules` are name=value pairs that
-    differ from the game's own, separated by spaces. `words` is a word list for a game of words: the
-    path of a file, or the words themselves. Without it the words are those that the board brings,
-    else the default English lexicon. The outcome says `over_budget` when the budget ends first;
-    None is the default one.
+    `ask` is "first", "count", "all", "all(LIMIT)", "best(K)" or "meant(K)", which goes by the
+    board's clue. `rules` are name=value pairs that differ from the game's own, separated by spaces.
+    `words` is a word list for a game of words: the path of a file, or the words themselves. Without
+    it the words are those that the board brings, else the default English lexicon. The outcome says
+    `over_budget` when the budget ends first; None is the default one.
     Raises PermanentError for an ask, rules or words that the game does not have.
     """
     from nightgrid.solvers.registry import check_ask
 
     asked = ask if isinstance(ask, Ask) else Ask.parse(ask)
     check_ask(asked, board.game)
-    return _bound(board, rules, words).solve(board.puzzle, asked, None, budget or Budget())
+    bound = _bound(board, rules, words, asked)
+    puzzle = bound.clued(board.puzzle, board.clue)
+    return bound.solve(puzzle, asked, None, budget or Budget())
 
 
 def draw(board: Board, solution: Any = None, *, svg: bool = False) -> str:
@@ -205,13 +207,17 @@ def _bytes_of(payload: str | PathLike[str] | bytes | Mapping[str, Any]) -> tuple
 
 
 def _bound(
-    board: Board, rules: str, words: str | PathLike[str] | Iterable[str] | None
+    board: Board, rules: str, words: str | PathLike[str] | Iterable[str] | None, ask: Ask
 ) -> Game[Any, Any]:
     """Bind a game to its rules, and a game of words to the words it is played with."""
     from nightgrid.archive.words.binding import bind_game, lexicon_for
     from nightgrid.solvers.lexicon.compile import compile_lexicon
     from nightgrid.solvers.lexicon.wordlist import read_word_list
 
+    if ask.kind == "meant":
+        if words is not None:
+            raise PermanentError(f"{ask} has words of its own; give it none")
+        return bind_game(board.game, rules, ask=ask)
     if isinstance(words, (str, PathLike)):
         return bind_game(board.game, rules, str(words))
     lexicon = None

@@ -11,6 +11,7 @@ from typing import Any
 from nightgrid.archive.games.plug import ArchivePlug, PayloadReader, RankingPlug
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.payloads.strict_json import read_members
+from nightgrid.solvers.algebra import MEANT
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.plug import Plugs
@@ -41,7 +42,7 @@ def reader(game: str) -> PayloadReader:
 
 def ranking_game() -> str | None:
     """Name the game whose covers are ranked by how likely each was meant; None without one."""
-    return next((game for game in GAMES if has_plug(game) and archive_plug(game).rankings), None)
+    return next((game for game in GAMES if game_plug(game).answers(MEANT)), None)
 
 
 def ranking_plug() -> RankingPlug:

@@ -93,8 +93,6 @@ class ArchivePlug:
     """Where such a host has the game's page, if the page holds the payload of the day."""
     ranked: bool = False
     """Whether official solutions are looked up among those of `best(k)`."""
-    rankings: bool = False
-    """Whether covers are ranked by how likely each was meant: see `ranking`."""
     observed: bool = False
     """Whether payloads say something about other days, which is compared with what these say."""
     other_words: str = "--lexicon FILE names another one"

@@ -9,7 +9,7 @@ from nightgrid.solvers.registry import GAMES
 
 Offer = Callable[[str], list[str]]
 """Gives the values that begin as what is typed so far."""
-ASKS = ("first", "count", "all", "best(1)")
+ASKS = ("first", "count", "all", "best(1)", "meant(100)")
 
 
 def offer(values: Sequence[str] | Callable[[], Iterable[str]], *, listed: bool = False) -> Offer:

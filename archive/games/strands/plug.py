@@ -17,7 +17,6 @@ class StrandsArchivePlug(ArchivePlug):
     number of words beside the spangram is not known; `size` is the number of cells."""
     endpoint = "/svc/strands/v2"
     ranked = True
-    rankings = True
     other_words = (
         "--lexicon FILE names another one, and --words any takes any number of words from this one"
     )

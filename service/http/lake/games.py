@@ -19,7 +19,7 @@ from nightgrid.solvers.rule_line import RuleLine
 
 router = APIRouter(tags=["games"])
 
-ASKS = ("first", "best", "all", "count")
+ASKS = ("first", "best", "all", "count", "meant")
 _TYPES = {bool: "bool", int: "int", float: "float", str: "str"}
 _SAMPLE_DATE = dt.date(2026, 1, 1)
 
@@ -42,7 +42,9 @@ class GameAbout(BaseModel):
     game: str = Field(description="Its name in the API.")
     title: str = Field(description="What people call it.")
     levels: list[str] = Field(description="The levels that every published payload has.")
-    asks: list[str] = Field(description="What may be asked of a board: first, best, all, count.")
+    asks: list[str] = Field(
+        description="What may be asked of a board: first, best, all, count, meant."
+    )
     best_max: int | None = Field(description="The largest K of best(K); null for any.")
     usual_ask: str = Field(description="What is asked where a request does not say.")
     rules: list[Rule]

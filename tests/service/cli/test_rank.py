@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import threading
 from collections.abc import Callable
@@ -143,3 +144,35 @@ def test_a_lake_that_is_not_there_is_told_and_not_made(invoke: Invoke, tmp_path:
     assert code == 3
     assert f"there is no lake at {tmp_path / 'lakke'}; name one with --lake" in err
     assert not (tmp_path / "lakke").exists()
+
+
+def test_what_a_night_ranked_is_the_answer_of_a_submit_and_another_clue_another_job(
+    invoke: Invoke, source: Path, tmp_path: Path
+):
+    """Given a lake whose boards are ranked, Then no server is needed to have the answer."""
+    lake = ("--lake", str(tmp_path / "lake"))
+    night = ("nightly", "--source", str(source), "--game", "strands", "--ask", "first", "--rank")
+    assert invoke(*night, "--no-prefect", "--inline", *lake)[0] == 0
+    payload = min(source.glob("*.json"))
+    code, out, _ = invoke("submit", str(payload), "--rank", *lake, "--wait", "0")
+    assert code == 0
+    assert re.search(rf"\d+ covers? ranked in .* by {NAME}-alone:", out)
+    assert "What each of its words adds:" in out
+    code, out, _ = invoke("submit", str(payload), "--rank", *lake)
+    job = out.split()[0]
+    code, out, _ = invoke("result", job, "--json", *lake)
+    row = json.loads(out)
+    assert (code, row["ask"], row["solver_version"]) == (0, "meant(100)", f"{NAME}-alone")
+    assert row["count"] == len(row["solutions"])
+    assert row["solutions"][0]["clue"] == json.loads(payload.read_text())["clue"]
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(json.loads(payload.read_text()) | {"clue": "Another one"}))
+    code, _, err = invoke("submit", str(other), "--rank", *lake, "--wait", "0")
+    assert (code, "no server answers" in err) == (1, True)
+
+
+def test_a_board_of_another_game_is_refused(invoke: Invoke, tmp_path: Path):
+    pips = min((SAMPLE.parent / "pips").glob("*.json"))
+    code, _, err = invoke("submit", str(pips), "--rank", "--lake", str(tmp_path / "lake"))
+    assert code == 3
+    assert "meant(K) is for Strands" in err

@@ -102,7 +102,7 @@ function Verdict({solve, shown}) {
   const exact = answer?.status === "solved" && answer.count !== null && !answer.truncated
     ? answer.count
     : other?.status === "solved" && !other.truncated ? other.count : null;
-  if (exact !== null && exact !== undefined && exact !== "0" && !["first"].includes(solve.ask)) {
+  if (exact !== null && exact !== undefined && exact !== "0" && !/^(first|meant)/.test(solve.ask)) {
     // Chains of Letter Boxed: what is counted are the shortest ones alone, unless the rules say more.
     const shortest = (solve.rules ?? "").includes("fewest") ? worth(solve) : null;
     const of = shortest ? ` of ${shortest}` : "";

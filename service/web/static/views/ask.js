@@ -23,7 +23,8 @@ const withoutOptions = (help) => help.replace(/ \(--[a-z-]+\)/g, "").replace(/--
 const named = (name) => name.replaceAll("_", " ");
 
 function Kinds({asks, ask}) {
-  const kinds = [...new Set(asks.map(kindOf))].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
+  // What was meant has a button of its own.
+  const kinds = [...new Set(asks.map(kindOf))].filter((name) => name in SAYS).sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
   const kind = kindOf(ask);
   return html`
     <fieldset class="kinds">
