@@ -81,9 +81,6 @@ class Flight:
     """Monotonic seconds."""
     worker: str = ""
     """Who noted that it began, if anyone has."""
-    begun_at: float = 0.0
-    """Monotonic seconds at which the driver first saw that note: clocks of other hosts may be
-    wrong."""
     missing_since: float | None = None
     """Monotonic seconds of the first look at which its message was not where it should be."""
 
@@ -164,12 +161,12 @@ class Counts:
     chunks_total: int = 0
     """Grows when parts come back split or chunks are halved."""
     chunks_done: int = 0
-    foreseen_total: int = 0
-    """Chunks of which the planner expected something ..."""
-    foreseen_done: int = 0
+    unforeseen_left: int = 0
+    """Chunks not done of which the planner expected nothing."""
     expected_total_s: float = 0.0
-    """... and what it expected of them."""
+    """What the planner expected of the others ..."""
     expected_done_s: float = 0.0
+    """... and of those among them that are done."""
     planned_rows: int = 0
     """Rows of the plan, also of chunks that were halved."""
     answered: int = 0
@@ -178,12 +175,6 @@ class Counts:
     """States that were kept in the chunks that were read ..."""
     kernel_ns: int = 0
     """... and the time that they took."""
-
-    @property
-    def unforeseen_left(self) -> int:
-        """Chunks not done of which the planner expected nothing."""
-        left = self.chunks_total - self.chunks_done
-        return left - (self.foreseen_total - self.foreseen_done)
 
     def add(self, chunk: Chunk, sign: int = 1) -> None:
         """Count a chunk in, or out with `sign` -1."""
@@ -194,9 +185,9 @@ class Counts:
         done = sign * chunk.has_result
         self.chunks_total += sign
         self.chunks_done += done
-        if chunk.expected_s is not None:
-            self.foreseen_total += sign
-            self.foreseen_done += done
+        if chunk.expected_s is None:
+            self.unforeseen_left += sign - done
+        else:
             self.expected_total_s += sign * chunk.expected_s
             self.expected_done_s += done * chunk.expected_s
         if chunk.reading is not None:

@@ -160,7 +160,7 @@ class ChunkTable:
         flight = self._chunks[key].flight or Flight(ref=self.ref(key), sent_at=now)
         self._move("begin", key, flight=flight)
         if worker != flight.worker:
-            flight.worker, flight.begun_at, flight.missing_since = worker, now, None
+            flight.worker, flight.missing_since = worker, None
 
     def move(self, transition: PlainTransition, key: ChunkKey) -> None:
         """Make a transition of which nothing else is to be noted."""

@@ -7,17 +7,14 @@ times the processes that are at work. This is the rate of what was worked; waiti
 not change it.
 
 **What is left** is what the planner expects of the chunks that are not done, times what chunks took
-so far over what was expected of them. A chunk in flight counts as worked up to what is expected of
-it; what it takes beyond that makes the rest longer at once. Chunks that came back split or go on by
-stages took time and were not expected: they make the rest longer, too. Few chunks say little, so
-the planner's estimate counts as much as FEW_CHUNKS of them.
-Chunks of which nothing was expected, and a chunk in flight that takes a multiple of what was
-expected, may take any time: while there are such, what is left is a lower bound.
+so far over what was expected of them. Chunks that came back split or go on by stages took time and
+were not expected: they make the rest longer. Few chunks say little, so the planner's estimate
+counts as much as FEW_CHUNKS of them. While there are chunks of which nothing was expected, what is
+left is a lower bound; it is not shown while a chunk has been in flight for longer than that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from nightgrid.solvers.sentences import plural
@@ -31,23 +28,10 @@ LEAST_SHARE = 0.01
 """Least share of a run that is planned before the rest is estimated from it."""
 FEW_CHUNKS = 4
 """Chunks after which what they took counts for half of its logarithm."""
-LATE = 3.0
-"""A chunk in flight that takes this many times what is expected of it may take any time ..."""
-LATE_S = 2.0
-"""... if that is more than this, below which a driver does not see when chunks begin."""
 OLDEST_TOLD_S = 2.0
 """A chunk in flight is shown only when it is older."""
 DAY_S = 24 * 3600
 YEAR_S = 365.25 * DAY_S
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
-    """A chunk that a worker works on."""
-
-    elapsed_s: float
-    expected_s: float
-    """What the planner expected; 0 where it expected nothing."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,8 +50,6 @@ class Progress(Counts):
     game: str = ""
     processes: int = 1
     """Processes that work chunks."""
-    begun: Sequence[Begun] = ()
-    """Chunks in flight that a worker works on, as far as the driver has seen it."""
     oldest_seconds: float | None = None
     """How long ago the oldest chunk in flight was sent; None: none is."""
     planned_share: float = 1.0
@@ -77,11 +59,6 @@ class Progress(Counts):
     def kernel_s(self) -> float:
         """What the chunks took that are done."""
         return self.kernel_ns / 1e9
-
-    @property
-    def worked_s(self) -> float:
-        """What chunks took, done or not."""
-        return self.kernel_s + sum(chunk.elapsed_s for chunk in self.begun)
 
     @property
     def ended(self) -> bool:
@@ -111,11 +88,6 @@ def progress_of(
         jobs_total = counts.planned_rows - jobs.siblings
         if run.puzzle_count:
             planned_share = min(1.0, jobs_total / run.puzzle_count)
-    begun = [
-        Begun(elapsed_s=now - flight.begun_at, expected_s=table[flight.ref.key].expected_s or 0.0)
-        for flight in flights
-        if flight.worker
-    ]
     return Progress(
         **asdict(counts),
         run_id=run.run_id,
@@ -126,7 +98,6 @@ def progress_of(
         failures=failures,
         seconds=seconds,
         processes=processes,
-        begun=begun,
         oldest_seconds=max((now - flight.sent_at for flight in flights), default=None),
         planned_share=planned_share,
     )
@@ -145,29 +116,18 @@ def left_of(progress: Progress) -> Left | None:
     """Estimate what is left; None: the planner expected nothing of what is planned."""
     if not progress.expected_total_s:
         return None
-    took = _over_expected(progress.kernel_s, progress.expected_done_s, progress.foreseen_done)
-    late = any(
-        chunk.elapsed_s > LATE * max(took * chunk.expected_s, LATE_S) for chunk in progress.begun
-    )
-    # What was worked of chunks in flight, as far as it was expected.
-    foreseen_s = sum(min(chunk.elapsed_s, chunk.expected_s) for chunk in progress.begun)
-    worked_s = progress.expected_done_s + foreseen_s
-    over = _over_expected(progress.worked_s, worked_s, progress.foreseen_done)
-    share = max(progress.planned_share, LEAST_SHARE)
-    core_s = over * max(0.0, progress.expected_total_s / share - worked_s)
-    chunks = max(1, int(progress.chunks_total / share) - progress.chunks_done)
+    over = 1.0
+    if progress.kernel_ns and progress.expected_done_s:
+        share = progress.chunks_done / (progress.chunks_done + FEW_CHUNKS)
+        over = (progress.kernel_s / progress.expected_done_s) ** share
+    planned = max(progress.planned_share, LEAST_SHARE)
+    core_s = over * max(0.0, progress.expected_total_s / planned - progress.expected_done_s)
+    chunks = max(1, int(progress.chunks_total / planned) - progress.chunks_done)
     return Left(
         core_s=core_s,
         wall_s=core_s / min(max(1, progress.processes), chunks),
-        at_least=late or progress.unforeseen_left > 0,
+        at_least=progress.unforeseen_left > 0,
     )
-
-
-def _over_expected(took_s: float, expected_s: float, chunks: int) -> float:
-    """Tell how many times longer than expected the next chunks take, from what these took."""
-    if took_s <= 0.0 or expected_s <= 0.0:
-        return 1.0
-    return (took_s / expected_s) ** (chunks / (chunks + FEW_CHUNKS))
 
 
 def progress_text(progress: Progress) -> str:
@@ -185,14 +145,9 @@ def progress_text(progress: Progress) -> str:
         told.append(f"oldest chunk {progress.oldest_seconds:.0f} s")
     if progress.failures:
         told.append(plural(progress.failures, "failure"))
-    left = None if progress.ended or progress.worked_s < LEAST_S else left_of(progress)
-    if left is not None and not left.at_least:
-        told.append(f"about {clock_time(left.wall_s)} left")
-    elif left is not None and left.wall_s >= max(
-        (chunk.elapsed_s for chunk in progress.begun), default=LEAST_S
-    ):
-        # Below what a chunk has taken already, a lower bound tells nothing.
-        told.append(f"at least {clock_time(left.wall_s)} left")
+    left = None if progress.ended or progress.kernel_s < LEAST_S else left_of(progress)
+    if left is not None and left.wall_s >= (progress.oldest_seconds or 0.0):
+        told.append(f"{'at least' if left.at_least else 'about'} {clock_time(left.wall_s)} left")
     return ", ".join(told)
 
 

@@ -13,7 +13,6 @@ from nightgrid.workers.driver.chunk_records import Counts
 from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.progress import (
     FEW_CHUNKS,
-    Begun,
     Progress,
     _short,
     clock_time,
@@ -27,17 +26,13 @@ from nightgrid.workers.runs.manifest import Run, Segment
 AT = Progress(
     run_id="a", chunks_done=10, chunks_total=30, jobs_done=100, jobs_total=300, in_flight=8,
     failures=0, seconds=60.0, processes=2, states=3_000_000, kernel_ns=30 * 10**9,
-    expected_done_s=10.0, expected_total_s=50.0, foreseen_total=30, foreseen_done=10,
+    expected_done_s=10.0, expected_total_s=50.0,
 )  # fmt: skip
-
-
-def late(*elapsed_s: float, expected_s: float = 1.0) -> Progress:
-    return replace(AT, begun=[Begun(elapsed_s=s, expected_s=expected_s) for s in elapsed_s])
 
 
 def test_states_a_second_are_those_of_what_was_worked():
     assert states_per_s(AT) == 200_000, "two processes, of 100,000 a second each"
-    waiting = replace(late(500.0), seconds=600.0)
+    waiting = replace(AT, seconds=600.0)
     assert states_per_s(waiting) == states_per_s(AT), "though nothing has ended for nine minutes"
     assert states_per_s(replace(AT, in_flight=1)) == 100_000, "one of them is at work"
     assert states_per_s(replace(AT, in_flight=0)) == 200_000
@@ -45,7 +40,7 @@ def test_states_a_second_are_those_of_what_was_worked():
 
 
 def test_the_rest_takes_as_much_longer_as_what_was_worked():
-    many = replace(AT, foreseen_done=10**9, foreseen_total=10**9 + 20)
+    many = replace(AT, chunks_done=10**9, chunks_total=10**9 + 20)
     left = left_of(many)
     assert left is not None
     assert (left.core_s, left.wall_s) == (pytest.approx(120.0), pytest.approx(60.0))
@@ -96,20 +91,18 @@ def test_a_line_of_progress_has_what_is_known():
 def test_the_end_is_told_while_anything_is_left_once_a_second_was_worked():
     for left in (
         replace(AT, jobs_done=300),
-        replace(AT, chunks_done=30, foreseen_done=30),
+        replace(AT, chunks_done=30),
         replace(AT, kernel_ns=10**9),
     ):
         assert "left" in progress_text(left)
     assert "left" not in progress_text(replace(AT, kernel_ns=10**9 - 1))
 
 
-def test_a_lower_bound_is_told_from_what_a_chunk_has_taken():
-    split = replace(AT, kernel_ns=10 * 10**9, foreseen_total=26)
-    bound = replace(split, expected_total_s=12.0)
-    assert progress_text(bound).endswith(", at least 1 s left"), "as much as is worth telling"
-    assert "left" not in progress_text(replace(bound, expected_total_s=11.9))
-    in_flight = replace(bound, expected_total_s=30.0, begun=[Begun(elapsed_s=2.0, expected_s=2.0)])
-    assert "at least 9 s left" in progress_text(in_flight)
+def test_an_estimate_below_what_a_chunk_has_taken_already_is_not_shown():
+    left = left_of(AT)
+    assert left is not None
+    assert "left" in progress_text(replace(AT, oldest_seconds=left.wall_s))
+    assert "left" not in progress_text(replace(AT, oldest_seconds=left.wall_s + 1))
 
 
 def test_nothing_worked_or_nothing_expected_leaves_the_estimate_as_it_is():
@@ -120,7 +113,7 @@ def test_nothing_worked_or_nothing_expected_leaves_the_estimate_as_it_is():
 
 
 def test_little_that_was_worked_is_compared_with_what_was_expected_of_it():
-    many = replace(AT, foreseen_done=10**12, foreseen_total=10**12 + 20, expected_total_s=3.0)
+    many = replace(AT, chunks_done=10**12, expected_total_s=3.0)
     for kernel_s, expected_s, core_s in ((0.5, 1.0, 1.0), (4.0, 0.5, 20.0)):
         left = left_of(replace(many, kernel_ns=int(kernel_s * 1e9), expected_done_s=expected_s))
         assert left is not None
@@ -134,20 +127,10 @@ def test_what_took_all_that_was_expected_has_nothing_left():
 
 
 def test_a_single_chunk_of_which_nothing_was_expected_may_take_any_time():
-    for foreseen_total, at_least in ((30, False), (29, True)):
-        left = left_of(replace(AT, foreseen_total=foreseen_total))
+    for unforeseen, at_least in ((0, False), (1, True)):
+        left = left_of(replace(AT, unforeseen_left=unforeseen))
         assert left is not None
         assert left.at_least is at_least
-
-
-def test_a_chunk_is_late_beyond_three_times_what_is_expected_of_it():
-    exact = replace(AT, kernel_ns=10 * 10**9)
-    for expected_s, bound_s in ((10.0, 30.0), (0.001, 6.0)):
-        for elapsed_s, late in ((bound_s, False), (bound_s + 0.001, True)):
-            begun = [Begun(elapsed_s=elapsed_s, expected_s=expected_s)]
-            left = left_of(replace(exact, foreseen_done=0, foreseen_total=20, begun=begun))
-            assert left is not None
-            assert left.at_least is late
 
 
 def test_of_a_plan_at_its_begin_the_rest_is_a_hundred_times_as_much_at_most():
@@ -193,8 +176,8 @@ def test_no_more_processes_share_the_rest_than_there_are_chunks_of_it():
 
 def test_few_chunks_say_little():
     few, half = (
-        left_of(replace(AT, foreseen_done=0)),
-        left_of(replace(AT, foreseen_done=FEW_CHUNKS)),
+        left_of(replace(AT, chunks_done=0)),
+        left_of(replace(AT, chunks_done=FEW_CHUNKS)),
     )
     assert few is not None
     assert half is not None
@@ -202,37 +185,10 @@ def test_few_chunks_say_little():
     assert half.core_s == pytest.approx(40.0 * 3.0**0.5)
 
 
-def test_a_chunk_in_flight_counts_as_worked_as_far_as_it_was_expected():
-    exact = replace(AT, kernel_ns=10 * 10**9)
-    begun = left_of(replace(exact, begun=[Begun(elapsed_s=4.0, expected_s=5.0)]))
-    assert begun is not None
-    assert (begun.core_s, begun.at_least) == (36.0, False)
-
-
-def test_of_a_chunk_that_takes_a_multiple_nobody_knows_the_end():
-    in_time, over = left_of(late(6.0)), left_of(late(40.0))
-    assert in_time is not None
-    assert over is not None
-    assert (in_time.at_least, over.at_least) == (False, True), (
-        "others took three times as long, too"
-    )
-    assert over.core_s > in_time.core_s
-    short = left_of(late(4.0, expected_s=0.001))
-    assert short is not None
-    assert not short.at_least, "a driver sees only every two seconds when chunks begin"
-    # 40 s and longer, of which less than that is left at least: that says nothing.
-    assert over.wall_s > 40.0
-    assert "at least" in progress_text(late(40.0))
-    assert "left" not in progress_text(replace(late(40.0), expected_total_s=11.0))
-
-
 def test_what_nobody_expected_comes_on_top():
-    split = replace(AT, foreseen_total=26)
+    split = replace(AT, unforeseen_left=4)
     assert "at least" in progress_text(split)
     assert "about" not in progress_text(split)
-    assert "left" not in progress_text(replace(split, expected_total_s=10.0)), (
-        "nothing but what came on top"
-    )
     assert left_of(replace(AT, expected_total_s=0.0)) is None
 
 
@@ -255,8 +211,7 @@ def test_a_large_number_has_three_digits_and_a_unit(number, text):
     assert _short(number) == text
 
 
-def test_what_is_at_work_counts_from_where_it_was_seen_and_costs_what_was_expected():
-    """Given a chunk that was begun and of which nothing was expected, Then it adds nothing."""
+def test_the_oldest_chunk_in_flight_is_the_one_that_was_sent_first():
     table = ChunkTable("0" * 32)
     table.add(Segment(number=0, kind="plan", origins=(), chunk_rows=(3, 3), chunk_cost_s=()), {})
     table.send((0, 0), 10.0)
@@ -277,7 +232,6 @@ def test_what_is_at_work_counts_from_where_it_was_seen_and_costs_what_was_expect
         puzzle_count=24,
     )
     seen = progress_of(table, run, processes=2, seconds=7.0, now=20.0)
-    assert seen.begun == [Begun(elapsed_s=8.0, expected_s=0.0)]
     assert (seen.in_flight, seen.oldest_seconds) == (2, 10.0)
     assert (seen.jobs_total, seen.planned_share) == (6, 0.25)
     whole = progress_of(table, replace(run, planned=True), processes=2, seconds=7.0, now=20.0)
