@@ -40,7 +40,7 @@ KERNEL_SECONDS = Counter(
 )
 CHUNKS = Counter(
     "nightgrid_chunks_total",
-    "Transitions of chunks in drivers; `requeue`, `retry` and `reopen` are retries.",
+    "Transitions of chunks in drivers; `fail` and `requeue` are retries.",
     ["transition"],
 )
 REFUSALS = Counter(
