@@ -381,7 +381,10 @@ def test_every_decision_has_a_number_a_status_and_a_date():
     for number, page in zip(numbers, pages, strict=True):
         title, _, status = page.read_text().splitlines()[:3]
         head = re.fullmatch(rf"# {number}\. (.+)", title)
-        told = re.fullmatch(r"Status: (accepted|superseded by \[\d+\]\(\d{4}-[a-z0-9-]+\.md\)), (\d{4}-\d\d-\d\d)", status)
+        told = re.fullmatch(
+            r"Status: (accepted|superseded by \[\d+\]\(\d{4}-[a-z0-9-]+\.md\)), (\d{4}-\d\d-\d\d)",
+            status,
+        )
         assert head, f"{page.name} begins with {title!r}"
         assert told, f"{page.name}: the third line is {status!r}"
 

@@ -11,12 +11,12 @@ from fastapi import Depends, FastAPI
 from starlette.types import ASGIApp
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.http import health, openapi, problems
+from nightgrid.service.http import openapi, problems
 from nightgrid.service.http.field_faults import refuse_unknown
 from nightgrid.service.http.guard.access import check_exposure
 from nightgrid.service.http.guard.layer import Guard
 from nightgrid.service.http.lake import games, pictures, puzzles, report, results, runs
-from nightgrid.service.http.monitoring import metrics, queue, ready
+from nightgrid.service.http.monitoring import health, metrics, queue
 from nightgrid.service.http.monitoring.gauges import Gauges
 from nightgrid.service.http.monitoring.requests import Noted
 from nightgrid.service.http.settings import ServiceSettings
@@ -28,7 +28,7 @@ from nightgrid.workers.tracing import is_tracing
 
 API = "/v1"
 """What the paths of the API begin with."""
-ROUTERS = (health.router, ready.router, metrics.router, report.router)
+ROUTERS = (health.router, metrics.router, report.router)
 """Routes outside of the API."""
 API_ROUTERS = (
     games.router,

@@ -1,4 +1,4 @@
-"""GET /readyz: whether a solve that is asked now would be worked."""
+"""GET /healthz and /readyz: whether the process lives, and whether a solve would be worked now."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ router = APIRouter(tags=["health"])
 RETRY_AFTER_S = 2
 
 
+class Health(BaseModel):
+    """The process answers."""
+
+    status: Literal["ok"] = "ok"
+
+
 class Ready(BaseModel):
     """What a solve needs."""
 
@@ -25,6 +31,12 @@ class Ready(BaseModel):
     lake: bool = Field(description="The lake answers.")
     server: bool = Field(description="The Redis server answers.")
     workers: bool = Field(description="A living worker takes on-demand solves.")
+
+
+@router.get("/healthz")
+async def healthz() -> Health:
+    """Tell that the process lives; it asks neither lake nor server."""
+    return Health()
 
 
 @router.get(
