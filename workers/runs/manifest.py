@@ -256,15 +256,10 @@ def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
     """
     path = done_path(run_id)
     try:
-        return read_done_file(lake, path)
+        return read_as(lake, path, lambda about: {**about, "results": about["results"]})
     except DamagedFileError as error:
         skip_file(path, error)
         return None
-
-
-def read_done_file(lake: Lake, path: str) -> dict[str, Any] | None:
-    """Read how a run ended; None: the file is gone. Raises DamagedFileError."""
-    return read_as(lake, path, lambda about: {**about, "results": about["results"]})
 
 
 def read_expanded(lake: Lake, run_id: str, segments: Iterable[Segment]) -> dict[ChunkKey, pa.Array]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import Any
 
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import parse_time, read_as, write_json
+from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import result_path
 from nightgrid.archive.results.solution_files import files_folder
@@ -77,27 +76,20 @@ def discarded_at(lake: Lake, run_id: str) -> str | None:
     return when if drops else None
 
 
-def read_cancelled_file(lake: Lake, path: str) -> tuple[str, bool] | None:
+def _cancelled(lake: Lake, run_id: str) -> tuple[str, bool] | None:
     """Read when a run was cancelled, UTC, and whether its states are dropped; None: it is not.
 
-    Raises DamagedFileError for a file that does not say so.
+    A damaged note cancels its run, and drops nothing.
     """
-
-    def said(about: dict[str, Any]) -> tuple[str, bool]:
-        parse_time(about["cancelled_at"])
-        return about["cancelled_at"], bool(about.get("drop_states"))
-
-    return read_as(lake, path, said)
-
-
-def _cancelled(lake: Lake, run_id: str) -> tuple[str, bool] | None:
-    """Read what `read_cancelled_file` does; a damaged note cancels its run, and drops nothing."""
     path = cancelled_path(run_id)
     try:
-        return read_cancelled_file(lake, path)
+        about = read_json(lake, path)
     except DamagedFileError as error:
         skip_file(path, error)
-        return "", False
+        about = {}
+    if about is None:
+        return None
+    return str(about.get("cancelled_at", "")), bool(about.get("drop_states"))
 
 
 def delete_discarded(lake: Lake, run_id: str) -> None:
