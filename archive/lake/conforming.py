@@ -1,23 +1,13 @@
-"""Bring tables into the shape of a schema, and derive what earlier versions of the lake lack.
-
-Those kept sentences where codes stand now, and programs above the archive read codes alone. Up to
-schema version 3 a table has only a `reason`, attempts list sentences, and what parts of a search
-for the fewest moves know stands in theirs.
-"""
+"""Bring tables into the shape of a schema."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.reasons import Reason, ReasonCode
 
 
 def conform(table: pa.Table, schema: pa.Schema, *, fill_missing: bool = False) -> pa.Table:
@@ -79,111 +69,14 @@ def select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
     return pa.schema([schema.field(name) for name in columns]).with_metadata(schema.metadata)
 
 
-_BEGINNINGS: tuple[tuple[str, ReasonCode], ...] = (
-    ("the budget of nodes ran out", ReasonCode.NODES),
-    ("the budget of table bytes ran out", ReasonCode.TABLE_BYTES),
-    ("the budget of seconds ran out", ReasonCode.SECONDS),
-    ("the count is 10^38 or more", ReasonCode.COUNT_TOO_LARGE),
-    ("more sets of alternative paths", ReasonCode.FIXED_TABLE_FULL),
-    ("not worked: the chunk's time was up", ReasonCode.DEFERRED),
-    ("another part of the job is over budget", ReasonCode.UNRECOVERABLE_JOB),
-    ("its worker died", ReasonCode.WORKER_LOST),
-    ("its process died", ReasonCode.PROCESS_LOST),
-    ("exceeded the hard limit of", ReasonCode.HARD_LIMIT),
-)
-"""How the sentences of schema version 3 and before begin."""
-_OTHERWISE = {
-    str(Status.INVALID): ReasonCode.INVALID_PUZZLE,
-    str(Status.POISON): ReasonCode.EXCEPTION,
-}
-"""Codes by status of sentences that begin in another way. Everything else is a capacity."""
-_OF_PART = re.compile(r"^part [0-9.]+: ")
-_BOUNDS = re.compile(r"; at least (\d+) moves(?:, (\d+) were found)?$")
-
-DERIVED = ("reason_code", "value_at_least", "value_at_most")
-"""Columns that are derived where a file lacks them ..."""
-FROM = ("status", "reason")
-"""... and the columns that this takes."""
-
-
 def shaped(table: pa.Table, schema: pa.Schema, path: str) -> pa.Table:
-    """Bring what was read of a file, of any version, into the shape of a schema.
+    """Bring what was read of a file into the shape of a schema; nullable columns may be missing.
 
     Raises DamagedFileError where that cannot be.
     """
     if len(set(table.column_names)) != table.num_columns:
         raise DamagedFileError(f"{path}: two of its columns have one name")
     try:
-        return conform(upgraded(table, schema.names), schema, fill_missing=True)
+        return conform(table, schema, fill_missing=True)
     except PermanentError as error:
         raise DamagedFileError(f"{path}: {error}") from error
-
-
-def columns_to_read(wanted: Sequence[str], there: Collection[str]) -> list[str]:
-    """Name the columns of a file that are read to get those wanted."""
-    names = [name for name in wanted if name in there]
-    if _is_old(there) and any(name in DERIVED for name in wanted):
-        names += [name for name in FROM if name not in names]
-    return names
-
-
-def upgraded(table: pa.Table, wanted: Sequence[str]) -> pa.Table:
-    """Derive the columns wanted that a table of an earlier version lacks; drop those not wanted."""
-    if not _is_old(table.column_names):
-        return table
-    for name in wanted:
-        if name in DERIVED and name not in table.column_names:
-            table = table.append_column(name, _derived(table, name))
-    return table.select([name for name in table.column_names if name in wanted])
-
-
-def with_codes(table: pa.Table) -> pa.Table:
-    """Derive the codes of rows that come from files of several versions, where they are null."""
-    name = DERIVED[0]
-    if not {name, *FROM} <= set(table.column_names):
-        return table
-    if not pc.any(pc.and_(pc.is_null(table.column(name)), _has_reason(table))).as_py():
-        return table
-    codes = pc.coalesce(table.column(name), _derived(table, name))
-    return table.set_column(table.column_names.index(name), table.field(name), codes)
-
-
-def _is_old(names: Collection[str]) -> bool:
-    return set(FROM) <= set(names) and DERIVED[0] not in names
-
-
-def _has_reason(table: pa.Table) -> pa.ChunkedArray:
-    return pc.not_equal(table.column("reason"), "")
-
-
-def _derived(table: pa.Table, name: str) -> pa.Array:
-    kind = pa.string() if name == "reason_code" else pa.int64()
-    if not pc.any(_has_reason(table)).as_py():
-        return pa.nulls(len(table), kind)
-    known: dict[tuple[str, str], Any] = {}
-    values = []
-    for key in zip(*(table.column(column).to_pylist() for column in FROM), strict=True):
-        if key not in known:
-            known[key] = _value(name, *key)
-        values.append(known[key])
-    return pa.array(values, kind)
-
-
-def _value(name: str, status: str, reason: str) -> Any:
-    if not reason:
-        return None
-    if name == "reason_code":
-        return str(_code_of(_OF_PART.sub("", reason), _OTHERWISE.get(status, ReasonCode.CAPACITY)))
-    bounds = _BOUNDS.search(reason)
-    found = None if bounds is None else bounds[1 if name == "value_at_least" else 2]
-    return None if found is None else int(found)
-
-
-def reason_of_failure(sentence: str) -> Reason:
-    """Give a code to what an earlier version says of an attempt that failed."""
-    return Reason(code=_code_of(sentence, ReasonCode.EXCEPTION), sentence=sentence)
-
-
-def _code_of(sentence: str, otherwise: ReasonCode) -> ReasonCode:
-    codes = (code for beginning, code in _BEGINNINGS if sentence.startswith(beginning))
-    return next(codes, otherwise)

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nightgrid.archive.lake.conforming import columns_to_read, conform, select, shaped
-from nightgrid.archive.lake.faults import DamagedFileError, ForeignFileError, NewerSchemaError
-from nightgrid.archive.lake.row_sums import (
-    FileSums,
-    RowSums,
-    check_group,
-    check_sums,
-    has_sums_of_groups,
-    metadata_of,
-)
+from nightgrid.archive.lake.conforming import conform, shaped
+from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
 from nightgrid.archive.lake.tables import DELTA_CODED, SCHEMA_VERSION, VERSION_KEY
-from nightgrid.archive.parquet_footers import FooterError, RowGroup, read_row_groups
-from nightgrid.archive.parquet_sizes import OversizeError, check_footer
 from nightgrid.solvers.errors import PermanentError
 
 ZSTD_LEVEL = 1
@@ -41,7 +29,6 @@ BYTE_SPLIT_TABLE = "manifest"
 second ones: to look each up in a dictionary takes longer, and makes no less of them. In tables
 that others read they are not: not every reader knows how to put such numbers together."""
 
-_ARROW_SCHEMA = b"ARROW:schema"
 _WRITTEN_TYPES = frozenset(
     kind.id
     for kind in (
@@ -87,16 +74,13 @@ def filled(
     check_declared(schema, path)
 
     def fill(sink: pa.NativeFile) -> None:
-        sums = FileSums(schema)
         with parquet_writer(sink, schema) as writer:
             for table in tables:
                 # An empty table still gets a row group, and with it a schema any reader agrees on.
                 rows = max(1, row_group_rows or len(table))
-                conformed = conform(table, schema)
-                writer.write_table(conformed, row_group_size=rows)
-                sums.add(conformed, rows)
-            if added := {**metadata(), **sums.to_metadata()}:
-                writer.add_key_value_metadata(added)
+                writer.write_table(conform(table, schema), row_group_size=rows)
+            if added := metadata():
+                writer.add_key_value_metadata(dict(added))
 
     return fill
 
@@ -138,93 +122,38 @@ def check_declared(schema: pa.Schema, path: str) -> None:
 
 
 class TableFile(pq.ParquetFile):  # type: ignore[misc]
-    """A Parquet file of the lake, its footer looked at, and the checksums of its pages compared."""
+    """A Parquet file of the lake; the checksums of its pages are compared as they are read."""
 
     def __init__(self, source: pa.NativeFile, path: str) -> None:
-        """Open a file; raises as `check_file`, and what Arrow raises for what is no Parquet."""
+        """Open a file; raises as `check_version`, and what Arrow raises for what is no Parquet."""
         super().__init__(source, page_checksum_verification=True)
-        self._source, self._path = source, path
-        self._compared: set[str] = set()
-        check_file(self, source.size(), path)
-
-    def row_groups(self) -> tuple[RowGroup, ...]:
-        """Read what the footer says of each row group; raises DamagedFileError."""
-        try:
-            return read_row_groups(self._source)
-        except FooterError as error:
-            raise DamagedFileError(f"{self._path} is damaged: {error}") from error
+        self._path = path
+        check_version(self.schema_arrow, path)
 
     def group(self, number: int, wanted: pa.Schema) -> pa.Table:
-        """Read one row group in the shape of a schema, compared with its sums.
-
-        Raises DamagedFileError for rows that were changed since they were written.
-        """
-        table = self._shaped(number, wanted)
-        self.check(table, number)
-        return table
-
-    def check(self, table: pa.Table, number: int) -> None:
-        """Compare columns that were read of one row group with its sums.
-
-        Where groups have none, all rows of the file are compared when a column is first read, which
-        reads it twice. Raises DamagedFileError for rows that were changed since they were written.
-        """
-        if self._groups_have_sums:
-            check_group(table, self.metadata, number, self._path)
-            return
-        names = [name for name in table.column_names if name not in self._compared]
-        if names:
-            sums = RowSums(select(table.schema, names))
-            for group in range(self.num_row_groups) if sums.wanted else ():
-                sums.add(self._shaped(group, select(table.schema, names)))
-            check_sums(sums, self.metadata.metadata, self._path)
-            self._compared.update(names)
-
-    @cached_property
-    def _groups_have_sums(self) -> bool:
-        return has_sums_of_groups(self.metadata)
-
-    def _shaped(self, number: int, wanted: pa.Schema) -> pa.Table:
-        there = columns_to_read(wanted.names, self.schema_arrow.names)
+        """Read one row group in the shape of a schema."""
+        there = [name for name in wanted.names if name in self.schema_arrow.names]
         return shaped(self.read_row_group(number, columns=there), wanted, self._path)
 
 
-def check_file(file: TableFile, file_bytes: int, path: str) -> None:
-    """Look at the footer of a file of the lake before it is read.
+def check_version(schema: pa.Schema, path: str) -> None:
+    """Raise NewerSchemaError for a file of a later schema version than this program has.
 
-    Raises NewerSchemaError for a file that a later version of this program has written,
-    ForeignFileError for one that another program has written, DamagedFileError for one that says it
-    has far more values than its bytes can tell, and for one whose columns have other names or types
-    than they were written with.
+    Raises DamagedFileError for one without a version, which is no table of the lake.
     """
-    try:
-        check_footer(file.metadata, file_bytes, file.row_groups)
-    except (FooterError, OversizeError) as error:
-        raise DamagedFileError(f"{path}: {error}") from error
-    schema = file.schema_arrow
-    mark = (schema.metadata or {}).get(VERSION_KEY.encode())
-    if mark is None:
-        # It is not read: a text that is stored once may stand in each of its rows, and take more
-        # memory than there is.
-        raise ForeignFileError(f"{path} is foreign: another program wrote it")
-    text = mark.decode("ascii", "replace")
-    if text.isdigit() and int(text) > SCHEMA_VERSION:
+    text = metadata_of(schema, VERSION_KEY)
+    if not text.isdigit():
+        raise DamagedFileError(f"{path} is no table of this program: it has no schema version")
+    if int(text) > SCHEMA_VERSION:
         raise NewerSchemaError(
             f"{path} has schema version {text}, this program reads up to {SCHEMA_VERSION}: "
             "expected the nightgrid that wrote it, or a later one"
         )
-    # Arrow leaves its schema beside that of Parquet: a name that changed stands in one of them.
-    written = (file.metadata.metadata or {}).get(_ARROW_SCHEMA)
-    if written is not None:
-        twin = pa.ipc.read_schema(pa.py_buffer(b64decode(written, validate=True)))
-        if [(field.name, field.type) for field in twin] != [(f.name, f.type) for f in schema]:
-            raise DamagedFileError(f"{path} is damaged: its columns are not those that it names")
-    # Where both say the same, Arrow may have taken the types of its own: durations for numbers.
-    if b"nightgrid.table" in (schema.metadata or {}):
-        for field in _of_other_types(schema):
-            raise DamagedFileError(
-                f"{path} is damaged: its column {field.name} has the type {field.type}"
-            )
+
+
+def metadata_of(schema: pa.Schema, key: str) -> str:
+    """Read a text of a schema's metadata; "" for none."""
+    return (schema.metadata or {}).get(key.encode(), b"").decode()
 
 
 def _of_other_types(schema: pa.Schema) -> list[pa.Field]:

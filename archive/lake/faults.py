@@ -90,10 +90,6 @@ def set_aside(lake: Lake, path: str) -> str:
     return aside
 
 
-class ForeignFileError(DamagedFileError):
-    """A sound Parquet file that another program wrote, where one of ours is looked for."""
-
-
 class NoRoomError(TransientError, OSError):
     """A disk or a storage is full; the text says which, and what was to be written."""
 

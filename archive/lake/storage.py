@@ -12,13 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
-from nightgrid.archive.lake.conforming import columns_to_read, select, shaped
+from nightgrid.archive.lake.conforming import select, shaped
 from nightgrid.archive.lake.decoded_once import Decoded, decoded_tables
 from nightgrid.archive.lake.encoding import TableFile, filled
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.local_listing import TABLE
 from nightgrid.archive.lake.location import check_path
-from nightgrid.archive.lake.row_sums import check_rows
 from nightgrid.archive.lake.stored_files import StoredFiles
 from nightgrid.solvers.errors import PermanentError
 
@@ -82,7 +81,7 @@ class Lake(StoredFiles):
         """Read one Parquet file, or every *.parquet under a folder in the order of their names.
 
         Columns are cast to `schema` and stand in its order (or in that of `columns`); a nullable
-        column that a file lacks is derived (nightgrid.archive.lake.conforming) or null. What does
+        column that a file lacks is null. What does
         not exist is an empty table.
         """
         wanted = schema if columns is None else select(schema, columns)
@@ -94,7 +93,7 @@ class Lake(StoredFiles):
         return self.read_with_metadata(path, schema)[0]
 
     def read_with_metadata(self, path: str, schema: pa.Schema) -> tuple[pa.Table, dict[bytes, Any]]:
-        """Read one file as `read_file`, compared with the sums of its rows, and its metadata."""
+        """Read one file as `read_file`, and its metadata."""
         decode = partial(_decode, path, schema)
         kept = decoded_tables()
         with self.open_file(path) as source:
@@ -136,19 +135,13 @@ class Lake(StoredFiles):
             at_once = [[n] for n in schema.names] if many else [schema.names]
             found = [file.read_row_groups(groups, names, use_threads=many) for names in at_once]
             read = {name: part.column(name) for part in found for name in part.column_names}
-            table = pa.table([read[name] for name in schema.names], schema=schema)
-            start = 0
-            for index in groups:
-                count = file.metadata.row_group(index).num_rows
-                file.check(table.slice(start, count), index)
-                start += count
-            return table
+            return pa.table([read[name] for name in schema.names], schema=schema)
 
     def iter_row_groups(self, path: str, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a Parquet file as they were written, one row group after the other.
 
-        Raises MissingFileError when the file does not exist, DamagedFileError for one without
-        these columns or with rows that were changed since they were written.
+        Raises MissingFileError when the file does not exist, DamagedFileError for a damaged one and
+        for one without these columns.
         """
         with self.open_parquet(path) as file:
             for name in columns:
@@ -196,7 +189,7 @@ class Lake(StoredFiles):
         """Read columns of one Parquet file as `read_table` does, row group by row group.
 
         `groups` chooses row groups. Raises MissingFileError when the file does not exist,
-        DamagedFileError for rows that were changed since they were written.
+        DamagedFileError for a damaged one.
         """
         wanted = select(schema, columns)
         with self.open_parquet(path) as file:
@@ -248,9 +241,7 @@ class Lake(StoredFiles):
 
 def _decode(path: str, schema: pa.Schema, source: pa.NativeFile) -> Decoded:
     with TableFile(source, path) as file:
-        there = columns_to_read(schema.names, file.schema_arrow.names)
+        there = [name for name in schema.names if name in file.schema_arrow.names]
         many = file.metadata.num_rows > SMALL_ROWS
         table = shaped(file.read(columns=there, use_threads=many), schema, path)
-        told = file.metadata.metadata or {}
-        check_rows(table, told, path)
-    return table, told
+        return table, file.metadata.metadata or {}

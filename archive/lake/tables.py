@@ -9,13 +9,8 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 5
-"""Raised whenever a column is added, dropped or changes its meaning, and with what readers
-rely on in the metadata."""
-READABLE_VERSIONS = frozenset({1, 2, 3, 4, 5})
-"""Versions whose tables are read: what they lack is derived (nightgrid.archive.lake.conforming), or
-else null."""
-
+SCHEMA_VERSION = 1
+"""Raised whenever a column is added, dropped or changes its meaning."""
 
 VERSION_KEY = "nightgrid.schema_version"
 """Where the metadata of every file say by which version of the schemas it was written."""

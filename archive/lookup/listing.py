@@ -16,7 +16,6 @@ from nightgrid.archive.corpus.plans import corpus_folder, corpus_plans
 from nightgrid.archive.games import archive_plug, has_plug
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder
-from nightgrid.archive.lake.conforming import with_codes
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     CORPUS_QUARANTINE,
@@ -111,7 +110,7 @@ def _results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     if row_filter.question is not None:
         condition &= answers_to(row_filter.question)
     for jobs in _whole_jobs(stream_where(lake, RESULT_FILES, condition, BATCH_ROWS)):
-        rows = with_codes(once_a_job(jobs))
+        rows = once_a_job(jobs)
         is_open = is_among(rows.column("status"), _OPEN)
         is_poison = pc.equal(rows.column("status"), str(Status.POISON))
         # Over budget counts beside invalid, and poison does not: RANKED_STATUSES.

@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.encoding import TableFile
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
-from nightgrid.archive.lake.row_sums import RowSums, check_sums
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.files import (
     DIGITS,
@@ -31,7 +30,6 @@ from nightgrid.archive.merging.files import (
     merged_path,
     sizes_of,
 )
-from nightgrid.archive.parquet_footers import RowGroup
 
 SMALL_BYTES = 131_072
 """Files of fewer bytes are always merged: one request reads all of such a file."""
@@ -178,17 +176,11 @@ def _whole(lake: Lake, folder: MergedFolder, path: str) -> pa.Table:
 
 
 def _check(lake: Lake, folder: MergedFolder, path: str) -> int:
-    """Compare the rows of a large file with their sums; return how many there are."""
-    sums = RowSums(folder.schema)
-    rows = 0
+    """Read a large file once before its rows are moved; return how many there are."""
     try:
-        for table in lake.scan_file(path, folder.schema, folder.schema.names):
-            sums.add(table)
-            rows += len(table)
-        check_sums(sums, lake.schema(path).metadata, path)
+        return sum(map(len, lake.scan_file(path, folder.schema, folder.schema.names)))
     except DamagedFileError as error:
         raise _CannotReadError(path) from error
-    return rows
 
 
 def _rows(lake: Lake, folder: MergedFolder, path: str, between: KeyRange) -> pa.Table:
@@ -219,7 +211,7 @@ def groups_with(file: TableFile, key: str, may_hold: Callable[[str, str], bool])
     to reach from the end of the one before it to the beginning of the next, so that one changed
     bound hides no row. Where the bounds are in no order, every row group is chosen.
     """
-    bounds = [_bounds(group, key) for group in file.row_groups()]
+    bounds = [_bounds(file, number, key) for number in range(file.num_row_groups)]
     ends = [end for pair in bounds for end in pair or ()]
     if None in bounds or ends != sorted(ends):
         return list(range(len(bounds)))
@@ -227,11 +219,9 @@ def groups_with(file: TableFile, key: str, may_hold: Callable[[str, str], bool])
     return [number for number, (low, high) in enumerate(between) if may_hold(low, high)]
 
 
-def _bounds(group: RowGroup, key: str) -> tuple[str, str] | None:
-    column = next((column for column in group.columns if column.path == key), None)
-    if column is None or column.lowest is None or column.highest is None:
-        return None
-    return column.lowest.decode(errors="replace"), column.highest.decode(errors="replace")
+def _bounds(file: TableFile, number: int, key: str) -> tuple[str, str] | None:
+    found = file.metadata.row_group(number).column(file.schema_arrow.names.index(key)).statistics
+    return (found.min, found.max) if found is not None and found.has_min_max else None
 
 
 def without_repeats(folder: MergedFolder, table: pa.Table) -> pa.Table:

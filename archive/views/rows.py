@@ -16,7 +16,6 @@ from nightgrid.archive.corpus.plans import corpus_folder, corpus_plans
 from nightgrid.archive.games import archive_plug, has_plug
 from nightgrid.archive.ingest.editions import current_editions, editions_path, observations_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
-from nightgrid.archive.lake.conforming import FROM, with_codes
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     BUDGET_COLUMNS,
@@ -101,14 +100,12 @@ def _current(lake: Lake, columns: Sequence[str], held: Held, *, drafts: bool) ->
 def result_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
     """Read the result of each job that counts; a job may have ended several times."""
     names = list(dict.fromkeys((*columns, *_CHOOSE)))
-    if "reason_code" in names:
-        names += [name for name in FROM if name not in names]
     found = []
     for table in scan_results(lake, names):
         held(table)
         found.append(table)
     if found:
-        yield with_codes(once_a_job(pa.concat_tables(found)))
+        yield once_a_job(pa.concat_tables(found))
 
 
 def solution_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:

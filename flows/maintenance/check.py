@@ -100,9 +100,7 @@ class Finding:
     @property
     def advice(self) -> str:
         """What is done about it, or is to be done."""
-        if self.fault == "newer":
-            return "use the nightgrid that wrote it, or a later one"
-        return self.mend or "repair changes nothing until it can be read"
+        return self.mend or "repair changes nothing while it is there"
 
     def to_json(self) -> dict[str, Any]:
         """Write it for programs."""

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.fingerprints import FINGERPRINTS_FOLDER
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.json_files import program_version
-from nightgrid.archive.lake.row_sums import digest_of_rows
+from nightgrid.archive.lake.row_digest import digest_of_rows
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CHECKED
 from nightgrid.solvers.game_contract import Game

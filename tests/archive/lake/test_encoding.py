@@ -6,10 +6,7 @@ import pytest
 
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.encoding import leaves, parquet_writer
-from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DICTIONARIES, RESULTS, manifest_schema
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 
 NUMBERS = (pa.int32(), pa.int64())
@@ -72,33 +69,3 @@ def test_ids_and_sorted_words_have_no_dictionary(schema):
     with_dictionary = {leaf for leaf, used in encodings.items() if "RLE_DICTIONARY" in used}
     assert not with_dictionary & {"job_id", "puzzle_id", "words.list.element"}
     assert pq.read_table(data).equals(rows_of(schema))
-
-
-@pytest.mark.parametrize("kind", [pa.duration("s"), pa.list_(pa.duration("s")), pa.float32()])
-def test_a_type_that_is_never_written_is_not_read(lake: Lake, kind: pa.DataType) -> None:
-    # Arrow's own schema in a footer makes durations of numbers where a bit of it is flipped.
-    column = pa.array([[7]] if pa.types.is_list(kind) else [7], kind)
-    marks = {"nightgrid.table": "manifest", "nightgrid.schema_version": "5"}
-    schema = pa.schema([pa.field("size", kind)], metadata=marks)
-    table = pa.table([column], schema=schema)
-    with pytest.raises(PermanentError, match=r"size has the type .*, never written"):
-        lake.write_table("runs/a.parquet", table)
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink)
-    lake.write_bytes("runs/a.parquet", sink.getvalue().to_pybytes())
-    with pytest.raises(DamagedFileError, match=r"^runs/a.parquet is damaged: its column size has"):
-        lake.read_row_group("runs/a.parquet", 0)
-
-
-def test_no_row_is_read_of_a_file_of_another_program(lake: Lake, monkeypatch) -> None:
-    """Given one text for all rows, stored once, Then the file is foreign before it is expanded."""
-    text = pa.DictionaryArray.from_arrays(pa.array([0] * 2_000, pa.int32()), ["x" * 2**20])
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(dict.fromkeys(RESULTS.names, text)), sink, store_schema=False)
-    lake.write_bytes("results/x.parquet", sink.getvalue().to_pybytes())
-    for name in ("read", "read_row_group", "iter_batches"):
-        monkeypatch.setattr(pq.ParquetFile, name, lambda *_, **__: pytest.fail("it was read"))
-    with pytest.raises(DamagedFileError, match=r"^results/x.parquet is foreign: another program"):
-        lake.read_table("results/x.parquet", RESULTS)
-    with pytest.raises(DamagedFileError, match=r"^results/x.parquet is foreign: another program"):
-        lake.read_row_group("results/x.parquet", 0)

@@ -92,7 +92,7 @@ def test_results_say_where_their_puzzle_stands_and_are_left_out_once_replaced(fi
     ]
     assert rows(lake, "results", statuses=frozenset({"over_budget"})) == []
     (poison,) = rows(lake, "results", statuses=frozenset({"poison"}))
-    assert (poison["reason_code"], poison["date"]) == ("process_lost", None)
+    assert (poison["reason"], poison["date"]) == ("its process died", None)
     dated = rows(lake, "results", since=dt.date(2026, 1, 1))
     assert [row["job_id"] for row in dated] == ["a", "b"]
 
@@ -187,7 +187,7 @@ def test_a_column_of_another_type_is_damage(filled, tmp_path):
     path = tmp_path / "lake/puzzles/game=pips/seg-00000.parquet"
     path.parent.mkdir(parents=True)
     table = pa.table({"puzzle_id": [1.5, 2.0], "size": [2, 3]})
-    pq.write_table(table.replace_schema_metadata({"nightgrid.schema_version": "5"}), path)
+    pq.write_table(table.replace_schema_metadata({"nightgrid.schema_version": "1"}), path)
 
     with pytest.raises(DamagedFileError, match=r"seg-00000.parquet: column puzzle_id is d"):
         rows(lake, "puzzles")

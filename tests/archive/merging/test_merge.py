@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 from collections import Counter
@@ -13,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 from obstore.store import MemoryStore
 
@@ -38,7 +36,6 @@ from nightgrid.archive.results.results import (
     solution_tables,
     solutions_of,
 )
-from nightgrid.archive.skipped_files import forget, skipped_files
 
 STEPS_MAX = 200
 
@@ -236,39 +233,6 @@ def test_a_listing_that_is_made_during_a_merge_may_lack_old_and_new_files(lake: 
     assert find_results(torn, [job(1)]).num_rows == 1
 
 
-@pytest.mark.parametrize("groups", [1, 3])
-def test_a_count_that_another_program_changed_is_no_answer(lake: Lake, groups: int) -> None:
-    """Given a sound Parquet file in which one count is another, Then no reader gives it."""
-    nights(lake, 4)
-    merge_folder(lake, replace(RESULT_FILES, group_rows=12 // groups))
-    (path,) = lake.list("results")
-    assert len(lake.row_groups(path)) == groups
-    is_whole(lake, 12)
-    table = pq.read_table(io.BytesIO(lake.read_bytes(path)))
-    counts = [int(count) for count in table.column("count").to_pylist()]
-    counts[7] += 1
-    at = table.schema.get_field_index("count")
-    changed = pa.array(counts, pa.int64()).cast(table.schema.field(at).type)
-    sink = io.BytesIO()
-    written = table.set_column(at, table.schema.field(at), changed)
-    # It keeps the metadata of the file, the sums among them.
-    written = written.replace_schema_metadata(lake.schema(path).metadata)
-    pq.write_table(written, sink, row_group_size=12 // groups)
-    lake.write_bytes(path, sink.getvalue())
-    wrong = written.column("job_id")[7].as_py()
-    assert find_results(lake, [wrong]).num_rows == 0
-    assert read_results(lake).num_rows < 12
-    assert wrong not in streamed(lake)
-    assert "count changed since it was written" in skipped_files()[path]
-    forget(path)
-    # Another program that keeps nothing of ours is one that it is not.
-    pq.write_table(written.replace_schema_metadata({}), sink := io.BytesIO())
-    lake.write_bytes(path, sink.getvalue())
-    assert read_results(lake).num_rows == 0
-    assert "another program wrote it" in skipped_files()[path]
-    forget(path)
-
-
 def test_the_number_of_files_grows_with_the_logarithm_of_the_rows(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -332,17 +296,6 @@ def test_a_file_that_cannot_be_read_stays_and_keeps_nothing_from_being_merged(la
     assert set(done.damaged) == {"results/foreign.parquet", result_path(run(2))}
     assert done.inputs == 2
     assert lake.read_bytes(result_path(run(2))) == cut
-
-
-def test_files_of_earlier_versions_are_merged_into_the_present_one(lake: Lake) -> None:
-    rows = [row(1, "old", status="over_budget", count=None, reason="the budget of nodes ran out")]
-    table = pa.Table.from_pylist(rows, RESULTS).drop_columns(["reason_code", "value"])
-    lake.write_table(result_path("old"), table)
-    nights(lake, 2, first=1)
-    merge_answers(lake)
-    assert len(lake.list("results")) == 1
-    (found,) = find_results(lake, [job(1)]).to_pylist()
-    assert (found["reason_code"], found["value"]) == ("nodes", None)
 
 
 def test_rows_that_stand_twice_become_one_and_other_endings_stay(lake: Lake) -> None:

@@ -90,16 +90,6 @@ def gold_counts(lake: Lake, asks: Sequence[Ask] = (COUNT,)) -> pa.Table:
     return lake.read_table(COUNTS_PATH, COUNTS_BY_DATE)
 
 
-def test_results_of_schema_version_2_have_no_value(lake: Lake) -> None:
-    put_results(lake, "r1", result("a"))
-    path = "results/r1.parquet"
-    lake.write_table(path, lake.read_table(path, RESULTS).drop_columns(["value"]))
-    put_results(lake, "r2", result("b", value=3))
-    ids = [result(name)["job_id"] for name in ("a", "b")]
-    found = {row["puzzle_id"]: row["value"] for row in find_results(lake, ids).to_pylist()}
-    assert found == {"a": None, "b": 3}
-
-
 def test_jobs_are_found_across_runs_and_unknown_ones_are_not(lake: Lake) -> None:
     put_results(lake, "r1", result("a"), result("b"))
     put_results(lake, "r2", result("c"))

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.tuned import tuned_settings
@@ -20,7 +19,6 @@ from nightgrid.archive.corpus.corpus import open_corpus
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_ROWS, RESULTS
-from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.archive.views.sql import ask
 from nightgrid.flows.count import count as counting
 from nightgrid.flows.count.count import work_count
@@ -35,7 +33,6 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
-from tests.archive.other_program import write_again
 
 SPEC = "pips:n=60,mix=hard,seed=4"
 POLL_S = 0.02
@@ -322,30 +319,6 @@ def test_a_board_that_ends_over_budget_again_is_listed_once(settings: Count, tmp
     told = run(count).sentence()
     assert told.startswith("Nothing new to do: of 8 pips puzzles of pips:n=8"), told
     assert told.endswith(", 1 over budget, which --retry over_budget works again.")
-
-
-@pytest.mark.parametrize("keeps_sums", [True, False])
-def test_a_count_that_another_program_changed_is_not_told_again(
-    settings: Count, tmp_path: Path, keeps_sums: bool
-):
-    first = run(settings())
-    (path,) = (tmp_path / "lake" / "results").glob("*.parquet")
-    rows = pq.read_table(path)
-    counts = [10**6, *rows.column("count").to_pylist()[1:]]
-    at, kind = rows.schema.get_field_index("count"), rows.schema.field("count")
-    changed = rows.set_column(at, kind, pa.array(counts, kind.type))
-    changed = changed.replace_schema_metadata({b"nightgrid.table": b"results"})
-    # Row groups other than those that were summed: the sums of all rows tell it then.
-    write_again(path, changed, keep_sums=keeps_sums, group_rows=7)
-    again = run(settings())
-    assert again.finished_before
-    assert again.figures == first.figures
-    told = "count changed since" if keeps_sums else "another program wrote it"
-    assert told in skipped_files()[f"results/{path.name}"]
-    assert pq.read_table(tmp_path / "lake" / "damaged" / "results" / path.name).equals(changed)
-    forget(f"results/{path.name}")
-    assert run(settings()).figures == first.figures
-    assert not skipped_files()
 
 
 def test_the_planners_process_does_without_pandas(settings: Count):

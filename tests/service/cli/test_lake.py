@@ -10,10 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.chaos.lakes.nights import night_of, write_days
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.flows.night.night import work_night
 
 Invoke = Callable[..., tuple[int, str, str]]
-LAKE_TO_READ = Path(__file__).parents[2] / "flows" / "fixtures" / "lake-v4"
+
+
+@pytest.fixture(scope="module")
+def lake_to_read(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake after a night."""
+    folder = tmp_path_factory.mktemp("worked")
+    write_days(folder / "source", [0])
+    work_night(night_of(folder / "lake", folder / "source"))
+    return folder / "lake"
 
 
 @pytest.fixture
@@ -59,9 +69,9 @@ def test_a_check_says_what_a_repair_would_do(
 
 
 def test_a_command_that_meets_a_damaged_file_names_what_mends_it(
-    invoke: Invoke, tmp_path: Path
+    invoke: Invoke, tmp_path: Path, lake_to_read: Path
 ) -> None:
-    shutil.copytree(LAKE_TO_READ, tmp_path / "lake")
+    shutil.copytree(lake_to_read, tmp_path / "lake")
     (tmp_path / "lake" / "editions" / "pips.parquet").write_bytes(b"")
     code, _, err = invoke("query", "SELECT * FROM editions", "--lake", str(tmp_path / "lake"))
     assert code == 3
@@ -101,11 +111,15 @@ def test_a_place_without_anything_is_no_lake(invoke: Invoke, tmp_path: Path, act
     ids=lambda words: words[0],
 )
 def test_a_lake_that_may_only_be_read_is_read(
-    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+    invoke: Invoke,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lake_to_read: Path,
+    words: list[str],
 ) -> None:
     """Given a lake of another user, Then what only looks at it works."""
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(LAKE_TO_READ, tmp_path / "lake")
+    shutil.copytree(lake_to_read, tmp_path / "lake")
     before = sorted(tmp_path.rglob("*"))
     access = os.access
 

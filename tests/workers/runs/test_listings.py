@@ -3,13 +3,10 @@
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.tuned import retuned
 from nightgrid.archive.ingest.puzzles import puzzles_table
-from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, RESULTS, SOLUTIONS
 from nightgrid.archive.results.results import solution_tables
@@ -41,7 +38,6 @@ from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.run_files import done_chunks, folder, started_attempts
-from tests.archive.other_program import write_again
 from tests.workers.conftest import KilledError, quick_settings
 
 pytestmark = pytest.mark.usefixtures("real_games")
@@ -310,21 +306,6 @@ def test_a_solution_file_that_is_gone_is_named_and_made_again(small, pips_board)
     lake.delete(f"results/{run_id}.parquet")
     assert worked(lake, run_id, small).statuses == {"solved": 1}
     assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
-
-
-def test_solutions_that_another_program_has_changed_are_not_given(small, pips_board):
-    lake = Lake.open(small.lake)
-    run_id = planned(lake, PIPS, [pips_board])
-    worked(lake, run_id, small)
-    file = list_files(lake, files_folder(run_id))[1]
-    path = Path(small.lake) / file.path
-    rows = pq.read_table(path)
-    at, kind = rows.schema.get_field_index("solution"), rows.schema.field("solution")
-    texts = rows.column("solution").to_pylist()
-    changed = rows.set_column(at, kind, pa.array([texts[1], texts[0], *texts[2:]], kind.type))
-    write_again(path, changed, keep_sums=True, group_rows=len(rows))
-    with pytest.raises(DamagedFileError, match="solution changed since it was written"):
-        texts_of(lake, row_of(lake, run_id))
 
 
 def test_an_on_demand_listing_becomes_a_run_where_a_row_is_too_short(small, pips_board, mailbox):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -13,12 +12,10 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import (
     DamagedFileError,
-    ForeignFileError,
     MissingFileError,
     NewerSchemaError,
     set_aside,
 )
-from nightgrid.archive.lake.row_sums import RowSums, check_sums
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, result_path, stream_where
@@ -29,8 +26,6 @@ from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import read_done
 from nightgrid.workers.runs.run_files import done_path
 
-_OURS = re.compile(r"/([0-9a-f]{32}|ondemand-[^/]+|merged-[^/]+)\.parquet$")
-"""Names that this program gives to files of answers."""
 ASKED_AGAIN = "; answers to submitted jobs that stood in it are worked when they are asked again"
 """What becomes of answers that no chunk result tells, told with a file that is set aside."""
 _RUN_ROWS = select(RESULTS, ["run_id", "job_id"])
@@ -87,7 +82,7 @@ def write_again(lake: Lake, run_id: str) -> dict[str, Any] | None:
 def repair_results(lake: Lake) -> list[str]:
     """Set damaged files of results aside, and write the results of their runs again.
 
-    A foreign file, which another program wrote, is left alone. Returns what was set aside.
+    Returns what was set aside.
     """
     aside = []
     for path in lake.list(RESULT_FILES.path):
@@ -98,9 +93,8 @@ def repair_results(lake: Lake) -> list[str]:
         except MissingFileError:
             continue
         except DamagedFileError as error:
-            if not is_foreign(lake, path):
-                _set_aside(lake, path, error, f"its runs tell written again{ASKED_AGAIN}")
-                aside.append(path)
+            _set_aside(lake, path, error, f"its runs tell written again{ASKED_AGAIN}")
+            aside.append(path)
     if aside:
         paths = lake.list("")
         there = rows_by_run(lake, paths)
@@ -115,27 +109,12 @@ def _set_aside(lake: Lake, path: str, error: DamagedFileError, again: str) -> No
 
 
 def check_table(lake: Lake, path: str, schema: pa.Schema) -> None:
-    """Read a whole Parquet file, batch by batch, and compare every checksum that it has.
+    """Read a whole Parquet file, batch by batch.
 
     Raises DamagedFileError, and MissingFileError when it does not exist.
     """
-    sums = RowSums(schema)
-    for rows in lake.scan_file(path, schema, schema.names):
-        sums.add(rows)
-    check_sums(sums, lake.schema(path).metadata, path)
-
-
-def is_foreign(lake: Lake, path: str) -> bool:
-    """Tell whether a sound Parquet file is of another program, by its name and its metadata."""
-    if _OURS.search(path):
-        return False
-    try:
-        lake.schema(path)
-    except ForeignFileError:
-        return True
-    except DamagedFileError:
-        return False
-    return False
+    for _ in lake.scan_file(path, schema, schema.names):
+        pass
 
 
 def ended_runs(lake: Lake, paths: list[str]) -> dict[str, int]:
