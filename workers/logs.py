@@ -8,6 +8,7 @@ docs/reference/logs.md lists every event.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -36,6 +38,7 @@ FIELD_CHARS = 2_000
 FIELD_ITEMS = 50
 FIELD_DEPTH = 4
 """Deepest nesting of a field's value, and most items of each level."""
+NAMES_KEPT = 256
 _HIDDEN = "***"
 _SECRET_NAME = re.compile(r"pass(word|wd)?$|secret|token|api_?key|authorization", re.IGNORECASE)
 _SECRETS = re.compile(
@@ -167,7 +170,7 @@ def _plain(value: Any, depth: int) -> Any:
     try:
         if depth and isinstance(value, Mapping):
             return {
-                str(k): _HIDDEN if _SECRET_NAME.search(str(k)) else _plain(v, depth - 1)
+                str(k): _HIDDEN if _is_secret(str(k)) else _plain(v, depth - 1)
                 for k, v in list(value.items())[:FIELD_ITEMS]
             }
         if depth and isinstance(value, list | tuple | set | frozenset):
@@ -175,6 +178,11 @@ def _plain(value: Any, depth: int) -> Any:
         return _masked(str(value))
     except Exception as error:  # noqa: BLE001 - a value that cannot be written costs that value
         return f"<{type(value).__name__} that cannot be written: {type(error).__name__}>"
+
+
+@lru_cache(NAMES_KEPT)
+def _is_secret(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None
 
 
 def _masked(text: str, chars: int = FIELD_CHARS) -> str:
@@ -198,7 +206,9 @@ def _escaped(value: Any) -> Any:
     )
 
 
-_JSON = structlog.processors.JSONRenderer()
+# `json.dumps` with options makes a new encoder for every line.
+_ENCODER = json.JSONEncoder()
+_JSON = structlog.processors.JSONRenderer(lambda event, **_: _ENCODER.encode(event))
 _CONSOLES = {
     coloured: structlog.dev.ConsoleRenderer(
         colors=coloured, exception_formatter=structlog.dev.plain_traceback
