@@ -22,6 +22,7 @@ from nightgrid.workers.exporter import share_metrics
 if TYPE_CHECKING:
     from prefect.runner import Runner
 
+NEVER = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 DEPLOYMENT = "nightly"
 """Name of the schedule for the default game or several games; another game alone adds its name."""
 
@@ -54,9 +55,15 @@ def serve(night: NightSettings, *, cron: str, on_ready: Callable[[str], None] = 
     alone = len(games) == 1 and games != [DEFAULT_GAME]
     name = f"{DEPLOYMENT}-{games[0]}" if alone else DEPLOYMENT
 
+    class Served(Runner):
+        @property  # type: ignore[misc]
+        def last_polled(self) -> dt.datetime:
+            # Prefect's health check ends in a traceback if nothing was polled yet.
+            return super().last_polled or NEVER
+
     async def run() -> None:
         # Prefect's default pauses the schedule for good when the process stops.
-        runner = Runner(name=name, pause_on_shutdown=False, limit=1)
+        runner = Served(name=name, pause_on_shutdown=False, limit=1)
         running = asyncio.create_task(_add_and_start(runner))
         _stop_on_signals(runner, running)
         with suppress(asyncio.CancelledError):
