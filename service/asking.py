@@ -70,12 +70,13 @@ def submit(
     *,
     budget: Budget | None = None,
     deadline_at: float | None = None,
-    interest: str = "",
+    client: str = "",
     split: str = "",
+    expected_s: float = 0.0,
 ) -> str:
-    """Ask for it to be solved soon, as workers/ondemand/jobs/submitting does; return the job."""
+    """Ask for it to be solved soon, as workers/ondemand/submitting does; return the job."""
     from nightgrid.archive.words.binding import lexicon_of
-    from nightgrid.workers.ondemand.jobs import submitting
+    from nightgrid.workers.ondemand import submitting
 
     return submitting.submit(
         lake,
@@ -87,6 +88,7 @@ def submit(
         budget=budget,
         settings=settings,
         deadline_at=deadline_at,
-        interest=interest,
+        client=client,
         split=split,
+        expected_s=expected_s,
     )

@@ -9,7 +9,7 @@ from kombu import Exchange, Queue
 
 from nightgrid.archive.lake.identity import keep_stores_out
 from nightgrid.workers.broker.lake_keys import key_prefix, make_lake_id
-from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, NAMES
+from nightgrid.workers.broker.queues import BATCH, NAMES
 from nightgrid.workers.settings import (
     BROKER_CONNECT_SECONDS,
     BROKER_SOCKET_SECONDS,
@@ -18,7 +18,6 @@ from nightgrid.workers.settings import (
 )
 
 WORK_CHUNK = "nightgrid.work_chunk"
-SOLVE_ONDEMAND = "nightgrid.solve_ondemand"
 """Names of the tasks: what a message calls for."""
 WORKER_MODULES = tuple(
     f"nightgrid.workers.celery_worker.{name}" for name in ("tasks", "failures", "lifecycle")
@@ -64,7 +63,6 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "task_default_queue": BATCH,
         "task_routes": {
             WORK_CHUNK: {"queue": BATCH},
-            SOLVE_ONDEMAND: {"queue": INTERACTIVE},
         },
         "task_acks_late": True,
         "task_ignore_result": True,

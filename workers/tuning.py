@@ -76,13 +76,5 @@ class Tuning:
     reconcile_seconds: float = 2.0
     """A driver compares the lake with what is in flight this often."""
 
-    ondemand_sends_max: int = 20
-    """Times in a row that an on-demand job is sent and no worker begins it, until it is refused."""
-    ondemand_message_bytes: int = 65_536
-    """Largest puzzle that travels in a message; a larger one becomes a run at once."""
-    ondemand_overdue_seconds: float = 150.0
-    """A job from which nothing was heard for this long, which is more than the hard limit, is sent
-    again."""
-
     workers_start_seconds: float = 300.0
     """How long a cluster waits for its server and its workers, whose kernels may compile."""

@@ -18,6 +18,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nightgrid.workers.ondemand.record_files import open_records, record_path
 from pydantic import SecretStr
 
 from benchmarks.chaos.processes.cluster import Cluster, cluster
@@ -33,11 +34,9 @@ from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.ondemand.cancelling import cancel_job
-from nightgrid.workers.ondemand.jobs.results import result
-from nightgrid.workers.ondemand.jobs.status import status
-from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.record_files import open_records, record_path
+from nightgrid.workers.ondemand.results import result
+from nightgrid.workers.ondemand.status import status
+from nightgrid.workers.ondemand.submitting import cancel_job, submit
 from nightgrid.workers.runs.staged.frontier import frontier_folder
 
 COUNT = Ask(kind="count")

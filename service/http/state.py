@@ -22,8 +22,6 @@ from nightgrid.service.http.monitoring.queue_snapshot import (
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.admission import Admission
 from nightgrid.service.http.solves.following import Hub, Look
-from nightgrid.service.http.solves.puzzles_of_jobs import PuzzlesOfJobs
-from nightgrid.service.http.solves.queue_places import QueuePlaces
 from nightgrid.service.http.solves.replays import Replays
 from nightgrid.service.http.solves.small_boards import SmallBoards
 from nightgrid.service.http.solves.solve_json import Subject, is_over
@@ -59,7 +57,6 @@ class Service:
     access: Access
     """Who may ask; used by the event loop alone."""
     admission: Admission
-    puzzles_of_jobs: PuzzlesOfJobs
     gauges: Any
     """What /metrics computes, `Gauges` of nightgrid.service.http.monitoring.gauges."""
 
@@ -77,11 +74,9 @@ class Service:
         self.redis = connect(self.settings.workers)
         self.stopping = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self.views = Views(self.lake)
+        self.views = Views(self.lake, self.redis, self.settings.workers)
         self.replays = Replays(self.redis, self.settings.workers)
-        self.admission = Admission(self.redis, self.lake, self.settings.workers)
-        self.puzzles_of_jobs = PuzzlesOfJobs(self.lake)
-        self._places = QueuePlaces(self.redis, self.settings.workers)
+        self.admission = Admission(self.lake, self.settings.workers)
         self.hub = Hub(self.settings.workers, self._look)
         self.small_boards = SmallBoards(
             self.lake, self.settings.workers, self.settings.quick_processes
@@ -104,12 +99,10 @@ class Service:
         self.hub.wake_all()
 
     def look(self, job_id: str) -> dict[str, Any] | None:
-        """Show a job with its place in the queue, or None for one that there is not. Blocks."""
+        """Show a job, or None for one that there is not. Blocks."""
         solve = self.views.look(job_id)
         if solve is not None and is_over(solve):
             self.open_jobs.ended(job_id)
-        if solve is not None and solve["state"] == "queued":
-            return {**solve, "place": self._places.of(job_id)}
         return solve
 
     async def _look(self, job_id: str) -> dict[str, Any] | None:

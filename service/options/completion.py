@@ -28,11 +28,11 @@ def open_jobs(ctx: Any, incomplete: str) -> list[str]:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.options.shared_options import read_settings
     from nightgrid.solvers.errors import NightgridError
-    from nightgrid.workers.ondemand.record_files import open_records
+    from nightgrid.workers.ondemand.submissions import list_jobs
 
     try:
         lake = Lake.open(read_settings(lake=ctx.params.get("lake"), writes=False).lake)
-        jobs = [record.job_id for record in open_records(lake)]
+        jobs = sorted(list_jobs(lake))
     except NightgridError:
         return []
     return [job for job in jobs if job.startswith(incomplete.lower())]

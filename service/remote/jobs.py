@@ -16,8 +16,8 @@ from nightgrid.archive.results.parts import Part
 from nightgrid.service.remote.client import NoRouteError, NotThereError, RemoteClient, quoted
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game
-from nightgrid.workers.ondemand.jobs.status import JobState, JobStatus
-from nightgrid.workers.ondemand.record import is_job_id
+from nightgrid.workers.ondemand.status import JobState, JobStatus
+from nightgrid.workers.ondemand.submissions import is_job_id
 
 POLL_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0)
 SOLUTION_ROWS = 1_000
@@ -195,18 +195,13 @@ def status_of(solve: Mapping[str, Any]) -> JobStatus:
     if is_open and created_at is not None:
         begun = datetime.fromisoformat(created_at)
         age_s = max(0.0, (datetime.now(UTC) - begun).total_seconds())
-    elapsed_s = progress.get("elapsed_s")
-    has_run = bool(progress) and elapsed_s is None
-    state = _STATES.get(solve["state"], "run" if has_run else "working")
-    if solve["answer"] is not None:
-        state = "done"
+    state = "done" if solve["answer"] is not None else _STATES.get(solve["state"], "working")
     return JobStatus(
         job_id=solve["id"],
         state=state,
         age_s=age_s,
-        chunks_done=progress.get("chunks_done") if has_run else None,
-        chunks_total=progress.get("chunks_total") if has_run else None,
-        elapsed_s=elapsed_s,
+        chunks_done=progress.get("chunks_done"),
+        chunks_total=progress.get("chunks_total"),
         states=None if progress.get("states") is None else int(progress["states"]),
         expected_s=progress.get("expected_s"),
         left_s=progress.get("left_s"),

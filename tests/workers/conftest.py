@@ -205,16 +205,6 @@ def children_of(pid):
     return sorted(found)
 
 
-@pytest.fixture
-def mailbox(monkeypatch):
-    """Messages that would have gone to the queue `interactive`."""
-    sent = []
-    monkeypatch.setattr(
-        "nightgrid.workers.ondemand.jobs.submitting.publish", lambda *args: sent.append(args[-1])
-    )
-    return sent
-
-
 class KilledError(BaseException):
     """What no program catches, as it catches no kill."""
 

@@ -13,11 +13,10 @@ from celery.exceptions import TimeLimitExceeded
 
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.app import SOLVE_ONDEMAND, WORK_CHUNK
+from nightgrid.workers.app import WORK_CHUNK
 from nightgrid.workers.broker.notices.announcements import Announcement
-from nightgrid.workers.broker.notices.job_refusals import others_may_work, record_job_refusal
 from nightgrid.workers.broker.worker_keys import record_refusal
-from nightgrid.workers.celery_worker.base_task import CANNOT_WORK, TASK_PREFIX
+from nightgrid.workers.celery_worker.base_task import TASK_PREFIX
 from nightgrid.workers.celery_worker.this_worker import (
     SETTINGS,
     WORKER_ID,
@@ -38,8 +37,6 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
     # died or was killed at the hard limit.
     if sender is None or not args:
         return
-    if sender.name == SOLVE_ONDEMAND:
-        _refuse_job(args[0], exception)
     if sender.name == WORK_CHUNK:
         ref, driver = ChunkRef(**args[0]), args[1]
         if isinstance(exception, TransientError):
@@ -69,21 +66,6 @@ def _refuse(ref: ChunkRef, why: str) -> None:
     REFUSALS.labels(WORK_CHUNK.removeprefix(TASK_PREFIX)).inc()
     with contextlib.suppress(redis.RedisError):
         record_refusal(connections()[1], SETTINGS, WORKER_ID, why)
-
-
-def _refuse_job(message: dict[str, Any], exception: BaseException) -> None:
-    """Say why this worker could not work a job; leave the next ones to another that may."""
-    if not isinstance(exception, TransientError):
-        return
-    why, client = str(exception), connections()[1]
-    log.warning("cannot work here", job=message.get("job_id"), reason=why)
-    REFUSALS.labels(SOLVE_ONDEMAND.removeprefix(TASK_PREFIX)).inc()
-    with contextlib.suppress(redis.RedisError):
-        record_job_refusal(client, SETTINGS, str(message.get("job_id")), WORKER_ID, why)
-        if isinstance(exception, CANNOT_WORK):
-            record_refusal(client, SETTINGS, WORKER_ID, why)
-            if others_may_work(client, SETTINGS, WORKER_ID):
-                time.sleep(SETTINGS.tuning.refusal_pause_seconds)
 
 
 def _how(death: BaseException) -> str:

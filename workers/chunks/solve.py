@@ -26,7 +26,12 @@ from nightgrid.solvers.errors import (
 )
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.stop import Stop
-from nightgrid.workers.chunks.solved_rows import list_solutions, solve_rows
+from nightgrid.workers.chunks.solved_rows import (
+    list_solutions,
+    promote,
+    small_budget,
+    solve_rows,
+)
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.runs.attempts import Note, read_note, take_back, write_note
@@ -52,21 +57,29 @@ class ChunkReport:
 
 
 def solve_chunk(
-    lake: Lake, ref: ChunkRef, settings: Settings, worker: str, watcher: Watcher | None = None
+    lake: Lake,
+    ref: ChunkRef,
+    settings: Settings,
+    worker: str,
+    watcher: Watcher | None = None,
+    *,
+    small: bool = False,
 ) -> ChunkReport:
     """Solve every row of a chunk and write its chunk result, unless another execution was faster.
 
     Which rows come back split depends on time, so the first result stands: a driver may have read
-    it. `worker` is noted in the lake before the work begins; the watcher stops it when its run is
-    cancelled meanwhile, and then there is no result. Raises TransientError when the lake
-    fails, RefusalError when this process cannot work the run (it is not in its lake, which it
-    cannot write, or of another solver version, or words are missing), and whatever a solver raises
-    that is not about one puzzle. Ids of the run and chunk stay bound to lines of the log.
+    it. A `small` chunk is worked within the small budget of on-demand work, and a row over that
+    comes back divided or alone. `worker` is noted in the lake before the work begins; the watcher
+    stops it when its run is cancelled meanwhile, and then there is no result. Raises TransientError
+    when the lake fails, RefusalError when this process cannot work the run (it is not in its lake,
+    which it cannot write, or of another solver version, or words are missing), and whatever a
+    solver raises that is not about one puzzle. Ids of the run and chunk stay bound to lines of the
+    log.
     """
     bind_contextvars(run=ref.run_id, chunk=ref.name)
     with watching(watcher, ref.run_id, run_cancel_check(lake, ref.run_id)) as stop:
         try:
-            return _worked(lake, ref, settings, worker, stop)
+            return _worked(lake, ref, settings, worker, stop, small=small)
         except Exception as error:
             is_stopped = stop is not None and stop.reason_code is not None
             if is_stopped and not isinstance(error, RefusalError):
@@ -98,7 +111,7 @@ def _stopped(lake: Lake, ref: ChunkRef, worker: str) -> ChunkReport:
 
 
 def _worked(
-    lake: Lake, ref: ChunkRef, settings: Settings, worker: str, stop: Stop | None
+    lake: Lake, ref: ChunkRef, settings: Settings, worker: str, stop: Stop | None, *, small: bool
 ) -> ChunkReport:
     with refusing():
         state = _superseded(lake, ref)
@@ -106,6 +119,8 @@ def _worked(
             return ChunkReport(ref=ref, rows=0, state=state)
         head = open_run_head(lake, ref.run_id)
         run = replace(head, budget=replace(head.budget, stop=stop))
+        if small:
+            run = replace(run, budget=small_budget(run.budget, settings))
         rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
         game = _planned_for(game_of(lake, run.question), run)
         _name_work(game, rows)
@@ -119,6 +134,8 @@ def _worked(
                 part = list_solutions(lake, game, run, rows, settings)
             else:
                 part = solve_rows(game, run, rows, settings)
+            if part is not None and run.budget.limits != head.budget.limits:
+                part = promote(part)
     else:
         with refusing(), span("kernel", game=game.name, rows=rows.num_rows, staged=True):
             part = carry(lake, ref, run, game, rows, stage)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -75,7 +75,7 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
         solved = _one_by_one(chunk, slices, _answer_of(chunk, settings))
     if solved.num_rows < rows.num_rows:
         solved = pa.concat_tables([solved, _unworked(rows.slice(solved.num_rows))])
-    return _promote(solved) if many else _divide(chunk, solved, settings)
+    return promote(solved) if many else _divide(chunk, solved, settings)
 
 
 def list_solutions(
@@ -157,6 +157,15 @@ def share_of_row(settings: Settings, expected_s: float) -> tuple[Budget, int]:
     return budget, max(1, int(settings.tuning.batch_slice_rows / more))
 
 
+def small_budget(budget: Budget, settings: Settings) -> Budget:
+    """Return what a small job on demand may spend of a budget before it comes back."""
+    return replace(
+        budget,
+        table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
+        seconds=min(budget.seconds, settings.ondemand_seconds),
+    )
+
+
 def smaller_budget(share: Budget, whole: Budget) -> Budget:
     """Give the smaller of each limit, and the flag that stops the `whole`."""
     return Budget(
@@ -194,7 +203,7 @@ def _unworked(rows: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(found, PARTS)
 
 
-def _promote(solved: pa.Table) -> pa.Table:
+def promote(solved: pa.Table) -> pa.Table:
     """Send every row that is over its small budget back for a chunk of its own."""
     over = pc.equal(solved.column("status"), str(Status.OVER_BUDGET))
     if not pc.any(over).as_py():

@@ -85,7 +85,7 @@ class Driver:
         self._outbox = outbox
         self._settings = settings
         self.queue = queue
-        """The queue that its chunks are sent to."""
+        """The queue of its first chunks; what comes back divided or alone goes to `batch`."""
         self._check_planner = check_planner
         self._begun = time.monotonic()
         self._heard: deque[Announcement] = deque()
@@ -223,7 +223,7 @@ class Driver:
             elif table.in_flight >= window:
                 return
             elif not (table.in_flight and self._has_last_chance(chunk)):
-                self._outbox.send(ref, self.queue)
+                self._outbox.send(ref, self.queue if not ref.segment else BATCH)
                 table.send(chunk.key, time.monotonic())
                 if self._has_last_chance(chunk):
                     return

@@ -150,11 +150,16 @@ class InlineOutbox:
 class CeleryOutbox:
     """Sends chunks by reference to queues that workers serve."""
 
-    def __init__(self, settings: Settings, runs: Callable[[], int] = lambda: 1) -> None:
-        """Connect lazily; `runs` returns how many runs of this process send in turn."""
+    def __init__(
+        self, settings: Settings, runs: Callable[[], int] = lambda: 1, name: str = ""
+    ) -> None:
+        """Connect lazily; `runs` returns how many runs of this process send in turn.
+
+        `name` is that of its list of announcements, in the place of a random one.
+        """
         self._settings = settings
         self._runs = runs
-        self._driver = uuid.uuid4().hex
+        self._driver = name or uuid.uuid4().hex
         self._app = client_app(settings)
         self._client = connect(settings)
         self._looked_at = -math.inf

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS
-from nightgrid.solvers.algebra import Ask, Budget, Expected
+from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.settings import SOLUTION_BYTES, TOTAL_BYTES, TOTAL_SECONDS, Settings
+from nightgrid.workers.settings import SOLUTION_BYTES, Settings
 
 UNBOUNDED_BYTES = 2**62
-RUN_FROM = 0.6
-"""A job that is expected to take this share of what one task may becomes a run at once, which is
-divided: that pays from about three seconds on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,17 +97,9 @@ class JobBudget:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> JobBudget:
-        """Read it; a record of an earlier version says no totals, and has the usual ones.
-
-        Raises PermanentError for anything else.
-        """
+        """Read it as `to_json` writes it. Raises PermanentError for anything else."""
         try:
-            total = {
-                "seconds": TOTAL_SECONDS,
-                "bytes": TOTAL_BYTES,
-                "solution_bytes": SOLUTION_BYTES,
-                **value.get("total", {}),
-            }
+            total = value["total"]
             return cls(
                 part=Budget(**value["budget"]),
                 total_seconds=float(total["seconds"]),
@@ -119,23 +108,3 @@ class JobBudget:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise PermanentError(f"budget or total is none: {error!r:.80}") from error
-
-
-def small_budget(budget: Budget, settings: Settings) -> Budget:
-    """Tell what one task on demand may spend of a budget."""
-    return replace(
-        budget,
-        table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
-        seconds=min(budget.seconds, settings.ondemand_seconds),
-    )
-
-
-def is_for_run(expected: Expected | None, budget: Budget, settings: Settings) -> bool:
-    """Return whether a job is expected to be so long that it becomes a run at once.
-
-    Only what a game says after a close look at the board counts.
-    """
-    if expected is None or not expected.passed:
-        return False
-    seconds = small_budget(budget, settings).seconds
-    return seconds < budget.seconds and expected.seconds > RUN_FROM * seconds

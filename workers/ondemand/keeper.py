@@ -1,251 +1,334 @@
-"""The keeper: drives the runs that on-demand jobs became, and sends again what was lost.
+"""The keeper: drives the runs of all jobs on demand, and ends what is not wanted any more.
 
 `python -m nightgrid.workers.ondemand.keeper`, one for each lake; a second one does no harm.
 """
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import redis
+from structlog.contextvars import bound_contextvars
 
+from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.faults import set_aside
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.results.files import merge_answers
+from nightgrid.archive.words.binding import game_of
+from nightgrid.archive.words.dictionaries import with_words
+from nightgrid.solvers.algebra import Outcome, Statistics, Status
 from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.broker.notices import announcements
 from nightgrid.workers.broker.notices.job_notifications import notify_of_job
-from nightgrid.workers.broker.notices.job_refusals import job_refusals
-from nightgrid.workers.broker.queues import INTERACTIVE, Watch, traffic
+from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
 from nightgrid.workers.broker.stop_keys import request_stop
-from nightgrid.workers.broker.worker_keys import exited_workers, living_workers
 from nightgrid.workers.cluster.probe import KEEPER, write_heartbeat
-from nightgrid.workers.driver.outbox import GONE_INTERVALS
+from nightgrid.workers.driver.driver import AllRefuseError, Driver
+from nightgrid.workers.driver.outbox import CeleryOutbox, Outbox
 from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.metrics import KEEPER_POLL, SENT_AGAIN
-from nightgrid.workers.ondemand.cancelling import (
-    drop_left_states,
-    drop_old_ends,
-    end_with_run,
-    expire,
+from nightgrid.workers.metrics import KEEPER_POLL
+from nightgrid.workers.ondemand.answers import answer_of, put_answer
+from nightgrid.workers.ondemand.submissions import (
+    End,
+    Wanted,
+    delete_submissions,
+    ended_path,
+    list_ended,
+    open_jobs,
 )
-from nightgrid.workers.ondemand.jobs.rows import close_record, ends, find_row, find_rows
-from nightgrid.workers.ondemand.jobs.submitting import send
-from nightgrid.workers.ondemand.record import Record
-from nightgrid.workers.ondemand.record_files import (
-    delete_record,
-    drop_over,
-    end_record,
-    read_records,
-    record_path,
-    set_aside,
-    write_record,
-)
-from nightgrid.workers.ondemand.run_drivers import RunDrivers, Spent, WantedRun
-from nightgrid.workers.ondemand.task.ending import end_over_budget
+from nightgrid.workers.ondemand.submitting import end_with_run
 from nightgrid.workers.processes import die_with_parent
-from nightgrid.workers.runs.manifest import has_run, open_run, read_done
-from nightgrid.workers.runs.status import is_cancelled
+from nightgrid.workers.runs.finishing.ended import ensure_results
+from nightgrid.workers.runs.job_keys import Answers
+from nightgrid.workers.runs.listed_files import drop_files
+from nightgrid.workers.runs.manifest import has_plan, has_run, open_run
+from nightgrid.workers.runs.plan.open_jobs import Asking
+from nightgrid.workers.runs.plan.planner import begin_run, extend_run
+from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontier_folder, frontiers
+from nightgrid.workers.runs.status import (
+    cancel_run,
+    delete_discarded,
+    drops_states,
+    is_cancelled,
+    resume_run,
+)
 from nightgrid.workers.settings import Settings, program_settings
-from nightgrid.workers.tracing import begin_tracing, flush_traces
+from nightgrid.workers.tracing import begin_tracing, continued, flush_traces
 from nightgrid.workers.upkeep import days_ago, old_runs, prune_runs
 
 log = get_logger("nightgrid.keeper")
 
-POLL_SECONDS = 1.0
+LOOK_SECONDS = 1.0
+"""How often all submissions are listed if nobody says that there is a new one."""
+LOOK_LEAST_SECONDS = 0.05
+"""How often they are listed at most."""
+OPEN_MAX = 64
+"""Runs that are driven at once; the oldest go first, and others wait."""
+LARGE_SHARE = 0.6
+"""A job that is expected to take this share of what a small one may goes to `batch` at once."""
+SIZE_SECONDS = 5.0
+"""How often the states of a run are measured."""
 MERGE_SECONDS = 30.0
 """How often small files of answers are merged."""
-_UNSAID = "are workers of another version, or of a copy of this lake?"
-"""What may be at fault where no worker has said why it could not work a job."""
 SWEEP_SECONDS = 3600.0
-"""How often half-written files of killed writers are deleted."""
+"""How often half-written files of killed writers, old ends and old runs are deleted."""
+DAY_SECONDS = 24 * 3600.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sent:
-    """The last time that a job was sent again."""
+@dataclass(slots=True, kw_only=True)
+class _Open:
+    """A job whose run is driven."""
 
-    attempts: int
-    """Attempts that it had then."""
-    at: float
+    wanted: Wanted
+    run_id: str
+    driver: Driver
+    chunks_done: int = -1
+    size_at: float = 0.0
+    refused_since: float | None = None
 
 
 class Keeper:
-    """Sends lost jobs on demand of one lake again, drives their runs, ends those that expired."""
+    """Drives the runs of the on-demand jobs of one lake."""
 
-    def __init__(self, lake: Lake, settings: Settings) -> None:
+    def __init__(self, lake: Lake, settings: Settings, outbox: Outbox | None = None) -> None:
         self._lake = lake
         self._settings = settings
         self._client = connect(settings)
-        self._sent: dict[str, _Sent] = {}
-        """Jobs sent again."""
-        self._observed: dict[str, tuple[tuple[object, ...], float]] = {}
-        """State of each job at the last poll, and since when on this host's monotonic clock."""
-        self._silent_since: dict[str, float] = {}
-        patience_s = GONE_INTERVALS * settings.tuning.liveness_interval_seconds
-        self._watch = Watch(patience_s=patience_s)
-        self._patience_s = patience_s
-        self._drivers = RunDrivers(lake, settings)
-        self._spent: dict[str, Spent] = {}
-        self._refused: dict[str, str] = {}
-        self._runs_to_drive: list[WantedRun] = []
-        self._sweep_at = 0.0
+        self._outbox = outbox or CeleryOutbox(
+            settings, runs=lambda: len(self._open), name=announcements.KEEPER
+        )
+        self._open: dict[str, _Open] = {}
         self._merge_at = time.monotonic() + MERGE_SECONDS
+        self._sweep_at = 0.0
 
     def run(self, stop: threading.Event) -> None:
-        """Poll about once a second until `stop` is set."""
-        while not stop.wait(POLL_SECONDS):
+        """Keep until `stop` is set; a failure of the lake or the broker is waited out."""
+        while not stop.is_set():
             not_ready = ""
             try:
-                self.sweep()
-                self.poll()
+                self.turn(LOOK_SECONDS)
+                self.tidy()
                 KEEPER_POLL.set_to_current_time()
             except Exception as error:  # noqa: BLE001 - other jobs are looked after next time
                 known = isinstance(error, NightgridError | redis.RedisError)
                 not_ready = f"the keeper waits: {str(error) if known else repr(error)}"
                 log.warning("keeper waits", error=str(error) if known else repr(error))
             write_heartbeat(self._settings.side_dir, KEEPER, not_ready)
+            if not_ready:
+                stop.wait(LOOK_SECONDS)
 
-    def sweep(self) -> None:
-        """Delete what killed writers and old runs left, and merge answers, each at its time."""
+    def turn(self, timeout_s: float) -> None:
+        """Look after all jobs, then wait for announcements and take those of single jobs.
+
+        A new submission ends the wait as well: any entry of the keeper's list does.
+        """
+        self.poll()
+        ends_at = time.monotonic() + LOOK_LEAST_SECONDS
+        while heard := self._outbox.wait(timeout_s):
+            runs = {each.run_id: each for each in self._open.values()}
+            moved = {announcement.ref.run_id for announcement in heard} & runs.keys()
+            for announcement in heard:
+                if announcement.ref.run_id in moved:
+                    runs[announcement.ref.run_id].driver.hear(announcement)
+            for run_id in moved:
+                self._step(runs[run_id])
+            if time.monotonic() > ends_at:
+                return
+
+    def poll(self) -> None:
+        """List the jobs that are wanted, and make one step for each that is driven."""
+        found = open_jobs(self._lake)
+        for path, why in found.damaged.items():
+            to = set_aside(self._lake, path)
+            log.warning("submission set aside", path=path, to=to, reason=why)
+        for job_id in self._open.keys() - found.wanted.keys():
+            # Its last client has left.
+            del self._open[job_id]
+        for job_id, wanted in found.wanted.items():
+            try:
+                with bound_contextvars(job=job_id):
+                    self._look_after(wanted)
+            except Exception as error:  # noqa: BLE001 - an error of one job must not stop the others
+                log.warning("job not looked after", job=job_id, error=repr(error))
+
+    def _look_after(self, wanted: Wanted) -> None:
+        if wanted.is_late:
+            log.info("expired", job=wanted.job_id)
+            self._end(wanted, "expired", ReasonCode.DEADLINE.sentence)
+            return
+        opened = self._open.get(wanted.job_id)
+        if opened is not None and opened.run_id != wanted.run_id:
+            log.info("asked again under a larger budget", job=wanted.job_id)
+            cancel_run(self._lake, opened.run_id, drop_states=True)
+            request_stop(self._settings, opened.run_id)
+            del self._open[wanted.job_id]
+            opened = None
+        if opened is None and len(self._open) < OPEN_MAX:
+            trace = wanted.submissions[0].trace
+            try:
+                with continued(trace, "drive", job=wanted.job_id, run=wanted.run_id):
+                    opened = self._begin(wanted)
+                    if opened is not None:
+                        self._step(opened)
+            except PermanentError as error:
+                log.warning("refused", job=wanted.job_id, run=wanted.run_id, reason=str(error))
+                self._end(wanted, "refused", str(error))
+        elif opened is not None:
+            opened.wanted = wanted
+            self._step(opened)
+
+    def _begin(self, wanted: Wanted) -> _Open | None:
+        """Plan the run of a job, unless that is done; None if it has ended already."""
+        lake, run_id = self._lake, wanted.run_id
+        if is_cancelled(lake, run_id):
+            resume_run(lake, run_id)
+        if ensure_results(lake, run_id) is not None:
+            # A keeper that was killed has left the submissions.
+            self._over(wanted)
+            return None
+        queue = self._plan(wanted)
+        driver = Driver(lake, run_id, self._outbox, self._settings, queue=queue)
+        opened = _Open(wanted=wanted, run_id=run_id, driver=driver)
+        self._open[wanted.job_id] = opened
+        return opened
+
+    def _plan(self, wanted: Wanted) -> str:
+        """Plan a run of one job; return the queue of its first chunks.
+
+        Raises PermanentError for a job that cannot be worked here.
+        """
+        lake, settings, submission = self._lake, self._settings, wanted.submissions[-1]
+        question = wanted.question
+        game = game_of(lake, question)
+        if game.solver_version != question.solver_version:
+            raise PermanentError(
+                f"it was submitted for {question.game} solver {question.solver_version}, and the "
+                f"keeper has {game.solver_version}"
+            )
+        puzzle = game.puzzle_from_json(with_words(lake, submission.puzzle))
+        expected = game.expected(game.to_arrays([puzzle]), question.ask)
+        split: Any = submission.split or settings.split
+        if not has_plan(lake, wanted.run_id):
+            asking = Asking(
+                lake=lake,
+                game=game,
+                ask=question.ask,
+                budget=wanted.budget.part,
+                worker_count=self._outbox.processes(BATCH),
+                retry=Retry.ALL,
+                split=split,
+                expected_s=expected.seconds,
+                solution_bytes=wanted.budget.solution_bytes,
+            )
+            begin_run(asking, wanted.run_id, puzzle_count=1)
+            extend_run(asking, puzzles_table(game, [puzzle]), wanted.run_id, Answers.none())
+        # Only what a game says after a close look at the board counts.
+        least_s = LARGE_SHARE * min(settings.ondemand_seconds, wanted.budget.part.seconds)
+        is_large = bool(expected.passed) and expected.seconds > least_s
+        is_divided = open_run(lake, wanted.run_id).divided_count > 0
+        return BATCH if is_large or is_divided else INTERACTIVE
+
+    def _step(self, opened: _Open) -> None:
+        driver, wanted = opened.driver, opened.wanted
+        try:
+            is_worked = driver.step()
+            if is_worked:
+                driver.finish()
+                self._over(wanted)
+                return
+            opened.refused_since = None
+        except AllRefuseError as error:
+            now = time.monotonic()
+            opened.refused_since = opened.refused_since or now
+            if now - opened.refused_since > self._settings.broker_patience_seconds:
+                log.warning("refused", job=wanted.job_id, run=opened.run_id, reason=str(error))
+                self._end(wanted, "refused", str(error))
+            return
+        spent = self._spent(opened)
+        if spent is not None:
+            log.warning("over budget", job=wanted.job_id, run=opened.run_id, reason=spent.sentence)
+            self._end_over_budget(opened, spent)
+        elif driver.progress.chunks_done != opened.chunks_done:
+            opened.chunks_done = driver.progress.chunks_done
+            notify_of_job(self._client, self._settings, wanted.job_id)
+
+    def _spent(self, opened: _Open) -> Reason | None:
+        """Return why a job has cost what it may cost altogether, if it has."""
+        budget, now = opened.wanted.budget, time.monotonic()
+        if opened.driver.progress.kernel_s > budget.total_seconds:
+            why = f"the job's total of {budget.total_seconds:,g} s ran out"
+            return Reason(code=ReasonCode.SECONDS, sentence=why)
+        if now >= opened.size_at:
+            opened.size_at = now + SIZE_SECONDS
+            states_bytes = sum(self._lake.sizes(frontier_folder(opened.run_id)).values())
+            if states_bytes > budget.total_bytes:
+                why = f"the job's total of {budget.total_bytes:,} bytes of states ran out"
+                return Reason(code=ReasonCode.TABLE_BYTES, sentence=why)
+        return None
+
+    def _end_over_budget(self, opened: _Open, reason: Reason) -> None:
+        """File a row; what was worked is kept: with larger totals the run goes on."""
+        lake, wanted, question = self._lake, opened.wanted, opened.wanted.question
+        game = game_of(lake, question)
+        puzzle = game.puzzle_from_json(with_words(lake, wanted.submissions[-1].puzzle))
+        outcome: Outcome[Any] = Outcome(
+            status=Status.OVER_BUDGET,
+            reason_code=reason.code,
+            reason=reason.sentence,
+            statistics=Statistics(kernel_ns=opened.driver.progress.kernel_ns),
+        )
+        put_answer(lake, answer_of(game, puzzle, question, wanted.budget, outcome))
+        cancel_run(lake, opened.run_id, drop_states=True)
+        request_stop(self._settings, opened.run_id)
+        self._over(wanted)
+
+    def _over(self, wanted: Wanted) -> None:
+        """Delete the submissions of a job that has a row, and tell those who wait."""
+        delete_submissions(self._lake, wanted.submissions)
+        self._open.pop(wanted.job_id, None)
+        notify_of_job(self._client, self._settings, wanted.job_id)
+
+    def _end(self, wanted: Wanted, end: End, reason: str) -> None:
+        end_with_run(self._lake, wanted, end, reason, self._settings)
+        self._open.pop(wanted.job_id, None)
+        notify_of_job(self._client, self._settings, wanted.job_id)
+
+    def tidy(self) -> None:
+        """Merge answers, and delete what killed writers and old runs left, each at its time."""
         now = time.monotonic()
         if now >= self._sweep_at:
             self._sweep_at = now + SWEEP_SECONDS
             self._lake.sweep_staging()
-            drop_left_states(self._lake)
-            drop_old_ends(self._lake, self._settings.runs_kept_days)
-            old = old_runs(self._lake, days_ago(self._settings.runs_kept_days))
-            prune_runs(self._lake, old)
+            self._drop_ends(time.time() - self._settings.runs_kept_days * DAY_SECONDS)
+            prune_runs(self._lake, old_runs(self._lake, days_ago(self._settings.runs_kept_days)))
         if now >= self._merge_at:
             self._merge_at = now + MERGE_SECONDS
             merge_answers(self._lake)
             # Its tables took more than all looks until the next merge will.
             trim()
 
-    def poll(self) -> None:
-        """Check every open job once. An error of one job leaves the others unharmed."""
-        found = read_records(self._lake)
-        for path, why in found.bad.items():
-            try:
-                aside = set_aside(self._lake, path)
-            except PermanentError as error:
-                log.warning("record not set aside", path=path, reason=why, error=str(error))
-            else:
-                log.warning("record set aside", path=path, now=aside, reason=why)
-        for record in found.over:
-            drop_over(self._lake, record.job_id)
-        records = found.open
-        self._spent, self._refused = self._drivers.spent(), self._drivers.refused()
-        if not records:
-            self._drivers.give_turns([])
-            return
-        jobs = {record.job_id for record in records}
-        self._sent = {job: sent for job, sent in self._sent.items() if job in jobs}
-        self._observed = {job: observed for job, observed in self._observed.items() if job in jobs}
-        # A job that was sent again after its last worker began also waits for its message.
-        waiting = [r.job_id for r in records if r.run_id is None and not self._has_begun(r)]
-        gone = self._watch.gone(waiting, traffic(self._client, self._settings, INTERACTIVE))
-        rows = find_rows(self._lake, [record.job_id for record in records if not record.run_id])
-        self._runs_to_drive = []
-        for record in records:
-            try:
-                self._check_record(record, rows.get(record.job_id), gone)
-                if not self._lake.exists(record_path(record.job_id)):
-                    notify_of_job(self._client, self._settings, record.job_id)
-            except redis.RedisError:
-                raise
-            except Exception as error:  # noqa: BLE001 - an error of one job must not stop the others
-                log.warning("job not looked after", job=record.job_id, error=repr(error))
-        self._drivers.give_turns(self._runs_to_drive)
-
-    def _has_begun(self, record: Record) -> bool:
-        sent = self._sent.get(record.job_id)
-        return record.worker is not None and record.attempts > (
-            0 if sent is None else sent.attempts
-        )
-
-    def _check_record(self, record: Record, row: dict[str, Any] | None, gone: set[str]) -> None:
-        job, run_id = record.job_id, record.run_id
-        if record.is_late and (row is None or not ends(row, record)):
-            log.info("expired", job=job, run=run_id)
-            expire(self._lake, record)
-            request_stop(self._settings, job, *([run_id] if run_id else []))
-            return
-        if run_id is not None:
-            self._check_run(record, run_id)
-            return
-        if row is not None and ends(row, record):
-            delete_record(self._lake, job)
-        elif job in gone or self._is_lost(record):
-            self._send_again(record)
-
-    def _check_run(self, record: Record, run_id: str) -> None:
-        if not has_run(self._lake, run_id):
-            log.warning("run is gone", job=record.job_id, run=run_id)
-            write_record(self._lake, replace(record, run_id=None, attempts=0, worker=None))
-        elif read_done(self._lake, run_id) is not None:
-            row = find_row(self._lake, record.job_id)
-            covered = open_run(self._lake, run_id).budget == record.budget.part
-            if row is None or covered:
-                delete_record(self._lake, record.job_id)
-            elif not close_record(self._lake, record.job_id, row):
-                log.info("asked again under a larger budget", job=record.job_id, run=run_id)
-        elif is_cancelled(self._lake, run_id):
-            end_with_run(self._lake, record, "cancelled", f"its run {run_id} is cancelled")
-        elif (spent := self._spent.get(run_id)) is not None and spent.budget == record.budget:
-            log.warning("over budget", job=record.job_id, run=run_id, reason=spent.reason.sentence)
-            end_over_budget(self._lake, record, spent.reason, spent.kernel_ns)
-        elif (why := self._refused.get(run_id)) is not None:
-            log.warning("refused", job=record.job_id, run=run_id, reason=why)
-            end_with_run(self._lake, record, "refused", why)
-        else:
-            wanted = WantedRun(run_id, record.budget, record.submitted_at)
-            self._runs_to_drive.append(wanted)
-
-    def _send_again(self, record: Record) -> None:
-        """Send a job whose message or worker is gone, unless no worker has begun it for long."""
-        job, attempts = record.job_id, record.attempts
-        in_vain = record.sent_in_vain + 1
-        if in_vain > self._settings.tuning.ondemand_sends_max:
-            told = job_refusals(self._client, self._settings, job)
-            why = "; ".join(sorted(set(told.values()))) or _UNSAID
-            reason = f"sent {in_vain - 1} times, and no worker could work it: {why}"
-            log.warning("refused", job=job, reason=reason)
-            end_record(self._lake, record, "refused", reason)
-            return
-        log.info("sent again", job=job, attempts=attempts)
-        SENT_AGAIN.inc()
-        self._sent[job] = _Sent(attempts=attempts, at=time.monotonic())
-        # In the record, where the next keeper finds it.
-        write_record(self._lake, replace(record, sent_in_vain=in_vain))
-        send(record.message, self._settings)
-
-    def _is_lost(self, record: Record) -> bool:
-        """Tell whether a job's worker is dead, or the job has not changed for too long."""
-        job, now = record.job_id, time.monotonic()
-        state = record.attempts, record.worker, self._sent.get(job)
-        if self._observed.get(job, (None, 0.0))[0] != state:
-            self._observed[job] = state, now
-        if now - self._observed[job][1] > self._settings.tuning.ondemand_overdue_seconds:
-            return True
-        worker = record.worker
-        if worker is None or not self._has_begun(record):
-            return False
-        dead, _ = exited_workers(self._client, self._settings, [worker])
-        if dead:
-            return True
-        if worker in living_workers(self._client, self._settings):
-            self._silent_since.pop(worker, None)
-            return False
-        since = self._silent_since.setdefault(worker, now)
-        return now - since > self._patience_s
+    def _drop_ends(self, before: float) -> None:
+        """Delete old ends with their runs, and of the others what late workers have left."""
+        lake = self._lake
+        for ended in list_ended(lake):
+            is_dropped = has_run(lake, ended.run_id) and drops_states(lake, ended.run_id)
+            if ended.ended_at >= before:
+                if is_dropped:
+                    drop_frontiers(lake, ended.run_id, frontiers(lake, ended.run_id))
+                    drop_files(lake, open_run(lake, ended.run_id))
+                continue
+            if is_dropped:
+                delete_discarded(lake, ended.run_id)
+            lake.delete(ended_path(ended.job_id), durable=False)
 
 
 def main() -> None:
@@ -260,10 +343,7 @@ def main() -> None:
     begin_tracing(settings.trace_url, "keeper")
     log.info("keeper up")
     keeper.run(stop)
-    # Drivers are threads; their runs go on from the lake when a keeper is up again.
     flush_traces()
-    sys.stdout.flush()
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import (
@@ -14,9 +12,8 @@ from nightgrid.archive.lookup.reference import (
 from nightgrid.archive.results.results import find_results_of_puzzles
 from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.ondemand.jobs.status import status
-from nightgrid.workers.ondemand.record import is_job_id, puzzle_id_of
-from nightgrid.workers.ondemand.record_files import open_records
+from nightgrid.workers.ondemand.status import status
+from nightgrid.workers.ondemand.submissions import is_job_id, open_jobs
 
 
 def jobs_named(lake: Lake, text: str) -> dict[str, str]:
@@ -49,12 +46,9 @@ def jobs_named(lake: Lake, text: str) -> dict[str, str]:
     names = {board.published.puzzle.puzzle_id: board.name for board in boards}
     rows = find_results_of_puzzles(lake, list(names), ["puzzle_id", "job_id", "status", "run_id"])
     found = {row["job_id"]: names[row["puzzle_id"]] for row in rows.to_pylist()}
-    for record in open_records(lake):
-        # A record whose puzzle is none is about none of these.
-        with suppress(PermanentError):
-            puzzle_id = puzzle_id_of(lake, record)
-            if puzzle_id in names:
-                found.setdefault(record.job_id, names[puzzle_id])
+    for job_id, wanted in open_jobs(lake).wanted.items():
+        if wanted.puzzle_id in names:
+            found.setdefault(job_id, names[wanted.puzzle_id])
     if not found:
         raise PermanentError(
             f"nothing was asked about {text} in {lake.url}; nightgrid submit {text} does"

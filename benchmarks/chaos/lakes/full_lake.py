@@ -13,6 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest import mock
 
+from nightgrid.workers.ondemand.record_files import open_records
+from nightgrid.workers.ondemand.task.solving import solve_message
+
 from nightgrid.archive.games.letterboxed.payload import read_puzzles
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.payloads.published import Published
@@ -21,10 +24,8 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.jobs import submitting
-from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.task.solving import solve_message
+from nightgrid.workers.ondemand import submitting
+from nightgrid.workers.ondemand.submitting import submit
 from nightgrid.workers.settings import load_settings
 
 SAMPLES = Path(__file__).parents[3] / "service" / "sample"

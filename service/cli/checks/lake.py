@@ -155,25 +155,18 @@ def _check_schemas(lake: Any, url: str) -> Iterator[Finding]:
 
 
 def check_jobs(settings: Settings) -> Iterator[Finding]:
-    """Look for damaged records of on-demand jobs, each of which costs its own job alone."""
+    """Look for damaged submissions of jobs on demand, each of which costs its own job alone."""
     from nightgrid.archive.lake.location import is_missing
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.workers.ondemand.record_files import (
-        describe_set_aside,
-        list_set_aside,
-        read_records,
-    )
+    from nightgrid.workers.ondemand.submissions import open_jobs
 
     if is_missing(settings.lake):
         return
-    lake = Lake.open(settings.lake)
-    records = read_records(lake)
-    for why in records.bad.values():
-        yield Finding("jobs", "warning", why, "a worker sets it aside; submit the job again")
-    for path in list_set_aside(lake):
-        yield Finding("jobs", "warning", f"{path}: {describe_set_aside(path)}", "delete the file")
-    if not records.bad:
-        yield Finding("jobs", "ok", f"{plural(len(records.open), 'job')} on demand not done")
+    found = open_jobs(Lake.open(settings.lake))
+    for why in found.damaged.values():
+        yield Finding("jobs", "warning", why, "the keeper sets it aside; submit the job again")
+    if not found.damaged:
+        yield Finding("jobs", "ok", f"{plural(len(found.wanted), 'job')} on demand not done")
 
 
 def _check_id(url: str) -> Iterator[Finding]:

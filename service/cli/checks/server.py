@@ -24,7 +24,6 @@ _AGAINST_REFUSAL = (
 def check_server(settings: Settings) -> Iterator[Finding]:
     """Check that the server answers and persists what is written to it."""
     from nightgrid.workers.broker.connection import connect
-    from nightgrid.workers.broker.notices.job_refusals import refusals_of
     from nightgrid.workers.broker.worker_keys import living_workers, refusals
     from nightgrid.workers.cluster import server
 
@@ -40,7 +39,6 @@ def check_server(settings: Settings) -> Iterator[Finding]:
             about: dict[str, Any] = client.info()
             alive = living_workers(client, settings)
             refusing = refusals(client, settings)
-            refused = refusals_of(client, settings, _waiting(settings), refusing)
         yield Finding("server", "ok", f"{where}, version {about.get('redis_version')}")
         yield from check_persistence(about)
         yield either(
@@ -50,9 +48,6 @@ def check_server(settings: Settings) -> Iterator[Finding]:
         for worker, reason in sorted(refusing.items()):
             advice = "mend what it names, or stop this worker"
             yield Finding("workers", "failure", f"{worker} cannot work: {reason}", advice)
-        for worker, reason in sorted(refused.items()):
-            what = f"{worker} could not work a job that waits: {reason}"
-            yield Finding("workers", "warning", what, "mend what it names")
         return
     refusal = server.refusal(settings)
     if refusal is not None:
@@ -72,18 +67,6 @@ def check_server(settings: Settings) -> Iterator[Finding]:
     yield Finding("server", "ok", f"embedded {(version[1] if version else b'').decode()}: {binary}")
     kept = "the embedded server always appends to a file and evicts nothing"
     yield Finding("persistence", "ok", kept)
-
-
-def _waiting(settings: Settings) -> list[str]:
-    """List the jobs on demand that no worker has begun."""
-    from nightgrid.archive.lake.location import is_missing
-    from nightgrid.archive.lake.storage import Lake
-    from nightgrid.workers.ondemand.record_files import read_records
-
-    if is_missing(settings.lake):
-        return []
-    open_records = read_records(Lake.open(settings.lake)).open
-    return [record.job_id for record in open_records if not (record.worker or record.run_id)]
 
 
 def check_served(alive: dict[str, dict[str, Any]]) -> Iterator[Finding]:

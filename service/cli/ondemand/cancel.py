@@ -13,7 +13,7 @@ from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.console import emit, say
 
 if TYPE_CHECKING:
-    from nightgrid.workers.ondemand.jobs.status import JobStatus
+    from nightgrid.workers.ondemand.status import JobStatus
 
 
 def cancel(

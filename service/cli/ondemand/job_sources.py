@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nightgrid.archive.results.parts import Part
     from nightgrid.archive.results.solution_files import SolutionFile
     from nightgrid.service.remote.jobs import RemoteJobs
-    from nightgrid.workers.ondemand.jobs.status import JobStatus
+    from nightgrid.workers.ondemand.status import JobStatus
 
 URL_VARIABLE = "NIGHTGRID_URL"
 Url = Annotated[
@@ -81,19 +81,19 @@ class LakeJobs:
 
     def status(self, job_id: str) -> JobStatus:
         """See Jobs."""
-        from nightgrid.workers.ondemand.jobs import status
+        from nightgrid.workers.ondemand import status
 
         return status.status(self.lake, job_id)
 
     def result_row(self, job_id: str, *, timeout_s: float) -> dict[str, Any] | None:
         """See Jobs."""
-        from nightgrid.workers.ondemand.jobs import results
+        from nightgrid.workers.ondemand import results
 
         return results.result_row(self.lake, job_id, timeout_s=timeout_s)
 
     def cancel(self, job_id: str) -> tuple[JobStatus, bool]:
         """See Jobs."""
-        from nightgrid.workers.ondemand.cancelling import cancel_job
+        from nightgrid.workers.ondemand.submitting import cancel_job
 
         return cancel_job(self.lake, job_id, self.settings)
 
@@ -165,7 +165,7 @@ def named_jobs(
 
     With `keep_ids`, ids of jobs that there are not are kept, for those who ask where a job is.
     """
-    from nightgrid.workers.ondemand.record import is_job_id
+    from nightgrid.workers.ondemand.submissions import is_job_id
 
     found: dict[str, str] = {}
     code = Exit.OK

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 from nightgrid.service.asking import ask_about, submit
 from nightgrid.service.cli.answers import each_puzzle, head_json
 from nightgrid.service.cli.ondemand.job_sources import LakeJobs
-from nightgrid.service.cli.ondemand.long_waits import LongWaits
 from nightgrid.service.cli.ondemand.submission import Submission, puzzle_name
 from nightgrid.service.cli.ondemand.waiting_for_server import wait_for_server
 from nightgrid.service.games import bound_json
 from nightgrid.service.options.reading import read_sources
 from nightgrid.service.terminal.console import Exit
-from nightgrid.workers.ondemand.jobs.rows import is_answered
-from nightgrid.workers.ondemand.jobs.status import status
-from nightgrid.workers.ondemand.record_files import record_path
+from nightgrid.workers.ondemand.results import is_answered
+from nightgrid.workers.ondemand.status import status
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
@@ -36,22 +34,16 @@ def submit_here(jobs: LakeJobs, submission: Submission, lake: str | None) -> int
         functools.partial(wait_for_server, store, settings, submission.wait_s)
     )
 
-    def submit_one(found: Found, published: Published, waits: LongWaits) -> Exit:
+    def submit_one(found: Found, published: Published) -> Exit:
         name = puzzle_name(found, published)
         asked = ask_about(
             found.game, published.puzzle, submission.chosen, submission.rules, published.clue
         )
-        is_new = False
         if not is_answered(store, asked.job_id, settings):
             need_server()
-            waits.look()
-            # Else it waits already, for this client or another.
-            is_new = not store.exists(record_path(asked.job_id))
         wanted_s = submission.deadline_s
         deadline_at = None if wanted_s is None else time.time() + wanted_s
         job = submit(store, asked, settings, deadline_at=deadline_at)
-        if is_new:
-            waits.add(asked, name)
         state = status(store, job).state if submission.json and submission.prints_ids else ""
         value = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job, "state": state}
         submission.print_job(job, name, head_json(found, asked.puzzle) | value)
@@ -60,11 +52,6 @@ def submit_here(jobs: LakeJobs, submission: Submission, lake: str | None) -> int
     sources = read_sources(
         submission.files, submission.levels, submission.game, submission.typed, lake
     )
-    with LongWaits(store, settings) as waits:
-        return each_puzzle(
-            sources,
-            functools.partial(submit_one, waits=waits),
-            ask=submission.ask_of,
-            json=submission.json,
-            spaced=False,
-        )
+    return each_puzzle(
+        sources, submit_one, ask=submission.ask_of, json=submission.json, spaced=False
+    )

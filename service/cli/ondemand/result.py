@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.results.parts import Part
     from nightgrid.archive.results.solution_files import SolutionFile
-    from nightgrid.workers.ondemand.jobs.status import JobStatus
+    from nightgrid.workers.ondemand.status import JobStatus
 
 MAX_WAIT_S = 7 * 24 * 3600.0
 DRAWN_MAX = 100
@@ -235,7 +235,7 @@ def _ended(part: Part) -> str:
 
 def _why_none(job: JobStatus) -> str:
     """Say why a job has no result, and what to do."""
-    if job.state in ("refused", "cancelled", "expired", "damaged"):
+    if job.state in ("refused", "cancelled", "expired"):
         return f"job {job.job_id} is {job.state}: {job.reason}; nightgrid submit asks it again"
     return f"job {job.job_id} has no result yet: it is {job.state}; --wait S waits for it"
 

@@ -25,24 +25,21 @@ if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.remote.jobs import RemoteJobs
     from nightgrid.workers.broker.queues import Demand
-    from nightgrid.workers.ondemand.jobs.status import JobStatus
+    from nightgrid.workers.ondemand.status import JobStatus
     from nightgrid.workers.settings import Settings
 
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
-PASSES = {"age_s": None, "elapsed_s": None, "left_s": None}
+PASSES = {"age_s": None}
 """What differs at every look at a job, also where nothing has changed."""
 JOB_COLUMNS = {
     "job_id": "string",
     "state": "string",
     "age_s": "double?",
-    "attempts": "int64",
     "run_id": "string?",
     "chunks_done": "int64?",
     "chunks_total": "int64?",
     "states": "int64?",
-    "started_at": "double?",
-    "elapsed_s": "double?",
     "expected_s": "double?",
     "left_s": "double?",
     "reason": "string",
@@ -154,13 +151,7 @@ def _remote_queue_text(queue: Mapping[str, Any]) -> str:
     lines = [f"{queue['waiting']} queued, {queue['running']} working{age}; {workers}"]
     refusing = ((each["name"], each["refusing"]) for each in queue["workers"] if each["refusing"])
     lines += [f"{name} cannot work: {why}" for name, why in refusing]
-    # A service of before does not tell them.
-    refused = ((each["worker"], each["reason"]) for each in queue.get("refused", ()))
-    return "\n".join([*lines, *(_refused_text(*each) for each in refused)])
-
-
-def _refused_text(worker: str, why: str) -> str:
-    return f"{worker} could not work a job that waits: {why}"
+    return "\n".join(lines)
 
 
 def _workers_text(alive: int, *, is_starting: bool) -> str:
@@ -176,7 +167,7 @@ def _jobs_look(source: Jobs, named: dict[str, str]) -> _Look:
         seen=[asdict(job) | PASSES for job in found],
         values=[asdict(job) for job in found],
         text="\n".join(lines),
-        over=all(job.state not in ("queued", "working", "run") for job in found),
+        over=all(job.state not in ("queued", "working") for job in found),
         jobs=found,
         code=Exit.BAD_INPUT if any(job.state == "unknown" for job in found) else Exit.OK,
     )
@@ -190,18 +181,15 @@ class _Server:
     """What each living worker says of itself, by name."""
     refusing: dict[str, str] = field(default_factory=dict)
     """Why workers cannot work here, by name."""
-    refused: dict[str, str] = field(default_factory=dict)
-    """Why workers could not work jobs that wait, by name."""
     batch: Demand | None = None
     """What batches have to do."""
 
 
-def _ask_server(settings: Settings, waiting: Sequence[str]) -> _Server:
-    """Ask the server about workers, and about the jobs that wait, by id."""
+def _ask_server(settings: Settings) -> _Server:
+    """Ask the server about workers."""
     import redis
 
     from nightgrid.workers.broker.connection import connect
-    from nightgrid.workers.broker.notices.job_refusals import refusals_of
     from nightgrid.workers.broker.queues import demand
     from nightgrid.workers.broker.worker_keys import living_workers, refusals
 
@@ -209,7 +197,6 @@ def _ask_server(settings: Settings, waiting: Sequence[str]) -> _Server:
     with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
         alive = living_workers(client, settings)
         told.refusing = refusals(client, settings)
-        told.refused = refusals_of(client, settings, waiting, told.refusing)
         told.batch = demand(settings)
         told.workers = alive
     return told
@@ -218,32 +205,23 @@ def _ask_server(settings: Settings, waiting: Sequence[str]) -> _Server:
 def _queue_look(store: Lake, settings: Settings) -> _Look:
     from nightgrid.workers.broker.lake_keys import current_id, key_prefix
     from nightgrid.workers.cluster.supervisor import has_begun_workers
-    from nightgrid.workers.ondemand.jobs.status import status as status_of_job
-    from nightgrid.workers.ondemand.record_files import (
-        describe_set_aside,
-        list_set_aside,
-        read_records,
-    )
+    from nightgrid.workers.ondemand.status import status_of
+    from nightgrid.workers.ondemand.submissions import open_jobs
 
-    records = read_records(store)
-    found = [status_of_job(store, record.job_id) for record in records.open]
-    jobs = [job for job in found if job.state not in ("done", "unknown")]
-    # A keeper sets what is no record aside: the jobs of the others go on.
-    damaged = {**records.bad, **{path: describe_set_aside(path) for path in list_set_aside(store)}}
-    waiting = [job.job_id for job in jobs if job.state == "queued"]
-    server = _ask_server(settings, waiting)
+    found = open_jobs(store)
+    every = [status_of(store, wanted) for wanted in found.wanted.values()]
+    jobs = [job for job in every if job.state != "done"]
+    server = _ask_server(settings)
     batch = None if server.batch is None else asdict(server.batch)
     states = [job.state for job in jobs]
     summary: dict[str, Any] = {
         "queued": states.count("queued"),
         "working": states.count("working"),
-        "runs": states.count("run"),
         "oldest_s": max((job.age_s or 0.0 for job in jobs), default=None),
         "workers": None if server.workers is None else len(server.workers),
         "starting": server.workers == {} and has_begun_workers(settings),
         "refusing": server.refusing,
-        "refused": server.refused,
-        "damaged": damaged,
+        "damaged": dict(found.damaged),
         "serving": server.workers or {},
         "lake_id": current_id(settings),
         "key_prefix": key_prefix(settings),
@@ -255,7 +233,7 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
             ageless,
             replace(server, batch=None),
             summary["starting"],
-            damaged,
+            found.damaged,
             batch and batch | {"oldest_s": None},
         ),
         values=[*map(asdict, jobs), summary],
@@ -287,12 +265,8 @@ def _queue_text(
     lines = [_job_text(job) for job in jobs[:MAX_JOBS_SHOWN]]
     if len(jobs) > MAX_JOBS_SHOWN:
         lines.append(f"and {len(jobs) - MAX_JOBS_SHOWN:,} more")
-    lines.append(
-        f"{summary['queued']} queued, {summary['working']} working, {summary['runs']} as runs"
-        f"{age}; {workers}"
-    )
+    lines.append(f"{summary['queued']} queued, {summary['working']} working{age}; {workers}")
     lines += [f"{worker} cannot work: {why}" for worker, why in summary["refusing"].items()]
-    lines += [_refused_text(*each) for each in summary["refused"].items()]
     lines += [f"{path}: {why}" for path, why in summary["damaged"].items()]
     served = Counter(", ".join(sorted(w.get("solvers", {}).values())) for w in serving)
     lines += [
@@ -318,6 +292,4 @@ def _job_text(job: JobStatus) -> str:
         text += f", {clock_time(job.left_s)} of a core left"
     if job.age_s is not None:
         text += f", {job.age_s:.1f} s old"
-    if job.attempts > 1:
-        text += f", attempt {job.attempts}"
     return f"{text}: {job.reason}" if job.reason else text

@@ -82,9 +82,9 @@ def submit(
 
     Beside each id stand game, date and level of its puzzle. nightgrid solve --help says what a FILE
     may be. What the lake knows already costs nothing. Workers must run: `nightgrid worker`, here or
-    on other machines. What would wait longer than NIGHTGRID_ONDEMAND_WAIT_SECONDS is queued with a
-    warning. With --url a service is asked, which refuses it, and references are of its lake. Exit
-    code: 0 submitted, 1 no server, 3 bad input; with --wait as that of `result`.
+    on other machines. With --url a service is asked, which refuses jobs that would wait too long,
+    and references are of its lake. Exit code: 0 submitted, 1 no server, 3 bad input; with --wait as
+    that of `result`.
     """
     chosen = chosen_ask(text=ask, first=first, count=count, best=best, rank=rank)
     check_range(deadline, "--deadline", DEADLINE_MAX_S)

@@ -2,8 +2,8 @@
 
 runs/opened/<key>/<job_id>    a client with this key wants this job, which had not ended
 
-The number of jobs that end unseen is found when a key is at its limit: a job without a record has
-ended. A file that is lost lets a key have one job more.
+The number of jobs that end unseen is found when a key is at its limit: a job without a submission
+has ended. A file that is lost lets a key have one job more.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.problems import Problem
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.sentences import plural
-from nightgrid.workers.ondemand.jobs.rows import find_row
-from nightgrid.workers.ondemand.record import is_job_id
-from nightgrid.workers.ondemand.record_files import record_path
+from nightgrid.workers.ondemand.results import find_row
+from nightgrid.workers.ondemand.submissions import has_submission, is_job_id
 
 OPENED = "runs/opened"
 GRACE_S = 30.0
@@ -94,7 +93,7 @@ class OpenJobs:
         for job_id, added_at in list(mine.items()):
             # While the lake does not answer, a job counts as open.
             with suppress(NightgridError):
-                if self._lake.exists(record_path(job_id)):
+                if has_submission(self._lake, job_id):
                     continue
                 if now - added_at >= GRACE_S or find_row(self._lake, job_id) is not None:
                     del mine[job_id]

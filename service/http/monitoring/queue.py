@@ -8,7 +8,7 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from nightgrid.service.http.monitoring.queue_snapshot import RUN, RUNNING, WAITING
+from nightgrid.service.http.monitoring.queue_snapshot import RUNNING, WAITING
 from nightgrid.service.http.state import Here
 
 router = APIRouter(tags=["service"])
@@ -21,13 +21,6 @@ class WorkerAbout(BaseModel):
     processes: int
     queues: list[str]
     refusing: str | None = Field(description="Why it cannot work just now; null: it can.")
-
-
-class Refused(BaseModel):
-    """A worker that could not work a job that waits, and need not be alive any more."""
-
-    worker: str
-    reason: str
 
 
 class Batch(BaseModel):
@@ -45,17 +38,13 @@ class Queue(BaseModel):
     """The queue as it was within the last second."""
 
     waiting: int = Field(description="Jobs that no worker has begun.")
-    running: int = Field(description="Jobs that are worked, those that became runs included.")
+    running: int = Field(description="Jobs that are worked.")
     oldest_s: float | None = Field(description="Age of the oldest open job, waiting or worked.")
     state: Literal["up", "starting", "none"] = Field(
         description="Whether a worker lives, or some are being started on the service's machine."
     )
     answers: bool = Field(description="Whether the Redis server answers.")
     workers: list[WorkerAbout]
-    refused: list[Refused] = Field(
-        description="Workers that could not work a job that waits, with a reason each. Of the jobs "
-        "that have waited longest, as long as they wait."
-    )
     batch: Batch | None
 
 
@@ -66,7 +55,7 @@ def queue(service: Here) -> Queue:
     alive = snapshot.alive or {}
     return Queue(
         waiting=snapshot.number(WAITING),
-        running=snapshot.number(RUNNING, RUN),
+        running=snapshot.number(RUNNING),
         oldest_s=None if snapshot.oldest_s is None else round(max(0.0, snapshot.oldest_s), 3),
         state="up" if alive else "starting" if snapshot.starting else "none",
         answers=snapshot.alive is not None,
@@ -79,6 +68,5 @@ def queue(service: Here) -> Queue:
             )
             for name, about in sorted(alive.items())
         ],
-        refused=[Refused(worker=w, reason=why) for w, why in sorted(snapshot.refused.items())],
         batch=None if snapshot.batch is None else Batch(**asdict(snapshot.batch)),
     )

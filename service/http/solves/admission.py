@@ -4,45 +4,48 @@ from __future__ import annotations
 
 import math
 
-import redis
-
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.problems import Problem
-from nightgrid.solvers.algebra import Budget, Expected
-from nightgrid.workers.ondemand.jobs.expected_wait import SMALL, ExpectedWait, too_long
-from nightgrid.workers.ondemand.record_files import record_path
+from nightgrid.workers.caches import Cached
+from nightgrid.workers.driver.progress import clock_time
+from nightgrid.workers.ondemand.submissions import OpenJobs, open_jobs
 from nightgrid.workers.settings import Settings
+
+LOOK_S = 0.5
+"""How long a look at the open jobs counts."""
+JOB_S = 0.05
+"""What a job costs besides its solve: its files and messages."""
 
 
 class Admission:
     """Refuses jobs that would wait too long. One for a service; any thread may use it."""
 
-    def __init__(self, client: redis.Redis, lake: Lake, settings: Settings) -> None:
-        self._lake = lake
-        self._most_s = settings.ondemand_wait_seconds
-        self.expected_wait = ExpectedWait(client, lake, settings)
+    def __init__(self, lake: Lake, settings: Settings) -> None:
+        self._settings = settings
+        self._open: Cached[OpenJobs] = Cached(lambda: open_jobs(lake), LOOK_S)
 
-    def check(
-        self,
-        expected: Expected = SMALL,
-        job_id: str | None = None,
-        budget: Budget | None = None,
-    ) -> None:
-        """Raise Problem where a job of which that is expected would wait too long.
+    def check(self, job_id: str, expected_s: float) -> None:
+        """Raise Problem where a job that is expected to take so long would wait too long.
 
-        A job with an id that another client has asked for is no further one. Without a budget it
-        has that of the settings.
+        Small jobs wait for small ones, large jobs for large ones: what these are expected to take,
+        divided by the processes that work them. A job that is open already is no further one.
         """
-        wait_s = self.expected_wait.wait_s(expected, budget)
-        if wait_s <= self._most_s or (job_id and self._lake.exists(record_path(job_id))):
+        settings, wanted = self._settings, self._open.get().wanted
+        is_small = expected_s <= settings.ondemand_seconds
+        before_s = [
+            min(job.submissions[-1].expected_s + JOB_S, settings.ondemand_total_seconds)
+            for job in wanted.values()
+            if (job.submissions[-1].expected_s <= settings.ondemand_seconds) is is_small
+        ]
+        wait_s = sum(before_s) / (
+            settings.interactive_processes if is_small else settings.batch_processes
+        )
+        most_s = settings.ondemand_wait_seconds
+        if wait_s <= most_s or job_id in wanted:
             return
-        again_s = max(1, math.ceil(wait_s - self._most_s))
         raise Problem(
             "queue-full",
-            too_long("a new job", wait_s, self._most_s),
-            headers={"Retry-After": str(again_s)},
+            f"a new job would wait about {clock_time(wait_s)} for the jobs that come first; "
+            f"expected at most {clock_time(most_s)}",
+            headers={"Retry-After": str(max(1, math.ceil(wait_s - most_s)))},
         )
-
-    def note(self, job_id: str, expected: Expected, budget: Budget | None = None) -> None:
-        """Keep what a job that is about to wait is expected to take, and its budget."""
-        self.expected_wait.note(job_id, expected, budget)

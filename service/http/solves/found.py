@@ -21,7 +21,7 @@ from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import game
-from nightgrid.workers.ondemand.jobs.rows import find_row
+from nightgrid.workers.ondemand.results import find_row
 
 router = APIRouter(tags=["solves"])
 PAGE_MAX = 1000

@@ -72,13 +72,10 @@ class Answer(BaseModel):
 
 
 class Progress(BaseModel):
-    """How far a job is: in one task, or as the run that it became."""
+    """How far a job is that a worker has begun."""
 
     chunks_done: int
     chunks_total: int
-    elapsed_s: float | None = Field(
-        default=None, description="Since its task began; null for a run, which has many."
-    )
     states: str | None = Field(default=None, description="Of what is done.")
     expected_s: float | None = Field(
         default=None, description="Seconds of one core that it is expected to take."

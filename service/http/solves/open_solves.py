@@ -15,6 +15,7 @@ from nightgrid.service.http.lake.parameters import Parameters
 from nightgrid.service.http.solves.models import OpenSolves
 from nightgrid.service.http.solves.solve_json import API, is_over
 from nightgrid.service.http.state import Here
+from nightgrid.workers.ondemand.submissions import open_jobs
 
 router = APIRouter(tags=["solves"])
 SHOWN_MAX = 100
@@ -35,7 +36,8 @@ class About(Parameters):
 @router.get("/solves", response_model=OpenSolves, summary="List the open jobs of a puzzle")
 def get_open_solves(asked: Annotated[About, Query()], service: Here) -> Response:
     """List the jobs about a puzzle that wait or are worked, by their ids, 100 on a page."""
-    jobs = service.puzzles_of_jobs.jobs_about(asked.puzzle_id)
+    wanted = open_jobs(service.lake).wanted
+    jobs = sorted(job for job, each in wanted.items() if each.puzzle_id == asked.puzzle_id)
     left = (job for job in jobs if job > (asked.after or ""))
     found = (solve for solve in map(service.look, left) if solve and not is_over(solve))
     solves = list(islice(found, SHOWN_MAX))

@@ -35,11 +35,9 @@ from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.ondemand.answers import Answer
-from nightgrid.workers.ondemand.cancelling import BY_COMMAND, leave_job
-from nightgrid.workers.ondemand.jobs.rows import is_answered
-from nightgrid.workers.ondemand.record import is_job_id
-from nightgrid.workers.ondemand.record_files import read_record
-from nightgrid.workers.runs.interests import interest_name
+from nightgrid.workers.ondemand.results import is_answered
+from nightgrid.workers.ondemand.submissions import client_name, has_submission, is_job_id
+from nightgrid.workers.ondemand.submitting import BY_COMMAND, leave_job
 from nightgrid.workers.tracing import describe_span
 
 router = APIRouter(tags=["solves"])
@@ -156,8 +154,7 @@ def _solved_here(
 def _begin(service: Service, wanted: SolveRequest, client: Client, key: str | None) -> None:
     """Submit a question that the lake does not know the answer to."""
     job_id = wanted.job_id
-    service.admission.check(wanted.expected, job_id, wanted.budget)
-    service.admission.note(job_id, wanted.expected, wanted.budget)
+    service.admission.check(job_id, wanted.expected.seconds)
     service.open_jobs.add(client, job_id)
     service.views.forget(job_id)
     try:
@@ -167,12 +164,13 @@ def _begin(service: Service, wanted: SolveRequest, client: Client, key: str | No
             service.settings.workers,
             budget=wanted.budget,
             deadline_at=wanted.deadline_at,
-            interest=interest_for(client, key),
+            client=client_for(client, key),
             split=wanted.split or "",
+            expected_s=wanted.expected.seconds,
         )
     except TransientError:
-        # Without a server it is accepted all the same once the lake has it: the keeper sends it.
-        if read_record(service.lake, job_id) is None:
+        # Without a server it is accepted all the same once the lake has it.
+        if not has_submission(service.lake, job_id):
             raise
     service.submitted(job_id)
 
@@ -240,23 +238,20 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
     """Want a job no more; it is cancelled unless another client wants it."""
     client: Client = request.state.client
     bind_contextvars(job=job_id)
-    interest = interest_of(request)
+    leaving = client_of(request)
 
     def leave() -> tuple[dict[str, Any], int]:
         found_solve(service, job_id)
-        now, left = leave_job(
+        _, left = leave_job(
             service.lake,
             job_id,
-            interest,
+            leaving,
             service.settings.workers,
             reason=door_of(request.headers),
         )
         service.open_jobs.left(client, job_id)
         service.views.forget(job_id)
-        solve = found_solve(service, job_id)
-        # Its row says why it ended, and not that it is an earlier one.
-        is_earlier = now.state == "done" and now.reason
-        return {**solve, "reason": now.reason} if is_earlier else solve, left
+        return found_solve(service, job_id), left
 
     solve, left = await asyncio.to_thread(leave)
     service.hub.moved(job_id)
@@ -271,16 +266,16 @@ def door_of(headers: Headers) -> str:
     return "on the page" if "origin" in headers else "by a client over HTTP"
 
 
-def interest_for(client: Client, key: str | None) -> str:
-    """Name a client's interest by its request's key, or else its API key; empty without either."""
+def client_for(client: Client, key: str | None) -> str:
+    """Name a client by its request's key, or else its API key; empty without either."""
     if key:
-        return interest_name("idempotency", client.name, key)
-    return interest_name("key", client.name) if client.name else ""
+        return client_name("idempotency", client.name, key)
+    return client_name("key", client.name) if client.name else ""
 
 
-def interest_of(request: Request) -> str:
-    """Name the interest that a client withdraws."""
-    return interest_for(request.state.client, request.headers.get(HEADER))
+def client_of(request: Request) -> str:
+    """Name the client that leaves a job."""
+    return client_for(request.state.client, request.headers.get(HEADER))
 
 
 def left_by_one(value: dict[str, Any], left: int) -> Response:

@@ -1,4 +1,4 @@
-"""Where a job is, as the service shows it: from its record, its end or its result."""
+"""Where a job is, as the service shows it: from its submissions, its end or its result."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+import redis
 from pydantic_core import from_json, to_json
 
 from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
@@ -23,34 +24,30 @@ from nightgrid.service.http.solves.names import Names
 from nightgrid.service.http.solves.solve_json import Subject, solve_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
-from nightgrid.workers.caches import BoundedCache
-from nightgrid.workers.ondemand.jobs.rows import find_row
-from nightgrid.workers.ondemand.jobs.status import JobStatus, status
-from nightgrid.workers.ondemand.record import BadRecordError
-from nightgrid.workers.ondemand.record_files import read_ended, read_record
+from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
+from nightgrid.workers.caches import BoundedCache, Cached
+from nightgrid.workers.ondemand.results import find_row
+from nightgrid.workers.ondemand.status import JobStatus, status
+from nightgrid.workers.ondemand.submissions import read_ended, read_wanted
+from nightgrid.workers.settings import Settings
 
 KNOWN_MAX = 1024
 """Jobs whose final answer, or whose question, is kept in memory."""
 KNOWN_S = 60.0
 """How long an answer is shown from memory: retention may drop it from the lake meanwhile."""
-STATES = {
-    "queued": "queued",
-    "working": "running",
-    "run": "running",
-    "done": "done",
-    "refused": "failed",
-    "damaged": "failed",
-    "cancelled": "cancelled",
-    "expired": "expired",
-}
-"""What the service calls the states of jobs; `done` may be `failed`, see `solve_json`."""
+PLACES_S = 0.5
+"""How long a look at the queue counts."""
+STATES = {"working": "running", "refused": "failed"}
+"""What the service calls states of jobs otherwise; `done` may be `failed`, see `solve_json`."""
 
 
 class Views:
     """Shows jobs. Its methods block, and may be called from several threads."""
 
-    def __init__(self, lake: Lake) -> None:
+    def __init__(self, lake: Lake, client: redis.Redis, settings: Settings) -> None:
         self._lake = lake
+        self._client, self._settings = client, settings
+        self._places = Cached(self._read_places, PLACES_S)
         self._subjects: BoundedCache[str, Subject] = BoundedCache(KNOWN_MAX)
         self._times: BoundedCache[str, tuple[float | None, float | None]] = BoundedCache(KNOWN_MAX)
         """When jobs were submitted, and when they were seen to have ended: Unix time."""
@@ -65,16 +62,29 @@ class Views:
 
     def final(self, job_id: str) -> dict[str, Any] | None:
         """Show a job that is answered for good, if that is kept: no look at the lake."""
-        known = self.final_json(job_id)
+        known = self._final.get(job_id)
         return None if known is None else from_json(known)
 
-    def final_json(self, job_id: str) -> bytes | None:
-        """Show a job that is answered for good, as JSON, if that is kept."""
-        return self._final.get(job_id)
-
     def has_final(self, job_id: str) -> bool:
-        """Tell whether it is kept that a job is answered for good."""
-        return self._final.get(job_id) is not None
+        """Return whether it is kept that a job is answered for good."""
+        return job_id in self._final
+
+    def keep_final(self, job_id: str, written: bytes, created_at: float, ended_at: float) -> None:
+        """Keep a job that is answered for good, as JSON, before the lake gets its answer.
+
+        Kept is also when it was submitted and when it ended, as Unix time.
+        """
+        self._times.put(job_id, (created_at, ended_at))
+        self._final.put(job_id, written)
+
+    def forget(self, job_id: str) -> None:
+        """Forget when a job was submitted and ended: it was asked again."""
+        self._times.drop(job_id)
+
+    def drop(self, job_id: str) -> None:
+        """Show a job as the lake has it: its answer is no longer there."""
+        self._final.drop(job_id)
+        self._subjects.drop(job_id)
 
     def look(self, job_id: str) -> dict[str, Any] | None:
         """Show a job, or None for one that was never submitted and has no result.
@@ -85,18 +95,14 @@ class Views:
         if known is not None:
             return known
         found = status(self._lake, job_id)
-        if found.state == "unknown":
-            return None
         row = find_row(self._lake, job_id) if found.state == "done" else None
-        return self.show(job_id, found, row)
-
-    def show(self, job_id: str, found: JobStatus, row: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Write where a job is, with its result row if it has one."""
+        if found.state == "unknown" or (found.state == "done" and row is None):
+            return None
         subject = self._subject_of(job_id, row)
         created_at, ended_at = self._times_of(found)
         value = solve_json(
             job_id,
-            STATES[found.state],
+            STATES.get(found.state, found.state),
             subject,
             created_at=created_at,
             ended_at=ended_at,
@@ -105,28 +111,13 @@ class Views:
             progress=_progress(found),
             reason=found.reason,
         )
+        if found.state == "queued":
+            value["place"] = self._places.get().get(found.run_id or "")
         # A puzzle that could not be read may be there the next time.
         is_final = row is not None and row["status"] in FINAL
         if is_final and subject.puzzle is not None:
             self._final.put(job_id, to_json(value))
         return value
-
-    def keep_final(self, job_id: str, written: bytes, created_at: float, ended_at: float) -> None:
-        """Keep a job that is answered for good, as JSON: the lake is yet to get its answer.
-
-        Kept is also when it was submitted and when it ended, as Unix time.
-        """
-        self._times.put(job_id, (created_at, ended_at))
-        self._final.put(job_id, written)
-
-    def forget(self, job_id: str) -> None:
-        """Look anew: the job was asked again, or has ended."""
-        self._times.drop(job_id)
-
-    def drop(self, job_id: str) -> None:
-        """Show a job as the lake has it: its answer is no longer there."""
-        self._final.drop(job_id)
-        self._subjects.drop(job_id)
 
     def puzzle(self, puzzle_id: str, question: Question) -> Any:
         """Return a puzzle as its game has it. Raises PermanentError where the lake has none."""
@@ -141,31 +132,7 @@ class Views:
         known = self._subjects.get(job_id)
         if known is not None:
             return known
-        lake = self._lake
-        message: Mapping[str, Any] | None = row
-        puzzle: Any = None
-        if row is None:
-            record = None
-            with suppress(BadRecordError):
-                record = read_record(lake, job_id)
-            ended = read_ended(lake, job_id) if record is None else None
-            message = record.message if record else ended.message if ended else None
-            if message is None:
-                raise PermanentError(f"the lake does not say what job {job_id} is about")
-            puzzle = message["puzzle"]
-        assert message is not None
-        question = Question.from_json(message)
-        game = open_game(lake, question.game)
-        if puzzle is not None:
-            puzzle_id = game.puzzle_id(game.puzzle_from_json(with_words(lake, puzzle)))
-        else:
-            puzzle_id = message["puzzle_id"]
-            try:
-                puzzle = game.puzzle_to_json(self.puzzle(puzzle_id, question))
-            except (DamagedFileError, LakeRefusesError) as error:
-                skip_file(f"the puzzle {puzzle_id}", error)
-            except PermanentError:
-                pass  # the lake has none
+        question, puzzle_id, puzzle = self._asked(job_id) if row is None else self._answered(row)
         subject = Subject(
             question=question,
             puzzle_id=puzzle_id,
@@ -175,6 +142,30 @@ class Views:
         if puzzle is not None:
             self._subjects.put(job_id, subject)
         return subject
+
+    def _asked(self, job_id: str) -> tuple[Question, str, Mapping[str, Any]]:
+        """Read what a job without a row is about."""
+        wanted, ended = read_wanted(self._lake, job_id), read_ended(self._lake, job_id)
+        if wanted is not None:
+            submission = wanted.submissions[-1]
+        elif ended is not None:
+            submission = ended.submission
+        else:
+            raise PermanentError(f"the lake does not say what job {job_id} is about")
+        return submission.question, submission.puzzle_id, submission.puzzle
+
+    def _answered(self, row: Mapping[str, Any]) -> tuple[Question, str, Mapping[str, Any] | None]:
+        """Read what a row is about; the puzzle is None where the lake does not have it."""
+        question, puzzle_id = Question.from_json(row), row["puzzle_id"]
+        puzzle = None
+        try:
+            game = open_game(self._lake, question.game)
+            puzzle = game.puzzle_to_json(self.puzzle(puzzle_id, question))
+        except (DamagedFileError, LakeRefusesError) as error:
+            skip_file(f"the puzzle {puzzle_id}", error)
+        except PermanentError:
+            pass  # the lake has none
+        return question, puzzle_id, puzzle
 
     def _times_of(self, found: JobStatus) -> tuple[float | None, float | None]:
         created_at, ended_at = self._times.get(found.job_id) or (None, None)
@@ -187,20 +178,21 @@ class Views:
             self._times.put(found.job_id, (created_at, ended_at))
         return created_at, ended_at
 
+    def _read_places(self) -> dict[str, int]:
+        """Count the messages before the first of each run; none where no server answers."""
+        order: list[str] = []
+        with suppress(redis.RedisError):
+            order = waiting_in_order(self._client, self._settings, INTERACTIVE)
+        return {about.partition("/")[0]: place for place, about in reversed([*enumerate(order)])}
+
 
 def _progress(found: JobStatus) -> dict[str, Any] | None:
-    if found.chunks_total is None and found.elapsed_s is None:
+    if found.chunks_total is None:
         return None
     return {
-        # One task works all of a job that has no chunks.
-        "chunks_done": found.chunks_done or 0,
-        "chunks_total": found.chunks_total or 1,
-        "elapsed_s": _rounded(found.elapsed_s),
+        "chunks_done": found.chunks_done,
+        "chunks_total": found.chunks_total,
         "states": None if found.states is None else str(found.states),
-        "expected_s": _rounded(found.expected_s),
-        "left_s": _rounded(found.left_s),
+        "expected_s": None if found.expected_s is None else round(found.expected_s, 3),
+        "left_s": None if found.left_s is None else round(found.left_s, 3),
     }
-
-
-def _rounded(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds, 3)

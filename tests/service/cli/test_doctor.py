@@ -19,7 +19,6 @@ from nightgrid.service.cli.checks.server import check_persistence, check_server
 from nightgrid.service.cli.doctor import say_findings
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.workers.cluster import server
-from nightgrid.workers.ondemand.record_files import record_path, set_aside
 from nightgrid.workers.settings import load_settings
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -71,17 +70,17 @@ def test_server_that_forgets_is_a_failure(about: dict[str, object], verdicts: li
     assert all(f.advice for f in findings if f.verdict == "failure")
 
 
-def test_damaged_records_of_jobs_are_named_with_advice(tmp_path: Path) -> None:
+def test_damaged_submissions_are_named_with_advice(tmp_path: Path) -> None:
     settings = load_settings(lake=str(tmp_path / "lake"))
+    path = f"runs/ondemand/{'a' * 32}/client.json"
     lake = Lake.open(settings.lake)
-    lake.write_bytes(record_path("a" * 32), b"{")
+    lake.write_bytes(path, b"{")
     (finding,) = check_jobs(settings)
-    assert (finding.verdict, finding.advice[:24]) == ("warning", "a worker sets it aside; ")
-    assert record_path("a" * 32) in finding.found
-    set_aside(lake, record_path("a" * 32))
-    aside, well = check_jobs(settings)
-    assert (aside.verdict, well.verdict) == ("warning", "ok")
-    assert "runs/set-aside/" in aside.found
+    assert (finding.verdict, path in finding.found) == ("warning", True)
+    assert finding.advice.endswith("submit the job again")
+    lake.delete(path)
+    (well,) = check_jobs(settings)
+    assert well.verdict == "ok"
 
 
 def test_lake_that_cannot_be_written_is_a_failure_with_advice(tmp_path: Path) -> None:

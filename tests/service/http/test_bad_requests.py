@@ -17,10 +17,7 @@ from docs.bad_requests import ANSWERS, REQUESTS, SOLVES, Request, answers
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.keys import add_key
 from nightgrid.service.http.problem_kinds import BY_SLUG
-from nightgrid.workers.driver.driver import drive
-from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.record_files import read_record
-from nightgrid.workers.ondemand.task.solving import solve_message
+from tests.workers.ondemand.keeping import keep
 
 LEAKS = re.compile(r"Traceback|pydantic|Arrow[A-Z]|Errno|Error:|NoneType|Input should|object at 0x")
 """Words of libraries and of Python."""
@@ -92,12 +89,7 @@ def test_a_bad_request_is_one_sentence(
 def answered(client: TestClient, job_id: str, lake: Path) -> dict[str, Any]:
     """Have a worker work a job; tell what its client sees."""
     store, settings = Lake.open(str(lake)), client.app.state.service.settings.workers
-    record = read_record(store, job_id)
-    assert record is not None
-    worked = solve_message(store, record.message, settings, "worker")
-    if worked["state"] == "run":
-        executor = InlineOutbox(store, settings)
-        drive(store, worked["run_id"], executor, settings=settings)
+    keep(store, settings)
     answer = client.get(f"{SOLVES}/{job_id}")
     assert not LEAKS.search(answer.text)
     solve = answer.json()

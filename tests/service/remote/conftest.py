@@ -15,10 +15,10 @@ from nightgrid.service.http.app import create_app
 from nightgrid.service.http.running import listen, make_server, url_of
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.workers.logs import logged_to
-from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.task.solving import solve_message
+from nightgrid.workers.ondemand.submissions import list_jobs
 from nightgrid.workers.settings import Settings
 from tests.service.http.conftest import NO_SERVER, sample_lake
+from tests.workers.ondemand.keeping import keep
 
 __all__ = ["sample_lake"]
 
@@ -33,10 +33,9 @@ class Served:
 
     def work(self) -> int:
         """Work every job that is wanted, as a worker would; tell how many those were."""
-        records = open_records(self.lake)
-        for record in records:
-            solve_message(self.lake, record.message, self.settings, "worker-1")
-        return len(records)
+        jobs = len(list_jobs(self.lake))
+        keep(self.lake, self.settings)
+        return jobs
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def serve(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[..., Served]]:
     """Start services on any free port; they end with the test."""
-    monkeypatch.setattr("nightgrid.workers.ondemand.jobs.submitting.publish", lambda *_: None)
+    monkeypatch.setattr("nightgrid.workers.ondemand.submitting.wake_keeper", lambda *_: None)
     servers: list[tuple[object, threading.Thread]] = []
 
     def start(**others: object) -> Served:

@@ -14,7 +14,7 @@ import pytest
 from nightgrid.service.http.guard.keys import add_key
 from nightgrid.service.remote.client import NotThereError, RemoteClient
 from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.workers.ondemand.record_files import open_records
+from nightgrid.workers.ondemand.submissions import list_jobs, open_jobs
 from tests.service.conftest import invoke
 from tests.service.remote.conftest import Served
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, payload
@@ -111,7 +111,7 @@ def test_submit_waits_in_a_lake_too(
     invoke: Invoke, served: Served, board: str, monkeypatch: pytest.MonkeyPatch
 ):
     from nightgrid.service.cli.ondemand import submit
-    from nightgrid.workers.ondemand.jobs import results
+    from nightgrid.workers.ondemand import results
 
     monkeypatch.setattr("nightgrid.workers.cluster.server.is_up", lambda _: True)
     monkeypatch.setattr(results.time, "sleep", lambda _: served.work())
@@ -139,9 +139,11 @@ def test_a_job_may_have_a_deadline_in_a_lake_and_at_a_service(
         before = time.time()
         code, _, err = invoke("submit", board, "--ask", ask, "--deadline", "120", *where)
         assert (code, err) == (0, "")
-        (record,) = (r for r in open_records(served.lake) if str(r.question.ask) == ask)
-        assert record.deadline_at is not None
-        assert before + 120 <= record.deadline_at <= time.time() + 120
+        (wanted,) = (
+            w for w in open_jobs(served.lake).wanted.values() if str(w.question.ask) == ask
+        )
+        assert wanted.deadline_at is not None
+        assert before + 120 <= wanted.deadline_at <= time.time() + 120
     job = invoke("submit", board, "--first", "--deadline", "0.01", *where)[1].split()[0]
     time.sleep(0.02)
     served.work()
@@ -179,7 +181,7 @@ def test_an_open_job_is_found_by_its_puzzle(served: Served, invoke: Invoke, *, b
     code, out, err = invoke("cancel", name, *where)
     assert (code, err) == (0, "")
     assert {line.split()[0] for line in out.splitlines() if "  cancelled;" in line} == jobs
-    assert [record.job_id for record in open_records(served.lake)] == [other]
+    assert list_jobs(served.lake) == {other}
 
 
 def test_a_ranking_is_cancelled_at_a_service(served: Served, invoke: Invoke, tmp_path: Path):

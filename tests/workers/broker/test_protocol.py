@@ -12,20 +12,18 @@ from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.pips.game import PipsGame
-from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.strands.rules import Rules
-from nightgrid.workers.app import SOLVE_ONDEMAND, WORK_CHUNK
+from nightgrid.workers.app import WORK_CHUNK
 from nightgrid.workers.broker.notices.announcements import parse_announcement
 from nightgrid.workers.broker.queues import NAMES, Demand, QueueStatus
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.ondemand.jobs.status import JobStatus
-from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.record_files import (
-    end_record,
+from nightgrid.workers.ondemand.status import JobStatus
+from nightgrid.workers.ondemand.submissions import (
+    Submission,
+    end_job,
     ended_path,
-    open_records,
-    record_path,
+    read_wanted,
 )
 from nightgrid.workers.runs.attempts import write_failure
 from nightgrid.workers.runs.finishing.finish import finish_run
@@ -34,6 +32,7 @@ from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged.stages import Carried, stage_part
 from tests.workers.conftest import COUNT, plan
+from tests.workers.ondemand.keeping import submit_without_server
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
@@ -108,22 +107,18 @@ def test_rules_of_strands_are_on_the_page_as_they_are_written():
     assert f'"{Rules()}"' in PAGE
 
 
-def test_messages_are_those_that_are_sent(lake, settings, monkeypatch):
-    sent = []
-    monkeypatch.setattr(
-        "nightgrid.workers.ondemand.jobs.submitting.publish", lambda *args: sent.append(args[-1])
-    )
-    submit(lake, toy.ToyPuzzle(number=1, behaviour=0), COUNT, settings=settings)
-    message = next(e for e in EXAMPLES if "puzzle" in e and "worker" not in e)
-    assert set(message) == set(sent[0])
-    puzzle = PipsGame().puzzle_from_json(message["puzzle"])
-    assert message["job_id"] == Question.from_json(message).job_id(PipsGame().puzzle_id(puzzle))
-    assert Budget().limits == message["budget"]
-    (record,) = lake.list("runs/ondemand")
-    assert record == record_path(read(lake, record)["job_id"])
-    assert set(read(lake, record)) | {"started_at"} == set(example("puzzle", "worker"))
-    ended = end_record(lake, open_records(lake)[0], "refused", "no worker has its words")
-    assert set(asdict(ended)) == set(read(lake, ended_path(ended.job_id))) == set(example("end"))
+def test_submissions_and_ends_are_those_of_the_page(lake, settings):
+    job = submit_without_server(lake, settings)(toy.ToyPuzzle(number=1, behaviour=0), COUNT)
+    (path,) = lake.list(f"runs/ondemand/{job}")
+    shown = example("client")
+    assert set(shown) == set(read(lake, path))
+    submission = Submission.from_json(shown)
+    puzzle = PipsGame().puzzle_from_json(shown["puzzle"])
+    assert submission.puzzle_id == PipsGame().puzzle_id(puzzle)
+    assert submission.job_id == submission.question.job_id(submission.puzzle_id)
+    assert Budget().limits == shown["budget"]
+    end_job(lake, read_wanted(lake, job), "refused", "no worker has its words")
+    assert set(example("end")) == set(read(lake, ended_path(job)))
     chunk = next(e for e in EXAMPLES if "segment" in e and "event" not in e)
     assert asdict(ChunkRef(**chunk)) == chunk
 
@@ -142,7 +137,7 @@ def test_announcements_and_states_are_read_as_the_code_reads_them():
 
 
 def test_every_task_and_queue_is_on_the_page():
-    for name in (WORK_CHUNK, SOLVE_ONDEMAND, *NAMES):
+    for name in (WORK_CHUNK, *NAMES):
         assert f"`{name}`" in PAGE
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from nightgrid.archive.lake.faults import NoRoomError
 from nightgrid.solvers.errors import RefusalError, TransientError
-from nightgrid.workers.app import SOLVE_ONDEMAND, WORK_CHUNK
+from nightgrid.workers.app import WORK_CHUNK
 from nightgrid.workers.celery_worker import failures
 from nightgrid.workers.celery_worker.base_task import NightgridTask
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -22,8 +22,6 @@ def told(monkeypatch):
     found = SimpleNamespace(events=[], refusals=[], pauses=[])
     monkeypatch.setattr(failures, "connections", lambda: (None, None, None))
     monkeypatch.setattr(failures, "notify_driver", lambda _, told: found.events.append(told.event))
-    monkeypatch.setattr(failures, "record_job_refusal", lambda *_: None)
-    monkeypatch.setattr(failures, "others_may_work", lambda *_: True)
     monkeypatch.setattr(failures, "record_refusal", lambda *given: found.refusals.append(given[-1]))
     monkeypatch.setattr(time, "sleep", found.pauses.append)
     return found
@@ -44,13 +42,6 @@ def test_work_that_raises_has_failed(told):
     sender = SimpleNamespace(name=WORK_CHUNK)
     failures._report_failure(sender, ValueError("no"), [vars_of(REF), "driver"])
     assert (told.events, told.refusals, told.pauses) == (["failed"], [], [])
-
-
-def test_a_worker_without_room_leaves_jobs_to_others(told):
-    sender = SimpleNamespace(name=SOLVE_ONDEMAND)
-    failures._report_failure(sender, FULL, [{"job_id": "0" * 32}])
-    assert told.refusals == [str(FULL)]
-    assert told.pauses == [failures.SETTINGS.tuning.refusal_pause_seconds]
 
 
 def vars_of(ref):

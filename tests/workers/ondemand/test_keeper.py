@@ -1,196 +1,261 @@
-"""The keeper, looking at records that are damaged, and at jobs that workers refuse."""
+"""The keeper brings every job to its end: a row, or an end without an answer and its reason."""
 
-import json
+import os
+import time
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import toy_game as toy
 
-from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.errors import PermanentError, RefusalError
-from nightgrid.workers.ondemand.jobs.results import result
-from nightgrid.workers.ondemand.jobs.status import status
-from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.keeper import Keeper
-from nightgrid.workers.ondemand.record_files import (
-    list_set_aside,
-    open_records,
-    read_records,
-    record_path,
-)
-from nightgrid.workers.ondemand.task.solving import solve_message
-from tests.workers.conftest import COUNT, quick_settings
-from tests.workers.ondemand.conftest import look_until, puzzle
+from nightgrid.archive.lake.local_commit import STAGING
+from nightgrid.archive.lake.stored_files import STAGING_KEPT_S
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.workers.broker.connection import connect
+from nightgrid.workers.broker.lake_keys import key_prefix
+from nightgrid.workers.broker.queues import NAMES
+from nightgrid.workers.driver.driver import AllRefuseError, Driver
+from nightgrid.workers.ondemand import keeper as module
+from nightgrid.workers.ondemand.results import find_row, result
+from nightgrid.workers.ondemand.status import status
+from nightgrid.workers.ondemand.submissions import list_jobs, read_wanted
+from nightgrid.workers.ondemand.submitting import cancel_job, submit
+from nightgrid.workers.runs.staged.frontier import frontiers
+from nightgrid.workers.runs.status import is_cancelled
+from tests.workers.cluster.test_survival import drive_celery, slow_boards
+from tests.workers.conftest import COUNT, plan, quick_settings
+from tests.workers.ondemand.keeping import inline_keeper, keep, submit_without_server
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 
-def without(name):
-    return lambda text: json.dumps({k: v for k, v in json.loads(text).items() if k != name})
+def puzzle(number, behaviour=toy.PLAIN):
+    return toy.ToyPuzzle(number=number, behaviour=behaviour)
 
 
-def with_value(name, value):
-    return lambda text: json.dumps(json.loads(text) | {name: value})
+@pytest.fixture
+def ask(lake, settings):
+    return submit_without_server(lake, settings)
 
 
-BAD = {
-    "truncated": lambda text: text[: len(text) // 2],
-    "empty": lambda _: "",
-    "a list": lambda _: "[1]",
-    "deep": lambda _: "[" * 100_000,
-    **{f"no {name}": without(name) for name in ("job_id", "game", "budget", "puzzle")},
-    **{f"no {name}": without(name) for name in ("submitted_at", "attempts", "worker", "run_id")},
-    "attempts as text": with_value("attempts", "1"),
-    "submitted never": with_value("submitted_at", float("nan")),
-    "budget as a list": with_value("budget", [1]),
-    "a budget of nothing": with_value("budget", {"nodes": 0}),
-    "of another job": with_value("job_id", "0" * 32),
-    "an unknown ask": with_value("ask", "sing"),
-    "a failure that is none": with_value("failure", {"code": "hm"}),
-}
+@pytest.mark.parametrize(
+    ("behaviour", "wanted", "expected"),
+    [
+        (toy.PLAIN, COUNT, "solved"),
+        (toy.PLAIN, Ask(kind="all", limit=3), "solved"),
+        (toy.UNSOLVABLE, COUNT, "unsolvable"),
+        (toy.LARGE, COUNT, "solved"),
+        (toy.LAYERED, COUNT, "solved"),
+        (toy.RAISE, COUNT, "poison"),
+    ],
+)
+def test_a_job_ends_in_one_row(lake, settings, ask, behaviour, wanted, expected):
+    job = ask(puzzle(5, behaviour), wanted)
+    keep(lake, settings)
+    row = find_row(lake, job)
+    assert row["status"] == expected
+    assert list_jobs(lake) == set()
+    assert status(lake, job).state == "done"
 
 
-@pytest.mark.parametrize("damage", BAD.values(), ids=BAD)
-def test_a_bad_record_costs_itself_and_no_other(lake, settings, mailbox, keeper, damage):
-    bad = submit(lake, puzzle(1), COUNT, settings=settings)
-    good = submit(lake, puzzle(2), COUNT, settings=settings)
-    path = record_path(bad)
-    lake.write_bytes(path, damage(lake.read_bytes(path).decode()).encode())
-    assert [record.job_id for record in open_records(lake)] == [good]
-    assert list(read_records(lake).bad) == [path]
-    assert status(lake, bad).state == "damaged"
-    assert result(lake, bad, timeout_s=60.0) is None
-
-    del mailbox[:]
-    look_until(keeper, lambda: mailbox)
-    assert mailbox[0]["job_id"] == good
-    assert list_set_aside(lake) == [f"runs/set-aside/{bad}.json"]
-    assert status(lake, bad).state == "damaged"
-
-    assert submit(lake, puzzle(1), COUNT, settings=settings) == bad
-    assert list_set_aside(lake) == []
-    for message in list(mailbox):
-        solve_message(lake, message, settings, "w")
-    assert {result(lake, job)["status"] for job in (bad, good)} == {"solved"}
+def test_poison_is_asked_again_by_the_next_submission(lake, settings, ask, monkeypatch):
+    job = ask(puzzle(6, toy.RAISE), COUNT)
+    keep(lake, settings)
+    assert find_row(lake, job)["status"] == "poison"
+    monkeypatch.setattr(toy, "RAISE", -1)
+    ask(puzzle(6, 4), COUNT)
+    keep(lake, settings)
+    assert find_row(lake, job)["status"] == "solved"
 
 
-def test_a_record_that_cannot_be_read_costs_itself_and_no_other(
-    lake, settings, mailbox, keeper, monkeypatch
-):
-    """Given a record that another user owns, When the keeper looks, Then the others go on."""
-    bad, good = (submit(lake, puzzle(number), COUNT, settings=settings) for number in (1, 2))
-    read_bytes = Lake.read_bytes
-
-    def refused(self, path):
-        if path == record_path(bad):
-            raise PermanentError(f"{path}: the lake refuses: Permission denied")
-        return read_bytes(self, path)
-
-    monkeypatch.setattr(Lake, "read_bytes", refused)
-    del mailbox[:]
-    look_until(keeper, lambda: mailbox)
-    assert mailbox[0]["job_id"] == good
-    assert "Permission denied" in status(lake, bad).reason
+def test_a_job_over_budget_is_asked_again_under_a_larger_one_alone(lake, settings, ask, tmp_path):
+    job = ask(puzzle(7, toy.LARGE), COUNT)
+    keep(lake, quick_settings(tmp_path, split_depth_max=0))
+    assert find_row(lake, job)["status"] == "over_budget"
+    ask(puzzle(7, toy.LARGE), COUNT)
+    assert list_jobs(lake) == set()
+    larger = replace(settings.budget, nodes=settings.budget.nodes * 2)
+    ask(puzzle(7, toy.LARGE), COUNT, budget=larger)
+    assert list_jobs(lake) == {job}
+    keep(lake, settings)
+    assert find_row(lake, job)["status"] == "solved"
 
 
-@pytest.mark.parametrize("is_set_aside", [False, True])
-def test_a_message_whose_record_is_damaged_is_worked_all_the_same(
-    lake, settings, mailbox, keeper, is_set_aside
-):
-    job = submit(lake, puzzle(1), COUNT, settings=settings)
-    lake.write_bytes(record_path(job), b"{")
-    if is_set_aside:
-        keeper.poll()
-        assert not lake.exists(record_path(job))
-    solve_message(lake, mailbox[0], settings, "w")
-    assert result(lake, job)["count"] == toy.count_of(1)
-    assert read_records(lake) == ([], [], {})
+def test_a_budget_that_is_raised_meanwhile_is_that_of_another_run(lake, settings, ask):
+    small = Budget(nodes=10, table_bytes=10**6, seconds=5.0)
+    job = ask(puzzle(8), COUNT, client="one", budget=small)
+    keeper = inline_keeper(lake, settings)
+    keeper.poll()
+    first = read_wanted(lake, job).run_id
+    ask(puzzle(8), COUNT, client="two")
+    assert read_wanted(lake, job).run_id != first
+    keeper.poll()
+    assert is_cancelled(lake, first)
+    keep(lake, settings)
+    assert find_row(lake, job)["status"] == "solved"
+    assert list_jobs(lake) == set()
 
 
-def test_a_job_whose_run_is_gone_is_sent_again(lake, settings, mailbox, keeper):
-    job = submit(lake, puzzle(9, toy.LARGE), COUNT, settings=settings)
-    run_id = solve_message(lake, mailbox[0], settings, "w")["run_id"]
-    for path in lake.list(f"runs/run={run_id}"):
-        lake.delete(path)
-    assert "is not in" in status(lake, job).reason
-    look_until(keeper, lambda: len(mailbox) == 2)
-    assert solve_message(lake, mailbox[1], settings, "w")["state"] == "run"
+def test_a_keeper_that_is_killed_anywhere_is_followed_by_another(lake, settings, ask, monkeypatch):
+    jobs = [ask(puzzle(number, toy.LARGE), COUNT) for number in (20, 21)]
+    for step in ("begin_run", "extend_run", "Driver", "delete_submissions"):
+        with monkeypatch.context() as patch:
+
+            def die(*_args, **_more):
+                raise KeyboardInterrupt
+
+            patch.setattr(module, step, die)
+            with pytest.raises(KeyboardInterrupt):
+                keep(lake, settings)
+    keep(lake, settings)
+    assert {find_row(lake, job)["status"] for job in jobs} == {"solved"}
 
 
-def older(message):
-    """The same message, as an older version takes it: for a solver that it has not got."""
-    return {**message, "solver_version": "toy-0", "job_id": "0" * 32}
+def test_a_late_job_expires_and_is_asked_again(lake, settings, ask):
+    job = ask(puzzle(9), COUNT, deadline_at=time.time() - 1)
+    keep(lake, settings)
+    found = status(lake, job)
+    assert (found.state, bool(found.reason)) == ("expired", True)
+    ask(puzzle(9), COUNT)
+    keep(lake, settings)
+    assert status(lake, job).state == "done"
 
 
-def test_a_job_that_only_older_workers_take_ends_as_refused(lake, settings, mailbox, keeper):
-    job = submit(lake, puzzle(1), COUNT, settings=settings)
-    (late,) = mailbox
-
-    def refused():
-        while mailbox:
-            with pytest.raises(RefusalError) as refusal:
-                solve_message(lake, older(mailbox.pop()), settings, "old")
-            keeper.told["old"] = str(refusal.value)
-            sends.append(job)
-        return status(lake, job).state == "refused"
-
-    sends = []
-    look_until(keeper, refused)
-    assert len(sends) == settings.tuning.ondemand_sends_max + 1
-    assert "expected the same solver version" in status(lake, job).reason
-    assert (result(lake, job, timeout_s=60.0), open_records(lake)) == (None, [])
-    assert lake.list("results") == [], "what surrounds a worker is no answer about a puzzle"
-
-    assert solve_message(lake, late, settings, "new")["state"] == "ended"
-    assert submit(lake, puzzle(1), COUNT, settings=settings) == job
-    assert status(lake, job).state == "queued"
-    solve_message(lake, mailbox[0], settings, "new")
-    assert result(lake, job)["count"] == toy.count_of(1)
+def test_a_staged_count_is_cancelled_and_leaves_no_states(lake, settings, ask):
+    job = ask(puzzle(10, toy.LAYERED), COUNT)
+    keeper = inline_keeper(lake, settings)
+    run_id = read_wanted(lake, job).run_id
+    while not frontiers(lake, run_id):
+        keeper.turn(0.0)
+    assert status(lake, job).state == "working"
+    cancel_job(lake, job)
+    assert frontiers(lake, run_id) == []
+    keeper.turn(0.0)
+    assert status(lake, job).state == "cancelled"
+    ask(puzzle(10, toy.LAYERED), COUNT)
+    keep(lake, settings)
+    assert find_row(lake, job)["status"] == "solved"
 
 
-def test_a_keeper_that_is_started_again_goes_on_counting(
-    lake, settings, mailbox, keeper, monkeypatch
-):
-    """Given workers that refuse a job and a keeper that is killed, Then sending still ends."""
-    job = submit(lake, puzzle(1), COUNT, settings=settings)
-    sends, keepers = 0, [keeper]
-    while status(lake, job).state != "refused":
-        if mailbox:
-            sends += len(mailbox)
-            del mailbox[:]
-            keepers.append(Keeper(lake, settings))
-        keepers[-1].poll()
-        assert sends <= settings.tuning.ondemand_sends_max + 1
-    assert sends == settings.tuning.ondemand_sends_max + 1
-    assert f"sent {settings.tuning.ondemand_sends_max} times" in status(lake, job).reason
-
-    submit(lake, puzzle(1), COUNT, settings=settings)
-    assert open_records(lake)[0].sent_in_vain == 0
+def test_a_job_ends_with_its_total_and_goes_on_under_a_larger_one(lake, tmp_path):
+    little = quick_settings(tmp_path, ondemand_total_seconds=1e-9)
+    job = submit_without_server(lake, little)(puzzle(11, toy.LARGE), COUNT)
+    run_id = read_wanted(lake, job).run_id
+    keep(lake, little)
+    row = find_row(lake, job)
+    assert (row["status"], "total" in row["reason"]) == ("over_budget", True)
+    enough = quick_settings(tmp_path)
+    submit_without_server(lake, enough)(puzzle(11, toy.LARGE), COUNT)
+    assert read_wanted(lake, job).run_id == run_id
+    keep(lake, enough)
+    assert find_row(lake, job)["status"] == "solved"
 
 
-def test_a_worker_that_begins_is_not_counted_as_a_refusal(lake, mailbox, tmp_path, keeper):
-    settings = quick_settings(tmp_path, ondemand_sends_max=2)
-    job = submit(lake, puzzle(7, toy.RAISE), COUNT, settings=settings)
-    look_until(keeper, lambda: mailbox and _raised(lake, mailbox.pop(), settings))
-    assert result(lake, job)["status"] == "poison"
+def test_a_job_that_all_workers_refuse_ends_as_refused(lake, tmp_path, ask, monkeypatch):
+    job = ask(puzzle(12), COUNT)
+
+    def refuse(_driver):
+        time.sleep(0.01)
+        raise AllRefuseError("no worker can work here: a full disk")
+
+    monkeypatch.setattr(Driver, "step", refuse)
+    keep(lake, quick_settings(tmp_path, broker_patience_seconds=0.05))
+    found = status(lake, job)
+    assert (found.state, "a full disk" in found.reason) == ("refused", True)
 
 
-def _raised(lake, message, settings):
-    try:
-        return solve_message(lake, message, settings, "w")["state"] == "done"
-    except Exception:  # noqa: BLE001
-        return False
+def test_a_job_of_another_solver_version_ends_as_refused(lake, settings, ask, monkeypatch):
+    job = ask(puzzle(13), COUNT)
+    monkeypatch.setattr(toy.ToyGame, "solver_version", "toy-2")
+    keep(lake, settings)
+    found = status(lake, job)
+    assert (found.state, "toy-1" in found.reason) == ("refused", True)
 
 
-def test_what_one_job_fails_on_costs_no_other(lake, settings, mailbox, keeper, monkeypatch):
-    jobs = [submit(lake, puzzle(number), COUNT, settings=settings) for number in range(3)]
-    del mailbox[:]
-    check_record = Keeper._check_record
+def test_what_one_job_fails_on_costs_no_other(lake, settings, ask, monkeypatch):
+    broken, sound = (ask(puzzle(number), COUNT) for number in (14, 15))
+    plan_one = module.Keeper._plan
 
-    def failing(self, record, row, gone):
-        if record.job_id == jobs[0]:
-            raise KeyError("surprise")
-        check_record(self, record, row, gone)
+    def fail(keeper, wanted):
+        if wanted.job_id == broken:
+            raise RuntimeError("no such thing")
+        return plan_one(keeper, wanted)
 
-    monkeypatch.setattr(Keeper, "_check_record", failing)
-    look_until(keeper, lambda: len(mailbox) == 2)
-    assert {message["job_id"] for message in mailbox} == set(jobs[1:])
+    monkeypatch.setattr(module.Keeper, "_plan", fail)
+    keeper = inline_keeper(lake, settings)
+    for _ in range(3):
+        keeper.turn(0.0)
+    assert status(lake, sound).state == "done"
+    assert status(lake, broken).state == "queued"
+
+
+def test_many_jobs_are_driven_a_few_at_once(lake, settings, ask, monkeypatch):
+    monkeypatch.setattr(module, "OPEN_MAX", 2)
+    jobs = [ask(puzzle(number), COUNT) for number in range(30, 37)]
+    keep(lake, settings)
+    assert {find_row(lake, job)["status"] for job in jobs} == {"solved"}
+
+
+def test_old_ends_and_what_killed_writers_left_are_deleted(lake, settings, ask, monkeypatch):
+    job = ask(puzzle(16, toy.LAYERED), COUNT)
+    keeper = inline_keeper(lake, settings)
+    run_id = read_wanted(lake, job).run_id
+    keeper.turn(0.0)
+    cancel_job(lake, job)
+    staging = Path(settings.lake) / STAGING
+    staging.mkdir(parents=True, exist_ok=True)
+    for name, age_s in (("old", 2 * STAGING_KEPT_S), ("young", 0.0)):
+        (staging / name).write_bytes(b"half")
+        os.utime(staging / name, (time.time() - age_s,) * 2)
+    keeper.tidy()
+    assert not (staging / "old").exists()
+    assert (staging / "young").exists()
+    assert status(lake, job).state == "cancelled"
+    monkeypatch.setattr(module, "DAY_SECONDS", -1.0)
+    keeper._sweep_at = 0.0
+    keeper.tidy()
+    assert status(lake, job).state == "unknown"
+    assert lake.list(f"runs/run={run_id}") == []
+
+
+@pytest.mark.cluster
+def test_on_demand_solves_do_not_wait_behind_a_batch(cluster, cluster_lake):
+    boards = slow_boards(300, 21_000)
+    answers = []
+
+    def ask(progress):
+        if progress.chunks_done >= 2 and not answers:
+            for number, behaviour in ((77_001, toy.PLAIN), (77_005, toy.LARGE)):
+                job = submit(cluster_lake, puzzle(number, behaviour), COUNT, settings=cluster)
+                answers.append(result(cluster_lake, job, timeout_s=60.0))
+            answers.append(len(cluster_lake.list(f"runs/run={progress.run_id}/parts")))
+
+    summary = drive_celery(cluster, cluster_lake, plan(cluster_lake, boards), ask)
+    small, large, done_when_answered = answers
+    assert small["count"] == toy.count_of(77_001)
+    assert large["status"] == "solved"
+    assert done_when_answered < summary.chunks_total
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("number", "behaviour", "expected"),
+    [(77_002, toy.LARGE, "solved"), (77_003, toy.KILL_CHILD, "poison")],
+    ids=["large", "kills its process"],
+)
+def test_the_cluster_brings_every_job_to_an_end(cluster, cluster_lake, number, behaviour, expected):
+    job = submit(cluster_lake, puzzle(number, behaviour), COUNT, settings=cluster)
+    assert result(cluster_lake, job, timeout_s=60.0)["status"] == expected
+
+
+@pytest.mark.cluster
+def test_a_job_whose_messages_are_lost_is_worked(cluster, cluster_lake):
+    jobs = [
+        submit(cluster_lake, puzzle(number, toy.SLOW), COUNT, settings=cluster)
+        for number in range(77_010, 77_016)
+    ]
+    with closing(connect(cluster)) as client:
+        client.delete(*(f"{key_prefix(cluster)}{name}" for name in NAMES))
+    for job in jobs:
+        assert result(cluster_lake, job, timeout_s=60.0)["status"] == "solved"

@@ -1,8 +1,6 @@
 """Runs and messages of Letter Boxed: words lie in the lake, values go all the way."""
 
 import json
-import re
-from pathlib import Path
 
 import pytest
 
@@ -16,13 +14,12 @@ from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.jobs.results import result
-from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.record_files import record_path
-from nightgrid.workers.ondemand.task.solving import solve_message
+from nightgrid.workers.ondemand.results import result
+from nightgrid.workers.ondemand.submissions import read_wanted
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.archive.games.letterboxed.letter_days import SIDES, WORDS, turned
 from tests.workers.conftest import divide_all, quick_settings
+from tests.workers.ondemand.keeping import keep, submit_without_server
 
 pytestmark = pytest.mark.usefixtures("real_games")
 
@@ -127,39 +124,22 @@ def test_a_worker_that_is_open_finds_dictionaries_that_came_later(tmp_path):
         assert game.from_arrays(arrays, 0) == puzzle
 
 
-def test_the_words_of_a_submitted_board_travel_through_the_lake(tmp_path, mailbox):
+def test_the_words_of_a_submitted_board_travel_through_the_lake(tmp_path):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
-    job = submit(lake, OWN, Ask.parse("best(1)"), game="letterboxed", settings=settings)
-    (message,) = mailbox
-    assert message["lexicon_id"] == ""
-    assert message["puzzle"] == {
+    submit = submit_without_server(lake, settings)
+    job = submit(OWN, Ask.parse("best(1)"), game="letterboxed")
+    (submission,) = read_wanted(lake, job).submissions
+    assert submission.question.lexicon_id == ""
+    assert submission.puzzle == {
         "game": "letterboxed",
         "sides": list(SIDES),
         "dictionary_id": OWN.dictionary_id,
     }
-    page = (Path(__file__).parents[3] / "docs" / "reference" / "protocol.md").read_text(
-        encoding="utf-8"
-    )
-    shown = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", page, re.DOTALL)]
-    assert message["puzzle"].keys() in [example.keys() for example in shown]
     assert lake.list(SINGLES)
     assert not lake.exists(ARCHIVE_PATH)
-    assert b"RADICLE" not in lake.read_bytes(record_path(job))
-    assert solve_message(lake, message, settings, "w")["state"] == "done"
+    assert b"RADICLE" not in lake.read_bytes(submission.path)
+    keep(lake, settings)
     answer = result(lake, job)
     assert (answer["status"], answer["count"], answer["value"]) == ("solved", 1, 2)
     assert [chain["words"] for chain in answer["solutions"]] == [["RADICLE", "ENTROPY"]]
-
-
-def test_a_board_too_large_for_a_message_is_a_run_with_its_words(tmp_path, mailbox):
-    settings = quick_settings(tmp_path, ondemand_message_bytes=256)
-    lake = Lake.open(settings.lake)
-    sides = ("QZ" * 150, *SIDES)
-    puzzle = Puzzle(sides=sides, dictionary=WORDS)
-    submit(lake, puzzle, Ask.parse("count"), game="letterboxed", settings=settings)
-    assert mailbox == []
-    (path,) = [p for p in lake.list("runs") if p.endswith("plan.json")]
-    run_id = path.split("/")[1].removeprefix("run=")
-    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
-    assert summary.statuses == {"unsolvable": 1}

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.tuned import retuned
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS, RESULTS, SOLUTIONS
@@ -27,18 +26,15 @@ from nightgrid.workers.chunks.listing import _Listing
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.cancelling import cancel_job, drop_left_states
-from nightgrid.workers.ondemand.jobs.results import result, result_row
-from nightgrid.workers.ondemand.jobs.rows import close_record
-from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.task.solving import solve_message
+from nightgrid.workers.ondemand.results import result, result_row
+from nightgrid.workers.ondemand.submissions import list_jobs, read_wanted
+from nightgrid.workers.ondemand.submitting import cancel_job
 from nightgrid.workers.runs.finishing import finish
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry
-from nightgrid.workers.runs.run_files import done_chunks, folder, started_attempts
 from tests.workers.conftest import KilledError, quick_settings
+from tests.workers.ondemand.keeping import inline_keeper, keep, submit_without_server
 
 pytestmark = pytest.mark.usefixtures("real_games")
 
@@ -308,48 +304,33 @@ def test_a_solution_file_that_is_gone_is_named_and_made_again(small, pips_board)
     assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
 
 
-def test_an_on_demand_listing_becomes_a_run_where_a_row_is_too_short(small, pips_board, mailbox):
+def test_a_listing_on_demand_goes_into_files_where_a_row_is_too_short(small, pips_board):
     lake = Lake.open(small.lake)
-    job = submit(lake, pips_board, ALL, settings=small)
-    done = solve_message(lake, mailbox.pop(), small, "w")
-    assert done["state"] == "run"
-    worked(lake, done["run_id"], small)
+    submit = submit_without_server(lake, small)
+    job, few = submit(pips_board, ALL), submit(pips_board, Ask.parse("all(2)"))
+    keep(lake, small)
     row = result_row(lake, job)
     assert (row["status"], row["count"]) == ("solved", len(whole(PIPS, pips_board)))
     assert result(lake, job)["solutions"] == [json.loads(t) for t in whole(PIPS, pips_board)]
-    few = submit(lake, pips_board, Ask.parse("all(2)"), settings=small)
-    assert solve_message(lake, mailbox.pop(), small, "w")["state"] == "done"
     assert len(result(lake, few)["solutions"]) == 2
 
 
-def test_a_listing_beyond_a_bound_is_asked_again_when_the_bound_is_raised(
-    small, pips_board, mailbox
-):
-    """Given workers with a bound of their own, What was submitted says which one counts."""
+def test_a_listing_beyond_a_bound_is_asked_again_when_the_bound_is_raised(small, pips_board):
     lake, boards = Lake.open(small.lake), puzzles_table(PIPS, [pips_board])
-    bounds = [small.model_copy(update={"budget_solution_bytes": n}) for n in (100, 200, 10**9)]
     runs = []
-    for bound in bounds:
-        job = submit(lake, pips_board, ALL, settings=bound)
-        assert submit(lake, pips_board, ALL, settings=bound) == job
-        done = solve_message(lake, mailbox.pop(), small, "w")
-        runs.append(done["run_id"])
-        worked(lake, runs[-1], small)
+    for number in (100, 200, 10**9):
+        submit = submit_without_server(
+            lake, small.model_copy(update={"budget_solution_bytes": number})
+        )
+        job = submit(pips_board, ALL)
+        keep(lake, small)
         row = result_row(lake, job)
-        assert row["budget_solution_bytes"] == bound.budget_solution_bytes
-        assert row["run_id"] == runs[-1]
-        look_until_closed(lake)
-        submit(lake, pips_board, ALL, settings=bound)
-        assert not mailbox
+        runs.append(row["run_id"])
+        submit(pips_board, ALL)
+        assert list_jobs(lake) == set(), "it is answered"
     assert row["status"] == "solved"
     assert len(set(runs)) == 3
     assert open_run(lake, plan_run(lake, PIPS, boards, ALL, Budget())).job_count == 0
-
-
-def look_until_closed(lake):
-    for record in open_records(lake):
-        close_record(lake, record.job_id, result_row(lake, record.job_id))
-    assert open_records(lake) == []
 
 
 def test_a_run_lists_again_what_was_beyond_a_smaller_bound(small, pips_board):
@@ -425,28 +406,17 @@ def tmp_path_of(settings):
     return Path(settings.lake).parent
 
 
-def test_a_listing_that_is_cancelled_leaves_no_files_and_can_be_asked_again(
-    small, pips_board, mailbox
-):
+def test_a_listing_that_is_cancelled_leaves_no_files_and_can_be_asked_again(small, pips_board):
     """Given a job in the middle of its listing, When it is cancelled, Then its files are gone."""
     lake = Lake.open(small.lake)
-    job = submit(lake, pips_board, ALL, settings=small)
-    run_id = solve_message(lake, mailbox.pop(), small, "w")["run_id"]
-
-    def cancel(_):
-        if len(list_files(lake, files_folder(run_id))) > 1:
-            cancel_job(lake, job)
-
-    settings = retuned(small, reconcile_seconds=1e-6)
-    summary = drive(lake, run_id, InlineOutbox(lake, settings), cancel, settings=settings)
-    assert (summary.finished, summary.cancelled) == (False, True)
+    submit, keeper = submit_without_server(lake, small), inline_keeper(lake, small)
+    job = submit(pips_board, ALL)
+    run_id = read_wanted(lake, job).run_id
+    while len(list_files(lake, files_folder(run_id))) < 2:
+        keeper.turn(0.0)
     cancel_job(lake, job)
-    drop_left_states(lake)
+    keeper.turn(0.0)
     assert list_files(lake, files_folder(run_id)) == []
-    begun = {key for key, _ in started_attempts(lake.list(f"{folder(run_id)}/started"))}
-    assert begun <= done_chunks(lake, run_id), "a driver would wait for what is begun"
-
-    assert submit(lake, pips_board, ALL, settings=small) == job
-    assert solve_message(lake, mailbox.pop(), small, "w")["run_id"] == run_id
-    worked(lake, run_id, small)
+    assert submit(pips_board, ALL) == job
+    keep(lake, small)
     assert texts_of(lake, result_row(lake, job)) == whole(PIPS, pips_board)

@@ -1,7 +1,6 @@
 """Runs and messages of a word game: rules and words travel, and divided is as good as whole."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,13 +19,12 @@ from nightgrid.solvers.question import question_of
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.jobs.results import result
-from nightgrid.workers.ondemand.jobs.submitting import submit
-from nightgrid.workers.ondemand.task.solving import solve_message
+from nightgrid.workers.ondemand.results import result
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import divide_all, quick_settings
+from tests.workers.ondemand.keeping import keep, submit_without_server
 
 pytestmark = pytest.mark.usefixtures("real_games")
 
@@ -154,60 +152,20 @@ def test_parts_are_merged_where_nobody_has_seen_the_words(tmp_path, published, w
 
 
 def test_a_job_brings_its_rules_and_its_words_along(tmp_path, published, words, monkeypatch):
-    sent = []
-    monkeypatch.setattr(
-        "nightgrid.workers.ondemand.jobs.submitting.publish", lambda *args: sent.append(args[-1])
-    )
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
     game = bind_game("strands", RULES, words)
     puzzle, best = published[0].puzzle, Ask(kind="best", limit=2)
-    job = submit(
-        lake,
-        puzzle,
-        best,
-        game="strands",
-        rules=RULES,
-        lexicon=game.lexicon,
-        settings=settings,
-    )
+    submit = submit_without_server(lake, settings)
+    job = submit(puzzle, best, game="strands", rules=RULES, lexicon=game.lexicon)
     assert job == question_of(game, best).job_id(puzzle.puzzle_id)
-    (message,) = sent
-    assert (message["rules"], message["lexicon_id"]) == (game.rules, game.lexicon_id)
     assert lake.exists(lake_path(game.lexicon_id))
     # Another machine, which has never seen these words, works it.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
     monkeypatch.setattr(lexicons, "_opened", {})
     monkeypatch.setattr(games, "_open", {})
-    assert solve_message(lake, message, settings, "w")["state"] == "done"
+    keep(lake, settings)
     answer = result(lake, job)
     assert (answer["rules"], answer["lexicon_id"]) == (game.rules, game.lexicon_id)
     expected = game.solve(puzzle, best).solutions
     assert answer["solutions"] == [game.solution_to_json(cover) for cover in expected]
-
-
-def test_what_an_earlier_version_has_asked_keeps_its_name(tmp_path, published, words, monkeypatch):
-    sent = []
-    monkeypatch.setattr(
-        "nightgrid.workers.ondemand.jobs.submitting.publish", lambda *args: sent.append(args[-1])
-    )
-    settings = quick_settings(tmp_path)
-    lake = Lake.open(settings.lake)
-    game = bind_game("strands", "spangram=off words=any", words)
-    puzzle, count = published[0].puzzle, Ask(kind="count")
-    lexicon = game.lexicon
-    submit(
-        lake, puzzle, count, game="strands", rules=game.rules, lexicon=lexicon, settings=settings
-    )
-    # A rules line that is not in normal form, and a message that does not say its solver.
-    (message,) = sent
-    line = game.rules.replace("compound_parts=3", "compound_parts=2")
-    assert line != game.rules
-    job = replace(question_of(game, count), rules=line).job_id(puzzle.puzzle_id)
-    del message["solver_version"]
-    message |= {"rules": line, "job_id": job}
-    assert solve_message(lake, message, settings, "w")["state"] == "done"
-    answer = result(lake, job)
-    assert (answer["rules"], answer["job_id"]) == (line, job)
-    assert (answer["solver_version"], answer["ask"]) == (game.solver_version, "count")
-    assert answer["count"] == game.solve(puzzle, count).count

@@ -26,6 +26,9 @@ KEPT_SECONDS = 3600
 """What a driver has not taken by then is of one that was killed."""
 TAKEN_AT_ONCE = 1000
 
+KEEPER = "keeper"
+"""The driver process whose list has this name: it drives the jobs on demand of a lake."""
+
 _UNSAID = Reason(code=ReasonCode.EXCEPTION)
 
 Event = Literal["done", "failed", "returned"]
@@ -57,6 +60,15 @@ def announce(
     pipe = client.pipeline(transaction=False)
     pipe.rpush(_key(settings, driver), json.dumps(value))
     pipe.expire(_key(settings, driver), KEPT_SECONDS)
+    pipe.execute()
+
+
+def wake_keeper(client: redis.Redis, settings: Settings) -> None:
+    """Let the keeper look at once what is submitted. Raises redis.RedisError."""
+    pipe = client.pipeline(transaction=False)
+    # Any entry ends its wait.
+    pipe.rpush(_key(settings, KEEPER), "")
+    pipe.expire(_key(settings, KEEPER), KEPT_SECONDS)
     pipe.execute()
 
 

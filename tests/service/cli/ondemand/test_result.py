@@ -22,8 +22,7 @@ from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.registry import game
 from nightgrid.workers.driver.driver import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.jobs.submitting import plan_job
+from nightgrid.workers.runs.plan.planner import plan_run
 
 Invoke = Callable[..., tuple[int, str, str]]
 PIPS = game("pips")
@@ -41,7 +40,7 @@ def listed(folder: Path, board: Any, **changes: Any) -> str:
     """List a board's solutions in the lake `lake`; return the job's id."""
     settings = tuned_settings(lake=str(folder / "lake"), **changes)
     lake = Lake.open(settings.lake)
-    run_id = plan_job(lake, PIPS, board, ALL, JobBudget.of(settings, Budget()))
+    run_id = plan_run(lake, PIPS, puzzles_table(PIPS, [board]), ALL, Budget())
     drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     (row,) = lake.read_table(f"results/{run_id}.parquet", RESULTS).to_pylist()
     return str(row["job_id"])

@@ -8,31 +8,27 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from benchmarks.instruments.boards import loose_board
 from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.archive.lake.location import make_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli.app import main
-from nightgrid.service.cli.ondemand import lake_submit, waiting_for_server
+from nightgrid.service.cli.ondemand import waiting_for_server
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.generator import generate, generate_many
 from nightgrid.solvers.pips.generate.mix import HARD
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.cluster import server
-from nightgrid.workers.ondemand import record_files
-from nightgrid.workers.ondemand.jobs import expected_wait, submitting
-from nightgrid.workers.ondemand.record_files import end_record, open_records, record_path, set_aside
-from nightgrid.workers.ondemand.task import solving
+from nightgrid.workers.ondemand import submitting
+from nightgrid.workers.ondemand.submissions import end_job, list_jobs, read_wanted
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
+from tests.workers.ondemand.keeping import keep
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Invoke = Callable[..., tuple[int, str, str]]
@@ -118,7 +114,7 @@ def test_a_server_that_refuses_the_login_is_not_waited_for(
     assert invoke("submit", write(PAIR)) == (3, "", "nightgrid: it refuses the login\n")
     monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://:secret@127.0.0.1:9/0")
     make_folder("lake")
-    assert invoke("status")[1] == "0 queued, 0 working, 0 as runs; it refuses the login\n"
+    assert invoke("status")[1] == "0 queued, 0 working; it refuses the login\n"
 
 
 def test_submit_without_a_server_is_one_line(
@@ -133,12 +129,12 @@ def test_submit_without_a_server_is_one_line(
     make_folder("lake")
     code, out, _ = invoke("status")
     assert code == 0
-    assert out.startswith("0 queued, 0 working, 0 as runs; no server runs at /")
+    assert out.startswith("0 queued, 0 working; no server runs at /")
     assert out.endswith("/server.sock\n"), "people see which side folder was looked at"
     monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://user:secret@127.0.0.1:9/0")
     code, out, _ = invoke("status")
     told = "the Redis server at 127.0.0.1:9 does not answer"
-    assert (code, out) == (0, f"0 queued, 0 working, 0 as runs; {told}\n")
+    assert (code, out) == (0, f"0 queued, 0 working; {told}\n")
 
 
 def test_a_folder_of_other_files_is_no_lake_without_a_warning(
@@ -178,12 +174,10 @@ def test_job_that_was_never_submitted_is_bad_input(invoke: Invoke) -> None:
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Messages that are sent to a server that answers and has no worker."""
-    messages: list[dict[str, Any]] = []
-    monkeypatch.setattr(submitting, "publish", lambda *told: messages.append(told[-1]))
+def sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a server answer that has no worker."""
+    monkeypatch.setattr(submitting, "wake_keeper", lambda *_: None)
     monkeypatch.setattr(server, "is_up", lambda _: True)
-    return messages
 
 
 def made_lake() -> Lake:
@@ -191,27 +185,22 @@ def made_lake() -> Lake:
     return Lake.open(read_settings(lake="lake").lake)
 
 
-def test_a_damaged_record_is_named_by_status_and_stops_nothing(invoke: Invoke) -> None:
-    lake = made_lake()
-    lake.write_bytes(record_path("a" * 32), b'{"job_id": ')
+def test_a_damaged_submission_is_named_by_status_and_stops_nothing(invoke: Invoke) -> None:
+    path = f"runs/ondemand/{'a' * 32}/client.json"
+    made_lake().write_bytes(path, b'{"job_id": ')
     code, out, err = invoke("status")
     assert (code, err) == (0, "")
-    assert out.splitlines()[1].startswith(f"{record_path('a' * 32)}: ")
-    set_aside(lake, record_path("a" * 32))
-    assert list(json.loads(invoke("status", "--json")[1])["damaged"]) == [
-        f"runs/set-aside/{'a' * 32}.json"
-    ]
-    code, out, err = invoke("result", "a" * 32)
-    assert (code, out) == (1, "")
-    assert err.count("\n") == 1
-    assert "is damaged: its record was damaged, and set aside" in err
+    assert out.splitlines()[1].startswith(f"{path}: ")
+    assert list(json.loads(invoke("status", "--json")[1])["damaged"]) == [path]
 
 
 @pytest.mark.usefixtures("sent")
 def test_a_refused_job_says_why_and_how_to_ask_again(invoke: Invoke, write: Write) -> None:
     lake = made_lake()
     job = invoke("submit", write(PAIR))[1].split()[0]
-    end_record(lake, open_records(lake)[0], "refused", "the words are missing")
+    wanted = read_wanted(lake, job)
+    assert wanted is not None
+    end_job(lake, wanted, "refused", "the words are missing")
     code, out, err = invoke("result", job, "--wait", "60")
     assert (code, out) == (1, "")
     assert f"job {job} is refused: the words are missing; nightgrid submit asks it again" in err
@@ -219,8 +208,9 @@ def test_a_refused_job_says_why_and_how_to_ask_again(invoke: Invoke, write: Writ
     assert json.loads(invoke("submit", write(PAIR), "--json")[1])["state"] == "queued"
 
 
+@pytest.mark.usefixtures("sent")
 def test_a_lake_of_submitted_jobs_alone_is_begun_aloud_and_lists_its_results(
-    invoke: Invoke, write: Write, sent: list[dict[str, Any]]
+    invoke: Invoke, write: Write
 ) -> None:
     """Given a lake that was deleted under its worker, When a job is submitted, Then it says so."""
     code, out, err = invoke("submit", write(PAIR), "--lake", "new")
@@ -232,97 +222,11 @@ def test_a_lake_of_submitted_jobs_alone_is_begun_aloud_and_lists_its_results(
     assert invoke("submit", write(PAIR), "--lake", "new")[2] == "", "now there is one"
     code, _, err = invoke("list", "results", "--lake", "new")
     assert (code, "is no lake with puzzles" in err) == (3, True)
-    solving.solve_message(Lake.open(settings.lake), sent[0], settings, "w")
+    keep(Lake.open(settings.lake), settings)
     code, listed, _ = invoke("list", "results", "--lake", "new", "--json")
     assert code == 0
     assert json.loads(listed)["job_id"] == out.split()[0]
     assert invoke("list", "puzzles", "--lake", "new")[0] == 3
-
-
-@pytest.mark.parametrize("json_too", [(), ("--json",)])
-@pytest.mark.usefixtures("sent")
-def test_a_job_that_a_service_would_refuse_is_queued_with_a_warning(
-    invoke: Invoke,
-    write: Write,
-    monkeypatch: pytest.MonkeyPatch,
-    json_too: tuple[str, ...],
-) -> None:
-    """Given jobs that take long, When others come, Then one line says how long they wait."""
-    lake = made_lake()
-    make_lake_id(read_settings())
-    monkeypatch.setenv("NIGHTGRID_ONDEMAND_SECONDS", "600")
-    monkeypatch.setenv("NIGHTGRID_ONDEMAND_WAIT_SECONDS", "120")
-    monkeypatch.setenv("NIGHTGRID_INTERACTIVE_PROCESSES", "1")
-    first, *others = loose_files(write, 4)
-    assert invoke("submit", first, *json_too)[2] == "", "it waits for none"
-    # Nothing is known of a job that another process submitted: half of what a task may take.
-    code, out, err = invoke("submit", others[0], *json_too)
-    assert (code, len(out.splitlines())) == (0, 1)
-    assert err == (
-        "nightgrid: pips/2026-01-05/hard would wait about 5:00 min for the jobs that come first; "
-        "expected at most 2:00 min; it is queued all the same\n"
-    )
-    assert len(open_records(lake)) == 2
-    assert invoke("submit", others[0], *json_too)[2] == "", "it is there already"
-    _, out, err = invoke("submit", *others, first, others[1], *json_too)
-    assert len(out.splitlines()) == 5
-    assert "hard and 1 other job would wait about" in err
-    assert err.endswith("; they are queued all the same\n")
-    assert err.count("\n") == 1, err
-
-
-def loose_files(write: Write, number: int) -> list[str]:
-    """Write boards that take long."""
-    boards = (PIPS.puzzle_to_json(loose_board(20, seed)) for seed in range(number))
-    return [write(payload(hard=board), f"{seed}.json") for seed, board in enumerate(boards)]
-
-
-@pytest.mark.usefixtures("sent")
-def test_a_job_that_was_not_submitted_is_not_said_to_be_queued(
-    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given a job that would wait long, When its submission fails, Then only that is told."""
-    made_lake()
-    make_lake_id(read_settings())
-    monkeypatch.setenv("NIGHTGRID_ONDEMAND_WAIT_SECONDS", "1")
-    first, second = loose_files(write, 2)
-    assert invoke("submit", first)[2] == ""
-
-    def fail(*_: Any, **__: Any) -> str:
-        raise PermanentError("the lake is full")
-
-    monkeypatch.setattr(lake_submit, "submit", fail)
-    code, out, err = invoke("submit", second)
-    assert (code != 0, out) == (True, "")
-    assert "the lake is full" in err
-    assert "queued" not in err
-
-
-@pytest.mark.usefixtures("sent")
-def test_a_command_looks_once_at_what_waits(
-    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given jobs of others, When one command submits several, Then it counts its own itself."""
-    made_lake()
-    make_lake_id(read_settings())
-    monkeypatch.setenv("NIGHTGRID_ONDEMAND_SECONDS", "600")
-    monkeypatch.setenv("NIGHTGRID_ONDEMAND_WAIT_SECONDS", "120")
-    monkeypatch.setattr(expected_wait, "LOOK_S", 0.0)
-    looks: list[int] = []
-
-    def list_jobs(lake: Lake) -> list[str]:
-        found = record_files.list_jobs(lake)
-        looks.append(len(found))
-        return found
-
-    monkeypatch.setattr(expected_wait, "list_jobs", list_jobs)
-    first, *others = loose_files(write, 4)
-    assert invoke("submit", first)[0] == 0
-    looks.clear()
-    code, out, err = invoke("submit", *others)
-    assert (code, len(out.splitlines())) == (0, 3)
-    assert "hard and 2 other jobs would wait about" in err
-    assert looks == [1]
 
 
 @pytest.mark.usefixtures("sent")
@@ -339,7 +243,7 @@ def test_cancel_takes_ids_and_names_and_says_what_it_did(
     code, out, err = invoke("cancel", job)
     assert (code, err) == (0, "")
     assert out == f"{job}  cancelled; nightgrid submit asks it again\n"
-    assert open_records(lake) == []
+    assert list_jobs(lake) == set()
     assert invoke("cancel", job)[1] == f"{job}  cancelled: nothing to cancel\n"
     assert offered("cancel ", monkeypatch, capsys) == []
 
@@ -364,13 +268,12 @@ def offered(
     return capsys.readouterr().out.split()
 
 
-def test_a_result_without_states_says_nothing_of_them(
-    invoke: Invoke, write: Write, sent: list[dict[str, Any]]
-) -> None:
+@pytest.mark.usefixtures("sent")
+def test_a_result_without_states_says_nothing_of_them(invoke: Invoke, write: Write) -> None:
     """Tiles keeps no states."""
     lake = made_lake()
     job = invoke("submit", write(TILES))[1].split()[0]
-    solving.solve_message(lake, sent[0], read_settings(lake="lake"), "w")
+    keep(lake, read_settings(lake="lake"))
     code, out, _ = invoke("result", job)
     assert code == 0
     assert "states" not in out
@@ -394,7 +297,7 @@ def test_queued_solves_from_submit_to_result(
     watched = nightgrid("status", "--watch")
     assert watched.returncode == 0
     *_, queues, served = watched.stdout.splitlines()
-    assert queues.startswith("0 queued, 0 working, 0 as runs")
+    assert queues.startswith("0 queued, 0 working")
     version = game("pips").solver_version
     assert served == f"lake {read_lake_id('lake')} is served with {version} by 2 workers"
 

@@ -10,7 +10,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import ANY, Client
 from nightgrid.service.http.guard.open_jobs import GRACE_S, OPENED, OpenJobs
 from nightgrid.service.http.problems import Problem
-from nightgrid.workers.ondemand.record_files import record_path
 
 ALICE, BOB = Client(name="alice", jobs=2), Client(name="bob", jobs=1)
 JOBS = [f"{i:032x}" for i in range(4)]
@@ -32,8 +31,12 @@ def clock() -> Clock:
 def lake(tmp_path: Path) -> Lake:
     lake = Lake.open(str(tmp_path / "lake"))
     for job in JOBS:
-        lake.write_bytes(record_path(job), b"{}")
+        lake.write_bytes(submission_path(job), b"{}")
     return lake
+
+
+def submission_path(job: str) -> str:
+    return f"runs/ondemand/{job}/client.json"
 
 
 def test_a_key_has_so_many_jobs_open(lake: Lake, clock: Clock):
@@ -61,7 +64,7 @@ def test_the_limit_holds_over_a_restart(lake: Lake, clock: Clock):
     jobs = OpenJobs(lake, clock)
     jobs.add(ALICE, JOBS[0])
     jobs.add(ALICE, JOBS[1])
-    lake.delete(record_path(JOBS[1]))
+    lake.delete(submission_path(JOBS[1]))
     again = OpenJobs(lake, clock)
     assert again.count("alice") == 1
     again.add(ALICE, JOBS[2])
@@ -76,9 +79,9 @@ def test_the_limit_holds_over_a_restart(lake: Lake, clock: Clock):
 def test_jobs_that_ended_unseen_make_room(lake: Lake, clock: Clock):
     jobs = OpenJobs(lake, clock)
     jobs.add(BOB, JOBS[0])
-    lake.delete(record_path(JOBS[0]))
+    lake.delete(submission_path(JOBS[0]))
     with pytest.raises(Problem):
-        jobs.add(BOB, JOBS[1])  # its record may be on its way
+        jobs.add(BOB, JOBS[1])  # its submission may be on its way
     clock.now += GRACE_S
     jobs.add(BOB, JOBS[1])
     assert lake.list(OPENED) == [f"{OPENED}/bob/{JOBS[1]}"]

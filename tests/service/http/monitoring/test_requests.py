@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-
-from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.queues import INTERACTIVE, LOG_HEADER
-from nightgrid.workers.settings import Settings
-from tests.service.scenes import PAIR
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -66,24 +58,3 @@ def test_a_failure_is_logged_with_its_traceback_and_its_id(
     assert {line["event"] for line in told} >= {"unexpected", "request"}
     assert {line["request"] for line in told} == {"mine-3"}
     assert "hunter2" not in json.dumps(told)
-
-
-def test_the_id_of_a_request_goes_along_with_its_job(
-    tmp_path: Path,
-    open_client: Callable[..., TestClient],
-    redis_url: str,
-    capsys: pytest.CaptureFixture[str],
-):
-    (tmp_path / "lake").mkdir()
-    client = open_client(tmp_path / "lake", redis_url=redis_url)
-    body = {"puzzle": PAIR, "game": "pips", "ask": "count"}
-    answer = client.post("/v1/solves", json=body, headers={"X-Request-ID": "mine-4"})
-    assert answer.status_code == 202
-    settings = Settings(lake=str(tmp_path / "lake"), redis_url=redis_url)  # type: ignore[arg-type]
-    with connect(settings) as server:
-        (message,) = server.lrange(f"{key_prefix(settings)}{INTERACTIVE}", 0, -1)
-    assert json.loads(message)["headers"][LOG_HEADER] == {"request": "mine-4"}
-    (line,) = [line for line in lines(capsys) if line["event"] == "request"]
-    solve = answer.json()
-    assert (line["job"], line["game"]) == (solve["id"], "pips")
-    assert len(line["puzzle"]) == 32

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from celery.app.trace import trace_task
 from opentelemetry import trace
 from opentelemetry.instrumentation.celery import CeleryInstrumentor
 from opentelemetry.instrumentation.redis import RedisInstrumentor
@@ -23,13 +19,7 @@ from starlette.testclient import TestClient
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers import tracing
-from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.queues import INTERACTIVE
-from nightgrid.workers.celery_worker import tasks, this_worker
-from nightgrid.workers.settings import Settings
 from tests.service.http.monitoring.otlp_collector import collector
-from tests.service.scenes import PAIR
 
 EXPORTER = InMemorySpanExporter()
 PROVIDER = TracerProvider(sampler=tracing._sampler())
@@ -59,53 +49,15 @@ def chain(found: dict[str, ReadableSpan], name: str) -> list[str]:
     return names
 
 
-def test_one_trace_goes_from_the_request_to_the_filed_row(
-    tmp_path: Path,
-    open_client: Callable[..., TestClient],
-    redis_url: str,
-    spans: InMemorySpanExporter,
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_question_is_traced_by_its_route_however_it_is_answered(
+    sample_lake: Path, open_client: Callable[..., TestClient], spans: InMemorySpanExporter
 ):
-    (tmp_path / "lake").mkdir()
-    client = open_client(tmp_path / "lake", redis_url=redis_url)
-    given = "0af7651916cd43dd8448eb211c80319c"
-    headers = {"traceparent": f"00-{given}-b7ad6b7169203331-01"}
-    body = {"puzzle": PAIR, "game": "pips", "ask": "count"}
-    assert client.post("/v1/solves", json=body, headers=headers).status_code == 202
-    settings = Settings(lake=str(tmp_path / "lake"), redis_url=redis_url)  # type: ignore[arg-type]
-    with connect(settings) as server:
-        (text,) = server.lrange(f"{key_prefix(settings)}{INTERACTIVE}", 0, -1)
-    message = json.loads(text)
-    told = message["headers"]
-    for module in (this_worker, tasks):
-        monkeypatch.setattr(module, "SETTINGS", settings)
-    monkeypatch.setattr(this_worker, "_open", {})
-    # What a worker does with the message, in a process of its own as here.
-    CeleryInstrumentor().instrument()
-    task = tasks.app.tasks[told["task"]]
-    ((argument,), _, _) = json.loads(_body(message))
-    done = trace_task(task, told["id"], [argument], {}, request=told, app=tasks.app)
-    assert done.retval["state"] == "done", done
-
-    found = {span.name: span for span in spans.get_finished_spans()}
-    assert {f"{span.context.trace_id:032x}" for span in found.values() if span.context} == {given}
-    request = ["POST /v1/solves"]
-    assert chain(found, "publish") == ["publish", *request]
-    for name in ("kernel", "file"):
-        assert chain(found, name) == [name, "run/nightgrid.solve_ondemand", "publish", *request]
-    about = found["run/nightgrid.solve_ondemand"].attributes or {}
-    assert about["job"] == argument["job_id"]
-    assert (found["file"].attributes or {})["status"] == "solved"
-    # The same again, by the route, and then as it was replied to, which no route sees.
-    spans.clear()
+    client = open_client(sample_lake)
+    body = {"id": "pips/2026-01-01/easy", "ask": "count"}
     assert [client.post("/v1/solves", json=body).status_code for _ in range(2)] == [200, 200]
     asked = [span for span in spans.get_finished_spans() if span.kind is SpanKind.SERVER]
-    assert [span.name for span in asked] == request * 2
+    assert [span.name for span in asked] == ["POST /v1/solves"] * 2
     assert [(span.attributes or {})["http.route"] for span in asked] == ["/v1/solves"] * 2
-
-
-def _body(message: dict[str, Any]) -> bytes:
-    return base64.b64decode(message["body"])
 
 
 def test_the_page_and_probes_are_no_traces(

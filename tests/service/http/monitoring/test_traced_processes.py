@@ -20,7 +20,7 @@ from tests.service.scenes import PAIR, environment
 
 SOON_S = 120.0
 """Both processes begin and solve by then, also where tests share two cores."""
-TASK = "run/nightgrid.solve_ondemand"
+TASK = "run/nightgrid.work_chunk"
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"
 
@@ -86,7 +86,7 @@ def ask(url: str, body: dict[str, Any], trace: str) -> dict[str, Any]:
 @pytest.mark.cluster
 @pytest.mark.long(
     short="tests/service/http/monitoring/test_traced.py::"
-    "test_one_trace_goes_from_the_request_to_the_filed_row"
+    "test_a_question_is_traced_by_its_route_however_it_is_answered"
 )
 def test_one_trace_goes_through_the_service_and_a_worker(tmp_path: Path, redis_url: str):
     """Given two processes, Then the spans of both are parts of the client's trace."""
@@ -103,22 +103,22 @@ def test_one_trace_goes_through_the_service_and_a_worker(tmp_path: Path, redis_u
             "NIGHTGRID_REDIS_URL": redis_url,
             "NIGHTGRID_TRACE_URL": where.url,
         }
-        stack.enter_context(process(tmp_path, "worker", "--only", "interactive", **env))
+        stack.enter_context(process(tmp_path, "worker", "--processes", "1", **env))
         words = ("serve", "--no-workers", "--port", "0", "--json")
         service = stack.enter_context(process(tmp_path, *words, **env))
         assert service.stdout is not None
         url = json.loads(service.stdout.readline())["url"]
 
         solve = ask(url, queued, TRACE)
-        names = {"file", "kernel", TASK, "publish", "POST /v1/solves"}
+        names = {"file", "kernel", TASK, "publish", "drive", "POST /v1/solves"}
         wait_for(lambda: names <= set(of_trace(where, TRACE)), "the spans")
         found = of_trace(where, TRACE)
         request = ["POST /v1/solves", PARENT]
-        task = [TASK, "publish", *request]
+        task = [TASK, "publish", "drive", *request]
         assert chain(found, "kernel") == ["kernel", *task]
         assert chain(found, "file") == ["file", *task]
         assert {name: found[name].role for name in ("publish", TASK, "kernel")} == {
-            "publish": "service",
+            "publish": "keeper",
             TASK: "worker",
             "kernel": "worker",
         }

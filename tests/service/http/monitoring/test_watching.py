@@ -7,24 +7,22 @@ import math
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from nightgrid.workers.ondemand.jobs import submitting
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.cli.checks.server import check_server
-from nightgrid.service.cli.ondemand.status import _queue_look
 from nightgrid.service.http.monitoring import gauges
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot, take_snapshot
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.notices.job_refusals import record_job_refusal
 from nightgrid.workers.broker.worker_keys import record_refusal, write_heartbeat
 from nightgrid.workers.cluster.supervisor import state_path
-from nightgrid.workers.ondemand.jobs import submitting
-from nightgrid.workers.ondemand.record_files import RECORDS, read_records, write_record
+from nightgrid.workers.ondemand.submissions import create_submission, read_wanted
 from nightgrid.workers.settings import Settings
 from tests.service.http.conftest import NO_SERVER
 from tests.service.scenes import PAIR, STUCK
@@ -58,50 +56,20 @@ def samples(client: TestClient) -> dict[tuple[str, ...], float]:
     return found
 
 
-def test_who_refused_a_job_is_told_as_long_as_it_waits(settings: Settings):
-    """Given a worker whose refusal has expired, Then status and doctor still name it."""
-    lake, job = Lake.open(settings.lake), submit(settings, PAIR)
-    with connect(settings) as client:
-        record_job_refusal(client, settings, job, "w", "a copy of the lake")
-
-    def told() -> tuple[str, list[str]]:
-        found = [finding.found for finding in check_server(settings)]
-        return _queue_look(lake, settings).text, found
-
-    text, found = told()
-    assert "w could not work a job that waits: a copy of the lake" in text.splitlines()
-    assert "w could not work a job that waits: a copy of the lake" in found
-    with connect(settings) as client:
-        write_heartbeat(client, settings, "w", WORKER)
-        write_heartbeat(client, settings, "w", WORKER)
-        record_refusal(client, settings, "w", "a copy of the lake")
-        text, found = told()
-        assert "w cannot work: a copy of the lake" in text
-        assert "that waits" not in text + str(found), "one sentence is enough"
-        (key,) = client.scan_iter("*worker:w")
-        client.delete(key)
-    assert "that waits" in str(told())
-    (record,) = read_records(lake).open
-    begun = {"worker": "v", "attempts": 1, "started_at": record.submitted_at}
-    write_record(lake, record.__class__.from_json(record.to_json() | begun))
-    assert "that waits" not in str(told())
-
-
 def test_the_queue_tells_who_waits_and_who_works(
     settings: Settings, open_client: Callable[..., TestClient], redis_url: str
 ):
-    first, second = submit(settings, PAIR), submit(settings, STUCK)
+    first, _ = submit(settings, PAIR), submit(settings, STUCK)
     lake = Lake.open(settings.lake)
-    (record, *_) = (each for each in read_records(lake).open if each.job_id == first)
-    worked = {"worker": "w", "submitted_at": record.submitted_at - OLDER_S}
-    write_record(lake, record.__class__.from_json(record.to_json() | worked))
-    lake.write_bytes(f"{RECORDS}/{'0' * 32}.json", b"{")
+    (older,) = read_wanted(lake, first).submissions  # type: ignore[union-attr]
+    older = replace(older, client="older", submitted_at=older.submitted_at - OLDER_S)
+    create_submission(lake, older)
+    run_id = read_wanted(lake, first).run_id  # type: ignore[union-attr]
+    lake.write_bytes(f"runs/run={run_id}/started/seg-00000-chunk-00000-attempt-1.json", b"{}")
+    lake.write_bytes(f"runs/ondemand/{'0' * 32}/one.json", b"{")
     with connect(settings) as client:
         write_heartbeat(client, settings, "w", WORKER)
         record_refusal(client, settings, "w", "another version")
-        record_job_refusal(client, settings, second, "w", "it refuses all jobs")
-        record_job_refusal(client, settings, second, "v", "a copy of the lake")
-        record_job_refusal(client, settings, first, "u", "this job is worked by now")
     http = open_client(Path(settings.lake), redis_url=redis_url)
     told = http.get("/v1/queue").json()
     assert (told["waiting"], told["running"], told["answers"]) == (1, 1, True)
@@ -115,7 +83,6 @@ def test_the_queue_tells_who_waits_and_who_works(
             "refusing": "another version",
         }
     ]
-    assert told["refused"] == [{"worker": "v", "reason": "a copy of the lake"}]
     assert told["batch"]["processes"] == 0
     ready = http.get("/readyz")
     assert (ready.status_code, ready.json()["status"]) == (200, "ready")
@@ -125,7 +92,6 @@ def test_the_queue_tells_who_waits_and_who_works(
     assert found["nightgrid_records_damaged",] == 1
     assert found["nightgrid_server_up",] == 1
     assert found["nightgrid_worker_processes", "interactive"] == 3
-    assert found["nightgrid_queue_messages", "interactive", "waiting"] == 2
 
 
 def test_without_a_server_the_queue_is_told_and_the_service_is_not_ready(sample: TestClient):

@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.task.solving import solve_message
+from nightgrid.workers.ondemand.submissions import open_jobs
 from nightgrid.workers.settings import Settings
+from tests.workers.ondemand.keeping import keep
 
 SAMPLE = Path(__file__).parents[4] / "service" / "sample"
 NO_SERVER = "redis://127.0.0.1:9/0"
@@ -32,8 +32,7 @@ def lake(settings: Settings) -> Lake:
 
 
 @pytest.fixture
-def client(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr("nightgrid.workers.ondemand.jobs.submitting.publish", lambda *_: None)
+def client(settings: Settings) -> Iterator[TestClient]:
     app = create_app(ServiceSettings(workers=settings))
     with TestClient(app, base_url="http://localhost") as found:
         yield found
@@ -41,13 +40,12 @@ def client(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Test
 
 @pytest.fixture
 def work(lake: Lake, settings: Settings) -> Callable[[], int]:
-    """Work every job that is wanted, as a worker would; tell how many those were."""
+    """Work every job that is wanted, as keeper and workers would; tell how many those were."""
 
     def work_all() -> int:
-        records = open_records(lake)
-        for record in records:
-            solve_message(lake, record.message, settings, "worker-1")
-        return len(records)
+        jobs = len(open_jobs(lake).wanted)
+        keep(lake, settings)
+        return jobs
 
     return work_all
 

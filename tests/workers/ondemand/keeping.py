@@ -1,0 +1,40 @@
+"""A keeper that works the chunks of its jobs itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.algebra import Ask
+from nightgrid.workers.driver.outbox import InlineOutbox
+from nightgrid.workers.ondemand import submitting
+from nightgrid.workers.ondemand.keeper import Keeper
+from nightgrid.workers.ondemand.submissions import list_jobs
+from nightgrid.workers.settings import Settings
+
+
+def inline_keeper(lake: Lake, settings: Settings) -> Keeper:
+    return Keeper(lake, settings, InlineOutbox(lake, settings))
+
+
+def keep(lake: Lake, settings: Settings, turns: int = 200) -> None:
+    """Let a keeper look after all jobs of a lake until none is left."""
+    keeper = inline_keeper(lake, settings)
+    while list_jobs(lake):
+        turns -= 1
+        assert turns, "the jobs do not end"
+        keeper.turn(0.0)
+
+
+def submit_without_server(lake: Lake, settings: Settings) -> Callable[..., str]:
+    """Submit as a client whose server is dead: the job is wanted all the same."""
+
+    def submit(puzzle: Any, ask: Ask, **more: Any) -> str:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(submitting, "wake_keeper", lambda *_: None)
+            return submitting.submit(lake, puzzle, ask, settings=settings, **more)
+
+    return submit

@@ -1,1 +1,0 @@
-"""Jobs on demand as their clients see them: submitted, under way, answered."""

@@ -1,0 +1,97 @@
+"""The result rows of jobs on demand: what they answer, waited for and read."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.results import find_results, solution_tables
+from nightgrid.archive.results.statuses import FINAL
+from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.reasons import ReasonCode
+from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.submissions import check_job_id, has_submission, read_ended
+from nightgrid.workers.settings import Settings
+
+LEAST_PAUSE_S, MOST_PAUSE_S = 0.01, 0.5
+PAUSE_SHARE = 0.25
+"""A pause between two looks, as a share of the time that was waited: an answer is seen that much
+later than it is there, at most."""
+
+
+def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:
+    """Read the result row of a job, or None."""
+    return find_rows(lake, [job_id]).get(job_id)
+
+
+def find_rows(lake: Lake, job_ids: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Read the result rows of jobs that have one, by job, in one look at the lake."""
+    if not job_ids:
+        return {}
+    rows = find_results(lake, job_ids).to_pylist()
+    for row in rows:
+        row["count"] = None if row["count"] is None else int(row["count"])
+    return {row["job_id"]: row for row in rows}
+
+
+def is_answered(lake: Lake, job_id: str, settings: Settings, budget: Budget | None = None) -> bool:
+    """Return whether the lake has the answer that a submitter with this budget would get."""
+    row = find_row(lake, job_id)
+    return row is not None and answers(row, JobBudget.of(settings, budget))
+
+
+def answers(row: Mapping[str, Any], budget: JobBudget) -> bool:
+    """Return whether a result row is what a submitter with this budget would get.
+
+    Over budget is so if the job could spend as much, or if no budget would change it.
+    """
+    if row["status"] in FINAL:
+        return True
+    had = JobBudget.of_row(row)
+    if row["status"] != Status.OVER_BUDGET or had is None:
+        return False
+    code = row["reason_code"]
+    is_of_budget = code is None or code == ReasonCode.SOLUTION_BYTES or ReasonCode(code).is_budget
+    return had.covers(budget) or not is_of_budget
+
+
+def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
+    """Read a job's result row with its solutions, or None if it is not there in time.
+
+    `solutions` is a list of JSON values in canonical order, empty for a count: what has very many
+    is better read row by row (`result_row`, nightgrid.archive.results.results.solution_tables).
+    Raises PermanentError as `result_row` does.
+    """
+    row = result_row(lake, job_id, timeout_s=timeout_s)
+    if row is None:
+        return None
+    tables = solution_tables(lake, row)
+    texts = (text for table in tables for text in table.column("solution").to_pylist())
+    return {**row, "solutions": [json.loads(text) for text in texts]}
+
+
+def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
+    """Read a job's result row, or None if it is not there in time.
+
+    A job that ended without an answer is not waited for. Raises PermanentError for one that was
+    never submitted and has no result.
+    """
+    check_job_id(job_id)
+    begun = time.monotonic()
+    while has_submission(lake, job_id):
+        row = find_row(lake, job_id)
+        if row is not None and row["status"] in FINAL:
+            return row
+        waited_s = time.monotonic() - begun
+        if waited_s >= timeout_s:
+            return None
+        pause_s = min(max(LEAST_PAUSE_S, PAUSE_SHARE * waited_s), MOST_PAUSE_S)
+        time.sleep(min(pause_s, timeout_s - waited_s))
+    row = find_row(lake, job_id)
+    if row is None and read_ended(lake, job_id) is None:
+        raise PermanentError(f"job {job_id} was never submitted to {lake.url}")
+    return row

@@ -1,0 +1,135 @@
+"""Where a job on demand is: queued, worked, done, or ended without an answer."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.caches import BoundedCache
+from nightgrid.workers.ondemand.results import find_row
+from nightgrid.workers.ondemand.submissions import Wanted, check_job_id, read_ended, read_wanted
+from nightgrid.workers.runs.chunk_results import read_result
+from nightgrid.workers.runs.manifest import Run, Segment, has_run, open_run, read_done
+from nightgrid.workers.runs.run_files import ChunkRef, done_chunks, folder
+from nightgrid.workers.runs.status import is_cancelled
+
+JobState = Literal["done", "queued", "working", "cancelled", "expired", "refused", "unknown"]
+SEGMENTS_KEPT, COSTS_KEPT = 100, 10_000
+READ_AT_ONCE = 100
+"""Chunk results that one look reads; the next look reads further ones."""
+_segments: BoundedCache[tuple[str, str], tuple[Segment, ...]] = BoundedCache(SEGMENTS_KEPT)
+"""Segments of runs that were looked at: none of them changes."""
+_costs: BoundedCache[tuple[str, str], tuple[int, float]] = BoundedCache(COSTS_KEPT)
+"""States and kernel seconds of chunk results that were read: none of them changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """Where an on-demand job is."""
+
+    job_id: str
+    state: JobState
+    """`done`: the result is in the lake. `queued`: no worker has begun. `working`: a worker has.
+    `refused`: no worker could work it. `cancelled`: nobody wants it any more. `expired`: its
+    deadline passed. `unknown`: never submitted, and no result. What has no result is asked again
+    by the next submission."""
+    age_s: float | None = None
+    """Seconds since it was submitted."""
+    run_id: str | None = None
+    chunks_done: int | None = None
+    chunks_total: int | None = None
+    states: int | None = None
+    """States of the chunks that are done."""
+    expected_s: float | None = None
+    """What it is expected to take altogether: seconds of one core. None: not known."""
+    left_s: float | None = None
+    """What of that is left."""
+    reason: str = ""
+    """Why it is refused, cancelled or expired, in one sentence."""
+
+
+def status(lake: Lake, job_id: str) -> JobStatus:
+    """Return where a job is."""
+    check_job_id(job_id)
+    wanted = read_wanted(lake, job_id)
+    if wanted is not None:
+        return status_of(lake, wanted)
+    if find_row(lake, job_id) is not None:
+        return JobStatus(job_id=job_id, state="done")
+    ended = read_ended(lake, job_id)
+    if ended is None:
+        return JobStatus(job_id=job_id, state="unknown")
+    return JobStatus(job_id=job_id, state=ended.end, run_id=ended.run_id, reason=ended.reason)
+
+
+def status_of(lake: Lake, wanted: Wanted) -> JobStatus:
+    """Return how far a job is that is wanted."""
+    run_id = wanted.run_id
+    found = JobStatus(
+        job_id=wanted.job_id,
+        state="queued",
+        age_s=max(0.0, time.time() - wanted.submitted_at),
+        run_id=run_id,
+    )
+    try:
+        if not has_run(lake, run_id):
+            return found
+        if read_done(lake, run_id) is not None:
+            return replace(found, state="done")
+        if is_cancelled(lake, run_id) or not lake.list(f"{folder(run_id)}/started"):
+            return found
+        key = lake.url, run_id
+        run = open_run(lake, run_id, _segments.get(key) or ())
+        _segments.put(key, run.segments)
+        return _with_progress(lake, replace(found, state="working"), run)
+    except PermanentError as error:
+        # A damaged file of the run; the keeper makes it again.
+        return replace(found, reason=str(error))
+
+
+def _with_progress(lake: Lake, found: JobStatus, run: Run) -> JobStatus:
+    """Add what the chunks of a run have taken, and what the others are expected to take."""
+    done, refs = done_chunks(lake, run.run_id), run.chunks()
+    expected = {
+        (segment.number, chunk): cost_s
+        for segment in run.segments
+        for chunk, cost_s in enumerate(segment.chunk_cost_s)
+    }
+    states, took_s, foreseen_s, left_s, unread = 0, 0.0, 0.0, 0.0, READ_AT_ONCE
+    for ref in refs:
+        cost_s = expected.get(ref.key, 0.0)
+        if ref.key not in done:
+            left_s += cost_s
+            continue
+        unread -= (lake.url, ref.result_path) not in _costs
+        if unread >= 0:
+            more, seconds = _cost_of(lake, ref)
+            states, took_s, foreseen_s = states + more, took_s + seconds, foreseen_s + cost_s
+    # As what is done took over what was expected of it; few chunks say little.
+    left_s *= (took_s + left_s) / max(foreseen_s + left_s, 1e-9)
+    return replace(
+        found,
+        chunks_done=len(done.intersection(ref.key for ref in refs)),
+        chunks_total=len(refs),
+        states=states,
+        expected_s=took_s + left_s,
+        left_s=left_s,
+    )
+
+
+def _cost_of(lake: Lake, ref: ChunkRef) -> tuple[int, float]:
+    key = lake.url, ref.result_path
+    known = _costs.get(key)
+    if known is None:
+        try:
+            table = read_result(lake, ref, ("states", "kernel_ns"))
+        except PermanentError:
+            # A damaged result is worked again.
+            return 0, 0.0
+        states, kernel_ns = (sum(column.to_pylist()) for column in table.columns)
+        known = states, kernel_ns / 1e9
+        _costs.put(key, known)
+    return known

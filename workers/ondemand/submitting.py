@@ -1,0 +1,167 @@
+"""Submit and cancel jobs on demand; what the lake has answered is no job."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from typing import Any
+
+import redis
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
+from nightgrid.archive.words.binding import bind_game, keep_game, lexicon_for
+from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
+from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.question import question_of
+from nightgrid.solvers.registry import DEFAULT_GAME, check_ask
+from nightgrid.workers.broker.connection import answering, connect
+from nightgrid.workers.broker.notices.announcements import wake_keeper
+from nightgrid.workers.broker.stop_keys import request_stop
+from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.results import answers, find_row
+from nightgrid.workers.ondemand.status import JobStatus, status
+from nightgrid.workers.ondemand.submissions import (
+    NAMELESS,
+    End,
+    Submission,
+    Wanted,
+    check_job_id,
+    client_name,
+    create_submission,
+    delete_submissions,
+    end_job,
+    read_wanted,
+    without_words,
+)
+from nightgrid.workers.runs.manifest import has_run
+from nightgrid.workers.runs.run_files import is_run_id
+from nightgrid.workers.runs.status import cancel_run
+from nightgrid.workers.settings import Settings, load_settings
+from nightgrid.workers.tracing import trace_header
+
+BY_COMMAND = "by nightgrid cancel"
+"""Why a job ended that was cancelled from the command line."""
+
+
+def submit(
+    lake: Lake,
+    puzzle: Any,
+    ask: Ask,
+    *,
+    game: str = DEFAULT_GAME,
+    rules: str = "",
+    lexicon: Lexicon | None = None,
+    budget: Budget | None = None,
+    settings: Settings | None = None,
+    deadline_at: float | None = None,
+    client: str = "",
+    split: str = "",
+    expected_s: float = 0.0,
+) -> str:
+    """Ask for a puzzle to be solved soon; return the job's id.
+
+    A word game without a lexicon is played with the words that the board brings along, which
+    travel through the lake, or with the default one. A job that is wanted already gets the larger
+    budget and the later deadline. What the lake calls poison is asked again, and what was refused,
+    cancelled or expired. `client` tells this client from others that want the same
+    (`client_name`). `split` (auto, ahead or never) takes precedence over the settings.
+    `expected_s` is what the game expects it to take. After `deadline_at`, Unix time, the answer is
+    not wanted any more.
+
+    Raises TransientError when the broker is dead: the job is wanted all the same, and worked when
+    the broker is back.
+    """
+    settings = settings or load_settings()
+    check_ask(ask, game)
+    bound = bind_game(game, rules, lexicon_for(game, puzzle, lexicon), ask=ask)
+    question = question_of(bound, ask)
+    job_id, limits = question.job_id(bound.subject(puzzle)), JobBudget.of(settings, budget)
+    row = find_row(lake, job_id)
+    if row is not None and answers(row, limits):
+        return job_id
+    submission = Submission(
+        job_id=job_id,
+        question=question,
+        puzzle_id=bound.puzzle_id(puzzle),
+        puzzle=without_words(bound.puzzle_to_json(puzzle), puzzle),
+        client=client or client_name(),
+        budget=limits,
+        submitted_at=time.time(),
+        deadline_at=deadline_at,
+        split=split or ("" if settings.split == "auto" else settings.split),
+        expected_s=expected_s,
+        trace=trace_header(),
+        after=row["run_id"] if row is not None and is_run_id(row["run_id"]) else "",
+    )
+    known = LakeDictionaries(lake)
+    keep_dictionary(lake, puzzle, known)
+    keep_asked(lake, [AskedPuzzle(submission.puzzle_id, game, dict(submission.puzzle))])
+    keep_game(lake, bound)
+    create_submission(lake, submission)
+    # Retention may have dropped the words before it could know that they are needed.
+    keep_dictionary(lake, puzzle, known)
+    with answering():
+        wake_keeper(_client_of(settings), settings)
+    return job_id
+
+
+@lru_cache(maxsize=8)
+def _client_of(settings: Settings) -> redis.Redis:
+    return connect(settings)
+
+
+def cancel_job(
+    lake: Lake, job_id: str, settings: Settings | None = None, *, reason: str = BY_COMMAND
+) -> tuple[JobStatus, bool]:
+    """Cancel a job for all clients; return where it is now, and whether it was open.
+
+    The reason says for people how it was cancelled. Chunk results of its run are kept, its states
+    are not: the next submission goes on from there. With the settings, workers that are at it stop
+    within a second. Raises PermanentError for what is no id of a job.
+    """
+    check_job_id(job_id)
+    wanted = read_wanted(lake, job_id)
+    if wanted is not None and status(lake, job_id).state != "done":
+        end_with_run(lake, wanted, "cancelled", reason, settings)
+        return status(lake, job_id), True
+    return status(lake, job_id), False
+
+
+def leave_job(
+    lake: Lake,
+    job_id: str,
+    client: str,
+    settings: Settings | None = None,
+    *,
+    reason: str = BY_COMMAND,
+) -> tuple[JobStatus, int]:
+    """Delete the submissions of a client, and cancel the job if these were the last.
+
+    A client that is not known leaves for one that cannot be told from others, if there is one.
+    Returns where the job is now, and how many submissions are left. Raises PermanentError for what
+    is no id of a job.
+    """
+    check_job_id(job_id)
+    wanted = read_wanted(lake, job_id)
+    if wanted is not None:
+        every = wanted.submissions
+        nameless = [each for each in every if each.client.startswith(NAMELESS)]
+        mine = [each for each in every if each.client == client] or nameless[:1]
+        left = len(every) - len(mine)
+        if left:
+            delete_submissions(lake, mine)
+            return status(lake, job_id), left
+    return cancel_job(lake, job_id, settings, reason=reason)[0], 0
+
+
+def end_with_run(
+    lake: Lake, wanted: Wanted, end: End, reason: str, settings: Settings | None = None
+) -> None:
+    """End a job without an answer, and cancel its run."""
+    end_job(lake, wanted, end, reason)
+    if has_run(lake, wanted.run_id):
+        cancel_run(lake, wanted.run_id, drop_states=True)
+    if settings is not None:
+        request_stop(settings, wanted.run_id)
