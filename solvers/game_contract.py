@@ -128,6 +128,11 @@ class Game(Protocol[P, S]):
         the columns alone, and roughly in proportion to the logarithm of the time.
         """
 
+    def open(self) -> object:
+        """Open files that answers rest on, such as models; the first process of a machine may have
+        to make them, which takes minutes.
+        """
+
     def warm(self) -> None:
         """Compile or load the kernels, so that the first solve pays for nothing."""
 

@@ -147,7 +147,13 @@ def plan(
 
     Returns the report with a run for each ask.
     """
-    planned = [plan_ask(night, bound_game(night, game, ask), ask, night.retry) for ask in game.asks]
+    planned = []
+    for ask in game.asks:
+        bound = bound_game(night, game, ask)
+        planned.append(plan_ask(night, bound, ask, night.retry))
+        if planned[-1].jobs:
+            # What takes minutes to make is made once, before workers begin.
+            bound.open()
     question = planned[0].question
     report = replace(
         report,

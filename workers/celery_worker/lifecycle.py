@@ -10,6 +10,7 @@ from typing import Any
 
 from celery import signals
 
+from nightgrid.archive.games import ranking_game
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import MEANT
@@ -59,7 +60,7 @@ def _warm_ranker() -> None:
     # The buffers of one board would stay next to those of the next.
     map_large()
     try:
-        bind_game("strands", ask=MEANT).warm()
+        bind_game(str(ranking_game()), ask=MEANT).warm()
         trim()
     except Exception as error:  # noqa: BLE001 - a worker that cannot rank solves all the same
         log.warning("ranker not warm", error=f"{type(error).__name__}: {error}")
