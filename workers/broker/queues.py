@@ -20,7 +20,7 @@ import redis
 from celery import Celery
 from kombu.exceptions import OperationalError
 
-from nightgrid.solvers.errors import NightgridError, TransientError
+from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.connection import answering, connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.worker_keys import living_workers
@@ -197,8 +197,7 @@ class Demand:
     processes: int
     """Children of the batch workers that live."""
     processes_wanted: int
-    """As many as could work at once: one for each chunk that waits or is being worked. Messages of
-    finished and cancelled runs do not count, nor those that only dead workers can hold."""
+    """As many as could work at once: one for each chunk that waits or is being worked."""
 
 
 def publish_demand(
@@ -217,56 +216,19 @@ def demand(settings: Settings | None = None) -> Demand:
     settings = settings or load_settings()
     queue = overview(settings)[BATCH]
     with answering(), connect(settings) as client:
-        start = _demand_key(settings, "")
-        keys = list(client.scan_iter(f"{start}*", count=1000))
+        keys = list(client.scan_iter(_demand_key(settings, "*"), count=1000))
         values: Any = client.mget(keys) if keys else []
         alive = living_workers(client, settings).values()
-        messages = traffic(client, settings, BATCH).waiting
-        taken = _taken_chunks(client, settings)
-    pairs = zip(keys, values, strict=True)
-    unfinished = {key[len(start) :]: int(v) for key, v in pairs if v is not None and v.isdecimal()}
     processes = sum(about["processes"] for about in alive if BATCH in about["queues"])
-    # What a driver has published stays for a while after its run has ended.
-    over = _over(settings, {*unfinished, *(_run_of(about) for about in (*messages, *taken))})
-    waiting = sum(chunks for run, chunks in unfinished.items() if run not in over)
-    stale = sum(_run_of(about) in over for about in messages)
-    # A message does not say who took it. A process holds one at most: what is taken beyond that
-    # is of workers that died, and stays until the visibility timeout.
-    held = min(sum(_run_of(about) not in over for about in taken), processes)
+    waiting = sum(int(value) for value in values if value is not None)
     return Demand(
         chunks_waiting=waiting,
+        processes_wanted=waiting,
         queued=queue.queued,
         acquired=queue.acquired,
         oldest_s=queue.oldest_s,
         processes=processes,
-        processes_wanted=max(waiting, queue.queued - stale + held),
     )
-
-
-def _taken_chunks(client: redis.Redis, settings: Settings) -> list[str]:
-    """List what the acquired messages of the queue `batch` are about."""
-    kept: Any = client.hvals(f"{key_prefix(settings)}unacked")
-    return [_about(message) for message, key in map(_acquired, kept) if key == BATCH]
-
-
-def _run_of(about: str) -> str:
-    return about.partition("/")[0]
-
-
-def _over(settings: Settings, runs: set[str]) -> set[str]:
-    """Name those of these runs that are finished or cancelled, as the lake tells."""
-    if not runs:
-        return set()
-    # A look at queues that hold nothing needs no library that reads a lake.
-    from nightgrid.archive.lake.storage import Lake
-    from nightgrid.workers.runs.manifest import read_done
-    from nightgrid.workers.runs.status import is_cancelled
-
-    # While the lake does not answer, every run counts.
-    with contextlib.suppress(NightgridError, OSError):
-        lake = Lake.open(settings.lake)
-        return {run for run in runs if is_cancelled(lake, run) or read_done(lake, run) is not None}
-    return set()
 
 
 def _demand_key(settings: Settings, run_id: str) -> str:

@@ -203,11 +203,13 @@ class Driver:
         Raises TransientError for a chunk result that is damaged: it is worked again.
         """
         try:
-            return finish_run(self._lake, self._run_id)
+            done = finish_run(self._lake, self._run_id)
         except DamagedResultError as error:
             self._set_aside(error)
             self._open()
             raise TransientError(f"{error}; its chunk is worked again") from error
+        self._outbox.publish_demand(self._run_id, 0)
+        return done
 
     # -- what is to be sent ------------------------------------------------------------------
 
@@ -311,7 +313,7 @@ class Driver:
                 self._settle(chunk, looked_at, is_begun=is_begun)
         self._look_at = time.monotonic() + self._settings.tuning.reconcile_seconds
         self._note_transitions()
-        waiting = table.number_in(State.READY) + table.in_flight
+        waiting = 0 if self.cancelled else table.number_in(State.READY) + table.in_flight
         self._outbox.publish_demand(self._run_id, waiting)
 
     def _settle(self, chunk: Chunk, looked_at: float, *, is_begun: bool) -> None:

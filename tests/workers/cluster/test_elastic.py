@@ -3,15 +3,12 @@
 import json
 import math
 import time
-import uuid
 from contextlib import closing
 from dataclasses import asdict, replace
 
 import pytest
 import toy_game as toy
 
-from nightgrid.archive.lake.json_files import write_json
-from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.app import SOLVE_ONDEMAND, client_app
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
@@ -42,7 +39,7 @@ from nightgrid.workers.driver.outbox import (
     Place,
     Worker,
 )
-from nightgrid.workers.runs.run_files import ChunkRef, folder
+from nightgrid.workers.runs.run_files import ChunkRef
 from tests.workers.cluster.test_survival import drive_celery
 from tests.workers.conftest import plan, quick_settings
 
@@ -156,38 +153,6 @@ def test_demand_is_what_drivers_still_want_done(server, outbox):
 def message(run_id, chunk, queue):
     about = f"{run_id}/seg-00000-chunk-{chunk}/1"
     return json.dumps([{"headers": {"about": about}}, queue, queue])
-
-
-@pytest.mark.parametrize("name", ["DONE.json", "CANCELLED.json"])
-def test_messages_of_runs_that_are_over_want_no_processes(server, name):
-    settings, client = server
-    lake = Lake.open(settings.lake)
-    over, open_ = (uuid.uuid4().hex for _ in range(2))
-    at = "2026-11-27T00:00:00+00:00"
-    ended = {"finished_at": at, "results": None, "result_count": 0, "statuses": {}}
-    write_json(lake, f"{folder(over)}/{name}", ended | {"cancelled_at": at})
-    write_heartbeat(client, settings, "w", {"queues": [BATCH], "processes": 4})
-    for chunk, run_id in enumerate((over, over, open_)):
-        key = f"{key_prefix(settings)}unacked"
-        client.hset(key, str(chunk), message(run_id, chunk, BATCH))
-        (waits, *_) = json.loads(message(run_id, chunk + 10, BATCH))
-        client.lpush(f"{key_prefix(settings)}{BATCH}", json.dumps(waits))
-    publish_demand(client, settings, over, 7)
-    found = demand(settings)
-    assert (found.chunks_waiting, found.queued, found.acquired) == (0, 3, 3)
-    assert found.processes_wanted == 2, "one waits, one is worked"
-    client.flushall()
-
-
-def test_messages_that_only_dead_workers_can_hold_want_no_processes(server):
-    settings, client = server
-    for chunk in range(3):
-        client.hset(f"{key_prefix(settings)}unacked", str(chunk), message(RUN, chunk, BATCH))
-    client.hset(f"{key_prefix(settings)}unacked", "job", message("a" * 32, 0, "interactive"))
-    assert (demand(settings).acquired, demand(settings).processes_wanted) == (3, 0)
-    write_heartbeat(client, settings, "w", {"queues": [BATCH], "processes": 2})
-    assert demand(settings).processes_wanted == 2, "two processes hold two messages at most"
-    client.flushall()
 
 
 def test_a_run_tells_its_demand_while_it_is_driven(cluster, cluster_lake, monkeypatch):
