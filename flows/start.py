@@ -7,14 +7,11 @@ nothing to do ends without either (ADR 22).
 from __future__ import annotations
 
 import os
-import signal
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nightgrid.flows.prefect import server
-from nightgrid.flows.runs import SILENT, InFlow, Rest, StoppedError, Watch, plain
+from nightgrid.flows.runs import SILENT, InFlow, Rest, Watch, plain
 from nightgrid.workers.exporter import share_metrics
 
 if TYPE_CHECKING:
@@ -40,8 +37,7 @@ def run_night(
 
     games = [{"game": game.game, "source": game.source} for game in night.games]
     shown = {"lake": night.workers.lake, "games": games}
-    with _sigterm_stops():
-        return work_night(night, watch, in_flow=_in_flow(prefect, "nightly", shown, watch))
+    return work_night(night, watch, in_flow=_in_flow(prefect, "nightly", shown, watch))
 
 
 def run_count(
@@ -52,8 +48,7 @@ def run_count(
     from nightgrid.flows.count.count import work_count
 
     shown = {"corpus": settings.corpus, "lake": settings.workers.lake, "ask": str(settings.ask)}
-    with _sigterm_stops():
-        return work_count(settings, watch, in_flow=_in_flow(prefect, "count", shown, watch))
+    return work_count(settings, watch, in_flow=_in_flow(prefect, "count", shown, watch))
 
 
 def _in_flow(
@@ -61,7 +56,7 @@ def _in_flow(
 ) -> InFlow | None:
     """Return what runs the rest of a night or a count under Prefect; None: no Prefect is wanted.
 
-    If Prefect's temporary server does not start, the rest runs without, unless `prefect` is True.
+    If Prefect's server does not answer, the rest runs without it, unless `prefect` is True.
     """
     if prefect:
         server.check_installed()
@@ -82,7 +77,7 @@ def _in_flow(
                 if not server.check_named_server():
                     server.start_temporary_server()
                 from nightgrid.flows.prefect.flows import run_in_flow
-        except server.NotStartedError as error:
+        except server.NoServerError as error:
             if prefect:
                 raise
             watch.on_note(f"{error}; going on without Prefect")
@@ -90,24 +85,3 @@ def _in_flow(
         return run_in_flow(name, shown, watch, rest)
 
     return in_flow
-
-
-@contextmanager
-def _sigterm_stops() -> Iterator[None]:
-    """Let SIGTERM end what is under way as StoppedError, unless the caller has a handler.
-
-    The driver and Prefect take the signal over while they are at work.
-    """
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-
-    def stop(*_: Any) -> None:
-        raise StoppedError("stopped; the same command goes on")
-
-    signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -65,59 +65,56 @@ def work_night(
     night, and whatever goes wrong with the only game of a night.
     """
     begun, name = time.monotonic(), uuid.uuid4().hex[:NIGHT_ID_CHARS]
-    with night_alone(night):
-        check_sources(night, watch)
-        with (
-            bound_contextvars(night=name),
-            span("night", night=name),
-            decoding_once(),
-            reading_once(),
-        ):
-            games = [_GameWork(night, game, as_step) for game in night.games]
-            for work in games:
-                work.fetch()
-            new = [work.game.game for work in games if work.report.new_payloads]
-            if new:
-                watch.on_work(new)
-            for work in games:
-                work.plan()
-            loaded = [work.game.game for work in games if work.report.planned]
+    # A mistyped source leaves no lake.
+    check_sources(night, watch)
+    with (
+        night_alone(night),
+        bound_contextvars(night=name),
+        span("night", night=name),
+        decoding_once(),
+        reading_once(),
+    ):
+        games = [_GameWork(night, game, as_step) for game in night.games]
+        for work in games:
+            work.fetch()
+        new = [work.game.game for work in games if work.report.new_payloads]
+        if new:
+            watch.on_work(new)
+        for work in games:
+            work.plan()
+        loaded = [work.game.game for work in games if work.report.planned]
+        if loaded:
+            log.info("night begun", games=loaded)
+            watch.on_work(loaded)
+
+        def rest(as_step: AsStep, watch: Watch) -> NightReport:
+            with OwnWorkers(night, loaded) as workers:
+                for work in games:
+                    work.finish(as_step, workers, watch)
+                    _log_end(work.report)
+                    watch.on_report(work.report)
+            tidy(night.lake, night.workers.runs_kept_days)
+            reports = tuple(work.report for work in games)
+            report = NightReport(games=reports, wall_seconds=time.monotonic() - begun)
             if loaded:
-                log.info("night begun", games=loaded)
-                watch.on_work(loaded)
+                log.info("night ended", seconds=round(report.wall_seconds, 3), failed=report.failed)
+            write_page(night, report, watch)
+            if report.failed:
+                raise NightFailedError(report)
+            return report
 
-            def rest(as_step: AsStep, watch: Watch) -> NightReport:
-                with OwnWorkers(night, loaded) as workers:
-                    for work in games:
-                        work.finish(as_step, workers, watch)
-                        _log_end(work.report)
-                        watch.on_report(work.report)
-                tidy(night.lake, night.workers.runs_kept_days)
-                reports = tuple(work.report for work in games)
-                report = NightReport(games=reports, wall_seconds=time.monotonic() - begun)
-                if loaded:
-                    log.info(
-                        "night ended", seconds=round(report.wall_seconds, 3), failed=report.failed
-                    )
-                write_page(night, report, watch)
-                if report.failed:
-                    raise NightFailedError(report)
-                return report
-
-            if in_flow is not None and (loaded or any(work.report.failed for work in games)):
-                return in_flow(rest, has_work=bool(loaded))
-            return rest(as_step, watch)
+        if in_flow is not None and (loaded or any(work.report.failed for work in games)):
+            return in_flow(rest, has_work=bool(loaded))
+        return rest(as_step, watch)
 
 
 @contextmanager
 def night_alone(night: NightSettings) -> Iterator[None]:
     """Hold the night of a lake. Raises TransientError while another process has it, on any host.
 
-    A folder that is missing is made first, and PermanentError names one that cannot be. Raises
-    PermanentError, too, when the source of the only game is none: a mistyped source leaves no lake.
+    A folder that is missing is made first; PermanentError names one that cannot be.
     """
     if is_missing(night.workers.lake):
-        check_sources(night)
         make_folder(night.workers.lake)
     refusal = f"another night is at work on the lake {night.workers.lake}"
     with (
@@ -127,7 +124,7 @@ def night_alone(night: NightSettings) -> Iterator[None]:
         yield
 
 
-def check_sources(night: NightSettings, watch: Watch = SILENT) -> None:
+def check_sources(night: NightSettings, watch: Watch) -> None:
     """Look whether every source is one, and tell at once of those that are none.
 
     Raises PermanentError when that of the only game is none.

@@ -28,8 +28,8 @@ _QUIET = {
 }
 
 
-class NotStartedError(TransientError):
-    """Prefect's temporary server did not start."""
+class NoServerError(TransientError):
+    """Prefect's server does not answer, or did not start."""
 
 
 def is_installed() -> bool:
@@ -69,7 +69,7 @@ def set_environment(**more: str) -> None:
 def check_named_server() -> bool:
     """Return whether Prefect's settings name a server.
 
-    Raises TransientError if it does not answer.
+    Raises NoServerError if it does not answer.
     """
     import httpx
     from prefect.settings import get_current_settings
@@ -80,7 +80,7 @@ def check_named_server() -> bool:
     try:
         httpx.get(f"{url.rstrip('/')}/health", timeout=SERVER_TIMEOUT_S).raise_for_status()
     except httpx.HTTPError as error:
-        raise TransientError(
+        raise NoServerError(
             f"the Prefect server at {url} does not answer ({error}); `prefect server start` starts "
             "one on this machine"
         ) from error
@@ -90,7 +90,7 @@ def check_named_server() -> bool:
 def start_temporary_server() -> None:
     """Start the server that Prefect uses if none is named; it ends with this process.
 
-    Raises NotStartedError, and leaves no process, if it does not answer within SERVER_START_S.
+    Raises NoServerError, and leaves no process, if it does not answer within SERVER_START_S.
     """
     from prefect.server.api.server import SubprocessASGIServer
 
@@ -114,6 +114,6 @@ def start_temporary_server() -> None:
         raise
     if starting.is_alive() or failures:
         server.stop()
-        raise NotStartedError(
+        raise NoServerError(
             f"Prefect's temporary server did not start within {SERVER_START_S:.0f} s"
         )

@@ -39,6 +39,7 @@ from nightgrid.service.terminal.console import (
     sentence_of,
     warn_of_poison,
 )
+from nightgrid.service.terminal.interrupts import sigterm_as_interrupt
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import ProgressLine, waited, warm_games
 from nightgrid.solvers.algebra import Ask
@@ -279,7 +280,12 @@ def run_shown(
         on_note=note,
     )
     try:
-        with closing(progress), outages_shown(), logged_to(night.workers.driver_log_path):
+        with (
+            sigterm_as_interrupt(),
+            closing(progress),
+            outages_shown(),
+            logged_to(night.workers.driver_log_path),
+        ):
             done = run_night(night, watch, prefect=prefect)
     except NightFailedError:
         return Exit.FAILED

@@ -45,7 +45,7 @@ def test_a_temporary_server_that_does_not_start_is_one_sentence_and_leaves_no_pr
 
     monkeypatch.setattr(server, "SERVER_START_S", 1.0)
     monkeypatch.setattr(api.SubprocessASGIServer, "_run_uvicorn_command", mute)
-    with pytest.raises(server.NotStartedError, match="did not start within 1 s"):
+    with pytest.raises(server.NoServerError, match="did not start within 1 s"):
         server.start_temporary_server()
     assert begun
     assert all(process.poll() is not None for process in begun)
@@ -66,3 +66,17 @@ def test_ctrl_c_of_a_terminal_does_not_reach_the_temporary_server(
     )
     server.start_temporary_server()
     assert deaf == [b"True\n"]
+
+
+@pytest.mark.prefect
+def test_a_named_server_that_does_not_answer_is_one_sentence() -> None:
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    url = "http://127.0.0.1:9/api"
+    with (
+        temporary_settings(updates={PREFECT_API_URL: url}),
+        pytest.raises(server.NoServerError, match=f"at {url} does not answer .*refused"),
+    ):
+        server.check_named_server()
+    with temporary_settings(restore_defaults={PREFECT_API_URL}):
+        assert not server.check_named_server()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Callable
@@ -229,11 +231,12 @@ def test_empty_folder_is_said_in_words(invoke: Invoke, tmp_path: Path) -> None:
     assert "Counts by date" not in out
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_night_says_so_once(
-    invoke: Invoke, source: Path, monkeypatch: pytest.MonkeyPatch
+    invoke: Invoke, source: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     def stopped(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+        os.kill(os.getpid(), number)
 
     monkeypatch.setattr("nightgrid.flows.start.run_night", stopped)
     code, _, err = invoke("nightly", "--source", str(source), "--lake", "lake", *PLAIN)
