@@ -28,7 +28,7 @@ ALLOWED = {
     "archive/lake/objects/files.py:_listing": "obstore says what is no listing in the text alone",
     "archive/views/sql.py:_query_errors": "of streams DuckDB gives Arrow its errors as texts",
     "flows/maintenance/repair.py": "a finding's fault is one of a few words beside its sentence",
-    "workers/celery_worker/failures.py:_how": "billiard tells of signals in the text alone",
+    "workers/celery_worker/tasks.py:_how": "billiard tells of signals in the text alone",
 }
 """Places that may, by module and function, and why."""
 

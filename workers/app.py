@@ -19,9 +19,7 @@ from nightgrid.workers.settings import (
 
 WORK_CHUNK = "nightgrid.work_chunk"
 """Names of the tasks: what a message calls for."""
-WORKER_MODULES = tuple(
-    f"nightgrid.workers.celery_worker.{name}" for name in ("tasks", "failures", "lifecycle")
-)
+WORKER_MODULES = tuple(f"nightgrid.workers.celery_worker.{name}" for name in ("tasks", "lifecycle"))
 """What a worker loads, and a process that only sends does not: tasks, and handlers of signals."""
 
 PUBLISH_RETRY = {"max_retries": 2, "interval_start": 0.0, "interval_step": 0.2, "interval_max": 0.5}

@@ -12,8 +12,7 @@ import contextlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import redis
@@ -111,36 +110,6 @@ def _acquired(text: str) -> tuple[dict[str, Any], str]:
     """Read an acquired message and its queue: it is kept as [message, exchange, routing key]."""
     message, _, key = json.loads(text)
     return message, key
-
-
-@dataclass(slots=True, kw_only=True)
-class Watch:
-    """Notices messages that can no longer arrive.
-
-    Celery over Redis loses one now and then, and what a worker had taken before it died stays
-    acquired until the visibility timeout. A message that is nowhere at two polls is gone; one
-    that is acquired, and on which no worker begins for a while, is held by a dead process.
-    """
-
-    patience_s: float
-    _nowhere: set[str] = field(default_factory=set)
-    _acquired_since: dict[str, float] = field(default_factory=dict)
-
-    def gone(self, expected: Iterable[str], seen: Traffic) -> set[str]:
-        """Tell which of the messages that no worker has begun on are gone, look after look."""
-        now = time.monotonic()
-        names = set(expected)
-        # Of a queue that is not seen to its end nothing is known to be missing: what waits unseen
-        # must not be sent over and over.
-        nowhere = names - seen.waiting - seen.acquired if seen.complete else set()
-        held = (names & seen.acquired) - seen.waiting
-        gone = nowhere & self._nowhere
-        self._nowhere = nowhere - gone
-        self._acquired_since = {name: self._acquired_since.get(name, now) for name in held}
-        stuck = {n for n, since in self._acquired_since.items() if now - since > self.patience_s}
-        for name in stuck:
-            del self._acquired_since[name]
-        return gone | stuck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ NIGHTGRID_CHAOS_SEGFAULT   puzzle ids, separated by commas, whose boards crash t
 NIGHTGRID_CHAOS_FOREVER    puzzle ids whose boards never end
 NIGHTGRID_CHAOS_READ_ONLY  the lake refuses every write
 NIGHTGRID_CHAOS_NO_ROOM    the quota of this worker is used up: it can write nothing
-NIGHTGRID_CHAOS_OLDER      version of the solver of Pips, of a worker that tells of no refusal
+NIGHTGRID_CHAOS_OLDER      version of the solver of Pips, of an earlier worker
 NIGHTGRID_CHAOS_DOUBLE     module whose `install()` puts another game in the place of one of ours
 """
 
@@ -34,12 +34,10 @@ def install_double() -> None:
 
 
 def _install_older_version(version: str) -> None:
-    """Make this a worker of an earlier version: another solver, and no word of what it refuses."""
+    """Make this a worker of an earlier version."""
     from nightgrid.solvers.pips.game import PipsGame
-    from nightgrid.workers.celery_worker import failures
 
     PipsGame.solver_version = version
-    failures._refuse_job = lambda *_: None  # noqa: SLF001 - what an earlier version has not got
 
 
 def _install_faults() -> None:

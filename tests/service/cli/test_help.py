@@ -89,7 +89,7 @@ def test_worker_and_solve_do_without_prefect_and_http(tmp_path: Path) -> None:
         block
         + "import nightgrid.service.cli.app, nightgrid.workers.cluster.supervisor; "
         + "import nightgrid.workers.ondemand.submitting; "
-        + "from nightgrid.workers.celery_worker import failures, lifecycle, tasks; "
+        + "from nightgrid.workers.celery_worker import lifecycle, tasks; "
         + "sys.exit(nightgrid.service.cli.app.main(['status', '--lake', '.']))",
         tmp_path,
     )

@@ -8,8 +8,7 @@ import pytest
 from nightgrid.archive.lake.faults import NoRoomError
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.app import WORK_CHUNK
-from nightgrid.workers.celery_worker import failures
-from nightgrid.workers.celery_worker.base_task import NightgridTask
+from nightgrid.workers.celery_worker import tasks
 from nightgrid.workers.runs.run_files import ChunkRef
 
 REF = ChunkRef(run_id="0" * 32, segment=0, chunk=0)
@@ -20,9 +19,9 @@ FULL = NoRoomError("results cannot be written: the disk of lake is full")
 def told(monkeypatch):
     """What is announced to drivers, what is recorded of this worker, and its pauses."""
     found = SimpleNamespace(events=[], refusals=[], pauses=[])
-    monkeypatch.setattr(failures, "connections", lambda: (None, None, None))
-    monkeypatch.setattr(failures, "notify_driver", lambda _, told: found.events.append(told.event))
-    monkeypatch.setattr(failures, "record_refusal", lambda *given: found.refusals.append(given[-1]))
+    monkeypatch.setattr(tasks, "connections", lambda: (None, None, None))
+    monkeypatch.setattr(tasks, "notify_driver", lambda _, told: found.events.append(told.event))
+    monkeypatch.setattr(tasks, "record_refusal", lambda *given: found.refusals.append(given[-1]))
     monkeypatch.setattr(time, "sleep", found.pauses.append)
     return found
 
@@ -32,15 +31,15 @@ def told(monkeypatch):
 )
 def test_a_worker_that_cannot_work_hands_back_and_is_named_and_pauses(told, fault):
     sender = SimpleNamespace(name=WORK_CHUNK)
-    failures._report_failure(sender, fault, [vars_of(REF), "driver"])
+    tasks._report_failure(sender, fault, [vars_of(REF), "driver"])
     assert told.events == ["returned"]
     assert told.refusals == [str(fault)]
-    assert told.pauses == [failures.SETTINGS.tuning.refusal_pause_seconds]
+    assert told.pauses == [tasks.SETTINGS.tuning.refusal_pause_seconds]
 
 
 def test_work_that_raises_has_failed(told):
     sender = SimpleNamespace(name=WORK_CHUNK)
-    failures._report_failure(sender, ValueError("no"), [vars_of(REF), "driver"])
+    tasks._report_failure(sender, ValueError("no"), [vars_of(REF), "driver"])
     assert (told.events, told.refusals, told.pauses) == (["failed"], [], [])
 
 
@@ -50,4 +49,4 @@ def vars_of(ref):
 
 def test_no_task_tries_again_by_itself_what_its_worker_cannot_work():
     """Given a fault of the worker, Then Celery sends no message of its own: another may take it."""
-    assert set(NightgridTask.dont_autoretry_for) == {RefusalError, NoRoomError}
+    assert set(tasks.NightgridTask.dont_autoretry_for) == {RefusalError, NoRoomError}

@@ -13,7 +13,7 @@ import pytest
 from nightgrid.archive import outages
 from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.workers.app import SOLVE_CHUNK, app, client_app, configuration
+from nightgrid.workers.app import WORK_CHUNK, app, client_app, configuration
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import BATCH, overview, send
 from nightgrid.workers.cluster import server
@@ -242,7 +242,7 @@ def test_two_paths_to_one_lake_have_one_side_folder(tmp_path):
 def test_a_lake_of_any_name_has_a_server_that_redis_and_celery_find(tmp_path):
     settings = quick_settings(tmp_path, lake=str(tmp_path / "q?x%41#y"))
     with local_cluster(settings, roles=("server",)):
-        send(client_app(settings), SOLVE_CHUNK, BATCH, "about", {})
+        send(client_app(settings), WORK_CHUNK, BATCH, "about", {})
         assert overview(settings)[BATCH].queued == 1
 
 
@@ -305,7 +305,7 @@ def test_a_process_without_a_file_of_its_own_writes_to_standard_output(
 def test_workers_import_no_flow_engine():
     code = (
         "import sys, nightgrid.workers.ondemand.keeper; "
-        "from nightgrid.workers.celery_worker import failures, lifecycle, tasks; "
+        "from nightgrid.workers.celery_worker import lifecycle, tasks; "
         "import nightgrid.workers.cluster.supervisor, nightgrid.workers.driver.driver; "
         "names = ('prefect', 'fastapi', 'nightgrid.solvers.pips.game'); "
         "print([m for m in names if m in sys.modules])"
