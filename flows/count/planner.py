@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.archive.lake.storage import Lake
@@ -22,11 +21,11 @@ from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.logs import log_path, log_to
 from nightgrid.workers.runs.damaged_runs import ensure_plan
 from nightgrid.workers.runs.finishing.ended import ensure_results
-from nightgrid.workers.runs.manifest import count_segments, has_plan, open_run
+from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
+from nightgrid.workers.runs.plan.open_jobs import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.runs.status import is_cancelled, read_run_status
 
-Found = TypeVar("Found")
 LAKE_PAUSE_S = 0.2
 """Pause after the lake failed a planner, before the next try."""
 LAKE_CAME_BACK_S = 5.0
@@ -49,15 +48,13 @@ class PlannedCount:
 class Planner:
     """Plans a count: in a process of its own, while workers are at it.
 
-    Planning needs the game's kernels and room for many puzzles, the driver neither.
+    Planning needs room for many puzzles, the driver does not.
     """
 
     def __init__(self, settings: CountSettings, ending: ExitStack) -> None:
         self._settings = settings
         self._ending = ending
-        self._inline = settings.executor == "inline"
         self._workers: OwnWorkers | None = None
-        self._pool: ProcessPoolExecutor | None = None
         self._planning: Future[None] | None = None
         self.corpus: Corpus
         """What is counted, once it is there."""
@@ -70,55 +67,32 @@ class Planner:
             self._workers = self._ending.enter_context(ours)
         return self._workers
 
-    def begin(self, corpus: Corpus) -> PlannedCount:
-        """Begin the run over a corpus, or take up the one that an earlier call has begun."""
-        self.corpus = corpus
-        if self._inline:
-            return _begin(self._settings, corpus)
-        begun = self._submit(_begin, self._settings, corpus)
-        if corpus.is_new:
-            # No earlier call can have answered it: workers will be needed.
-            self.workers.begin()
-        return self._result_of(begun)
-
     def start(self, run_id: str) -> None:
         """Plan what is missing of the run: to the end, or while others work at it.
 
         Raises PermanentError if the words of the count have changed.
         """
-        if self._inline:
+        if self._settings.executor == "inline":
             _plan(self._settings, self.corpus, run_id)
         elif not self.is_at_it:
-            self._planning = self._submit(_plan, self._settings, self.corpus, run_id)
-            self._planning.add_done_callback(self._end_process)
+            pool = self._ending.enter_context(pool_of(1, _begin_process, log_path()))
+            self._planning = pool.submit(_plan, self._settings, self.corpus, run_id)
+            # The process holds much memory, and ends with its plan.
+            self._planning.add_done_callback(lambda _: pool.shutdown(wait=False))
 
     def check(self) -> None:
         """Raise what planning has failed with, if it has."""
-        if self._planning is not None and self._planning.done():
-            self._result_of(self._planning)
+        if self._planning is None or not self._planning.done():
+            return
+        try:
+            self._planning.result()
+        except BrokenProcessPool as error:
+            raise TransientError("the process that planned the count was killed") from error
 
     @property
     def is_at_it(self) -> bool:
         """Whether planning goes on."""
         return self._planning is not None and not self._planning.done()
-
-    def _submit(self, work: Callable[..., Found], *arguments: Any) -> Future[Found]:
-        if self._pool is None:
-            self._pool = self._ending.enter_context(pool_of(1, _begin_process, log_path()))
-        return self._pool.submit(work, *arguments)
-
-    def _result_of(self, future: Future[Found]) -> Found:
-        try:
-            return future.result()
-        except BrokenProcessPool as error:
-            self._pool = None
-            raise TransientError("the process that planned the count was killed") from error
-
-    def _end_process(self, planning: Future[None]) -> None:
-        """End the process whose plan is complete: it holds much memory."""
-        if not planning.cancelled() and planning.exception() is None and self._pool is not None:
-            self._pool.shutdown(wait=False)
-            self._pool = None
 
 
 def _begin_process(log: Path | None) -> None:
@@ -146,19 +120,20 @@ def planner_of(settings: CountSettings) -> Iterator[Planner]:
 def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> PlannedCount:
     """Begin to plan a count, and wait until there is something to work, or nothing left to do.
 
-    Workers start meanwhile.
+    Takes up the run that an earlier call has begun. Workers start meanwhile.
     """
-    finished = None if corpus.is_new else finished_count(settings, corpus)
-    if finished is not None:
-        # No process that plans is needed to see that.
-        return finished
-    planned = planner.begin(corpus)
-    lake, run_id = settings.lake, planned.run_id
-    if planned.finished or (is_cancelled(lake, run_id) and not settings.resume):
+    lake, asking = settings.lake, asked_of(settings, corpus)
+    planner.corpus = corpus
+    run_id = _whole_run(asking, corpus)
+    known = has_run(lake, run_id)
+    finished = known and read_run_status(lake, run_id).finished
+    planned = PlannedCount(run_id=run_id, resumed=known, finished=finished)
+    if finished or (is_cancelled(lake, run_id) and not settings.resume):
         # Of a cancelled run the next step says so.
         return planned
-    planner.start(run_id)
+    begin_run(asking, run_id, puzzle_count=corpus.row_count)
     planner.workers.begin()
+    planner.start(run_id)
     while not has_plan(lake, run_id) and not count_segments(lake, run_id):
         planner.check()
         time.sleep(PLAN_WAIT_S)
@@ -167,39 +142,23 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
     )
 
 
-def finished_count(settings: CountSettings, corpus: Corpus) -> PlannedCount | None:
-    """Look for the run of this very count; None unless it has ended.
+def _whole_run(asking: Asking, corpus: Corpus) -> str:
+    """Name the run of a count; make again what it has lost of its plan and results.
 
-    Results that are lost are made again first, before it is asked which of them were dropped.
+    That comes before it is asked which results of other runs were dropped.
     """
-    lake, asking = settings.lake, asked_of(settings, corpus)
     first = first_run(asking, corpus)
-    if not _made_whole(lake, first):
-        return None
+    _make_whole(asking.lake, first)
     run_id = run_name(asking, corpus)
     # Most often it is the first one; to look at all its results takes a while.
-    if run_id != first and not _made_whole(lake, run_id):
-        return None
-    if not read_run_status(lake, run_id).finished:
-        return None
-    return PlannedCount(run_id=run_id, resumed=True, finished=True)
+    if run_id != first:
+        _make_whole(asking.lake, run_id)
+    return run_id
 
 
-def _made_whole(lake: Lake, run_id: str) -> bool:
-    """Make again what a run has lost of its plan and its results; False for one without a plan."""
-    if ensure_plan(lake, run_id) is None:
-        return False
-    ensure_results(lake, run_id)
-    return True
-
-
-def _begin(settings: CountSettings, corpus: Corpus) -> PlannedCount:
-    asking = asked_of(settings, corpus)
-    lake, run_id = asking.lake, run_name(asking, corpus)
-    known = ensure_plan(lake, run_id) is not None
-    begin_run(asking, run_id, puzzle_count=corpus.row_count)
-    finished = known and read_run_status(lake, run_id).finished
-    return PlannedCount(run_id=run_id, resumed=known, finished=finished)
+def _make_whole(lake: Lake, run_id: str) -> None:
+    if ensure_plan(lake, run_id) is not None:
+        ensure_results(lake, run_id)
 
 
 def _plan(settings: CountSettings, corpus: Corpus, run_id: str) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 from benchmarks.chaos.lakes.nights import FIRST, ROOT, Field, Found, night_of
 from docs import bombs
@@ -20,8 +22,8 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.sources.web import HttpSource, Politeness
+from nightgrid.flows.count import planner
 from nightgrid.flows.count.count import work_count
-from nightgrid.flows.count.planner import Planner
 from nightgrid.flows.count.settings import CountSettings
 from nightgrid.solvers.errors import PermanentError
 
@@ -112,21 +114,18 @@ def changing_words(_field: Field, folder: Path) -> Found:
     settings = CountSettings(
         corpus="letterboxed:n=2,seed=1", executor="inline", workers=workers, lexicon=str(words)
     )
-    begin = Planner.begin
+    begin = planner.begin_run
 
-    def write_over(planner: Planner, corpus: object) -> object:
-        planned = begin(planner, corpus)  # type: ignore[arg-type]
+    def write_over(*given: Any, **named: Any) -> None:
+        begin(*given, **named)
         words.write_text("ACED\nDECAF\nFACED\n")
-        return planned
 
-    Planner.begin = write_over  # type: ignore[method-assign,assignment]
     try:
-        work_count(settings)
+        with mock.patch.object(planner, "begin_run", write_over):
+            work_count(settings)
     except PermanentError as error:
         said = str(error)
     else:
         said = "it ended as if nothing had happened"
-    finally:
-        Planner.begin = begin  # type: ignore[method-assign]
     bad = "" if re.search(r"words\.txt changed while run \w+ was planned", said) else said
     return Found(struck=1, said="ended with the reason: the list changed", bad=bad)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import json
-import time
+import multiprocessing
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from benchmarks.instruments.processes import wait_for
 from benchmarks.tuned import tuned_settings
 from nightgrid.archive.corpus.corpus import open_corpus
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
@@ -22,20 +21,22 @@ from nightgrid.archive.lake.tables import CORPUS_ROWS, RESULTS
 from nightgrid.archive.views.sql import ask
 from nightgrid.flows.count import count as counting
 from nightgrid.flows.count.count import work_count
-from nightgrid.flows.count.planner import planner_of
+from nightgrid.flows.count.planner import plan_count, planner_of
 from nightgrid.flows.count.report import CountReport
-from nightgrid.flows.count.settings import CountSettings, asked_of
+from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.flows.runs import StoppedError, Watch
 from nightgrid.flows.start import run_count
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.registry import game
+from nightgrid.workers.logs import logged_to
+from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.plan.planner import begin_run
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
 
 SPEC = "pips:n=60,mix=hard,seed=4"
-POLL_S = 0.02
 Count = Callable[..., CountSettings]
 
 
@@ -254,57 +255,34 @@ def test_generated_boards_of_letters_take_the_default_words():
     assert game.lexicon_id == default_lexicon().lexicon_id
 
 
-@pytest.mark.long(
-    short="tests/flows/count/test_count.py::test_the_planners_process_does_without_pandas"
-)
+@pytest.mark.slow
 def test_a_planner_whose_process_was_killed_can_be_started_again(
     settings: Count, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ):
-    import os
-    import signal
-
-    from nightgrid.workers.logs import logged_to
-    from nightgrid.workers.runs.manifest import has_plan, open_run
-
     count = replace(settings(), executor="celery")
     corpus = counting.bring_corpus(count)
-    with logged_to(tmp_path / "driver.log"), planner_of(count) as planner:
-        planned = planner.begin(corpus)
-        os.kill(planner._submit(os.getpid).result(), signal.SIGKILL)
-        while not has_plan(count.lake, planned.run_id):
-            # That its process was killed is told as what may work the next time.
-            with contextlib.suppress(TransientError):
-                planner.check()
-            planner.start(planned.run_id)
-            time.sleep(POLL_S)
-        while planner.is_at_it:
-            time.sleep(POLL_S)
-    assert open_run(count.lake, planned.run_id).job_count == 60
-    assert '"run planned"' in (tmp_path / "driver.log").read_text()
-    assert capfd.readouterr().err == "", "people are told nothing of events"
-
-
-@pytest.mark.long(
-    short="tests/flows/count/test_count.py::test_the_planners_process_does_without_pandas"
-)
-def test_the_planners_process_ends_with_its_plan_and_another_plans_again(settings: Count):
-    import multiprocessing
-
-    from benchmarks.instruments.processes import wait_for
+    others = set(multiprocessing.active_children())
 
     def ended() -> bool:
         return not set(multiprocessing.active_children()) - others
 
-    count = replace(settings(), executor="celery")
-    corpus = counting.bring_corpus(count)
-    others = set(multiprocessing.active_children())
-    with planner_of(count) as planner:
-        for _ in range(2):
-            planned = planner.begin(corpus)
-            assert not ended()
-            planner.start(planned.run_id)
-            wait_for(ended, "the end of the planner's process")
+    with logged_to(tmp_path / "driver.log"), planner_of(count) as planner:
+        planner.corpus = corpus
+        asking = asked_of(count, corpus)
+        run_id = run_name(asking, corpus)
+        begin_run(asking, run_id, puzzle_count=corpus.row_count)
+        planner.start(run_id)
+        for child in set(multiprocessing.active_children()) - others:
+            child.kill()
+        wait_for(lambda: not planner.is_at_it, "the end of the plan")
+        with pytest.raises(TransientError, match="was killed"):
             planner.check()
+        planner.start(run_id)
+        wait_for(ended, "the end of the planner's process")
+        planner.check()
+    assert open_run(count.lake, run_id).job_count == 60
+    assert '"run planned"' in (tmp_path / "driver.log").read_text()
+    assert capfd.readouterr().err == "", "people are told nothing of events"
 
 
 def test_a_board_that_ends_over_budget_again_is_listed_once(settings: Count, tmp_path: Path):
@@ -321,33 +299,26 @@ def test_a_board_that_ends_over_budget_again_is_listed_once(settings: Count, tmp
     assert told.endswith(", 1 over budget, which --retry over_budget works again.")
 
 
-def test_the_planners_process_does_without_pandas(settings: Count):
-    with planner_of(replace(settings(), executor="celery")) as planner:
-        found = planner._submit(importlib.import_module, "pandas")
-        with pytest.raises(ModuleNotFoundError, match="kept out of this process"):
-            found.result()
-
-
 @pytest.mark.parametrize("executor", ["inline", "celery"])
 def test_words_that_change_while_a_count_is_planned_end_it_with_a_reason(
-    settings: Count, tmp_path: Path, executor: str
+    settings: Count, tmp_path: Path, executor: str, monkeypatch: pytest.MonkeyPatch
 ):
     """Given a word list that another program writes over, Then the count ends and says so."""
     words = tmp_path / "words.txt"
     words.write_text("ACED\nDECAF\nFACE\n")
     count = settings("letterboxed:n=2,seed=1", lexicon=str(words))
     count = replace(count, executor=executor)
-    corpus = counting.bring_corpus(count)
-    with planner_of(count) as planner:
-        planned = planner.begin(corpus)
+
+    def write_over(*given: Any, **named: Any) -> None:
+        begin_run(*given, **named)
         words.write_text("ACED\nDECAF\nFACED\n")
 
-        def wait_for_plan() -> None:
-            planner.start(planned.run_id)
-            while True:
-                planner.check()
-                time.sleep(POLL_S)
-
-        with pytest.raises(PermanentError, match=r"words\.txt changed while run \w+ was planned"):
-            wait_for_plan()
-    assert not count.lake.exists(f"runs/run={planned.run_id}/plan.json")
+    monkeypatch.setattr("nightgrid.flows.count.planner.begin_run", write_over)
+    monkeypatch.setattr("nightgrid.flows.cluster.OwnWorkers.begin", lambda _: None)
+    corpus = counting.bring_corpus(count)
+    with (
+        planner_of(count) as planner,
+        pytest.raises(PermanentError, match=r"words\.txt changed while run \w+ was planned"),
+    ):
+        plan_count(count, corpus, planner)
+    assert not [path for path in count.lake.list("runs") if path.endswith("plan.json")]
