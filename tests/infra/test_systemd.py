@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from nightgrid.service.games.plug import SAMPLES
+from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.settings import Settings
 from tests.infra.footprint import as_bytes, most_bytes
 from tests.infra.unit_files import UNITS, environment, lines_of
@@ -118,7 +119,11 @@ def test_a_worker_tells_systemd_when_it_takes_work(tmp_path: Path):
         program = str(Path(sys.prefix) / "bin/nightgrid")
         # A keeper alone is up in a second; workers are started in test_comes_up.
         command = [program, *line[1:], "--only", "keeper"]
-        with subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL) as process:
+        settings = Settings(lake=env["NIGHTGRID_LAKE"], var_dir=tmp_path / "var")
+        with (
+            local_cluster(settings, roles=("server",)),
+            subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL) as process,
+        ):
             told = []
             while "READY=1" not in told:
                 told.append(heard.recv(100).decode())

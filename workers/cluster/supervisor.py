@@ -153,6 +153,9 @@ class Supervisor:
             except TransientError:
                 return False
             self._locks.add(name)
+            if name == LOCK:
+                delete_heartbeats(self._settings.side_dir)
+                self._write_state()
         return True
 
     def _may_start(self, child: Child, may_work: Callable[[], bool]) -> bool:
@@ -213,16 +216,13 @@ class Supervisor:
                 record_exit(self._client, self._settings, child.worker, how)
 
     def _beat(self) -> None:
-        """Write heartbeats about once a second."""
+        """Tell systemd and probes about once a second how the processes are."""
         now, folder = time.monotonic(), self._settings.side_dir
-        if now < self._beat_at or not self._holds(LOCK):
+        if now < self._beat_at:
             return
-        if not self._beat_at:
-            delete_heartbeats(folder)
-            self._write_state()
         self._beat_at = now + BEAT_SECONDS
         missing = self._missing()
-        if KEEPER in (child.role for child in self._children):
+        if KEEPER in self._locks:
             keeper = read_heartbeat(folder, KEEPER)
             # Its first round may take as long as any other.
             if keeper is None and now - self._began > FRESH_S[KEEPER]:
@@ -230,7 +230,8 @@ class Supervisor:
             missing += [keeper or "the keeper starts"] if keeper != "" else []
         # The others often follow from the first.
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
-        write_heartbeat(folder, LOCK, f"{missing[0]}{more}" if missing else "")
+        if self._holds(LOCK):
+            write_heartbeat(folder, LOCK, f"{missing[0]}{more}" if missing else "")
         notify("WATCHDOG=1")
         if not missing and not self._was_ready:
             self._was_ready = True
@@ -248,7 +249,9 @@ class Supervisor:
             if child.process is None
             else f"{child.worker} is not heard by the server, or refuses work"
             for child in self._children
-            if child.process is None or (child.role in WORKERS and child.worker not in working)
+            # Server and keeper may be those of another supervisor in this folder.
+            if (child.process is None and child.role in (*WORKERS, *self._locks))
+            or (child.role in WORKERS and child.worker not in working)
         ]
 
     def _pause(self, parent_pipe: int | None) -> None:

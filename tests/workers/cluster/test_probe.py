@@ -32,6 +32,8 @@ def watched(tmp_path, monkeypatch):
     monkeypatch.setattr(supervisor, "refusals", lambda *_: refusing)
     for child in watched._children:
         child.process, child.worker = SimpleNamespace(pid=1), child.role
+    for name in ROLES:
+        watched._holds(name)
     yield watched, heard, refusing
     watched._held.close()
 
