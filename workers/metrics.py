@@ -48,10 +48,6 @@ REFUSALS = Counter(
     "Chunks and jobs that a worker could not work for reasons of its own.",
     ["task"],
 )
-SENT_AGAIN = Counter(
-    "nightgrid_jobs_sent_again_total",
-    "Jobs that the keeper sent again because their message or worker was lost.",
-)
 KEEPER_POLL = Gauge(
     "nightgrid_keeper_look_timestamp_seconds",
     "When a keeper last looked at all jobs, as Unix time.",
@@ -59,7 +55,7 @@ KEEPER_POLL = Gauge(
 )
 METRICS = (
     *(TASKS, TASK_SECONDS, ROWS, STATES, KERNEL_SECONDS),
-    *(CHUNKS, REFUSALS, SENT_AGAIN, KEEPER_POLL),
+    *(CHUNKS, REFUSALS, KEEPER_POLL),
 )
 
 # An alert on the first poison row needs the zero before it.

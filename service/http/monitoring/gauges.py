@@ -65,7 +65,7 @@ def job_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
     """Yield gauges of open jobs on demand, which are in the lake."""
     yield _gauge(
         "nightgrid_jobs",
-        "Open jobs on demand: `queued`, `running`, or `run` for one that became a run.",
+        "Open jobs on demand: `queued`, or `running`.",
         ("game", "state"),
         snapshot.jobs,
     )
