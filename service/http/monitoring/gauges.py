@@ -76,7 +76,7 @@ def job_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
     )
     yield _gauge(
         "nightgrid_records_damaged",
-        "Files among the records that are none.",
+        "Files among the submissions that cannot be read.",
         samples=snapshot.damaged,
     )
     yield _gauge(

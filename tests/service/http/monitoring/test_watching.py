@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nightgrid.workers.ondemand.jobs import submitting
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
@@ -22,6 +21,7 @@ from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot, take
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.worker_keys import record_refusal, write_heartbeat
 from nightgrid.workers.cluster.supervisor import state_path
+from nightgrid.workers.ondemand import submitting
 from nightgrid.workers.ondemand.submissions import create_submission, read_wanted
 from nightgrid.workers.settings import Settings
 from tests.service.http.conftest import NO_SERVER
