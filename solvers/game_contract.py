@@ -121,13 +121,6 @@ class Game(Protocol[P, S]):
         For one job on demand: a plan of a million boards cannot afford it.
         """
 
-    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
-        """Say of each row what may make it cheap or expensive beside what `cost_s` knows.
-
-        Returns the names of the features, and their values, (rows, features): cheap to tell from
-        the columns alone, and roughly in proportion to the logarithm of the time.
-        """
-
     def open(self) -> object:
         """Open files that answers rest on, such as models; the first process of a machine may have
         to make them, which takes minutes.

@@ -84,21 +84,22 @@ def read_puzzle_table(lake: Lake, game: str, columns: Sequence[str] | None = Non
     return once_each(found).select(names)
 
 
-def read_puzzles_but(lake: Lake, game: str, known: pa.Array) -> tuple[pa.Table, int]:
-    """Read the boards that are not among the ids `known`; tell how many of those there are.
+def read_puzzles_but(
+    lake: Lake, game: str, is_known: Callable[[pa.ChunkedArray], pa.Array]
+) -> tuple[pa.Table, int]:
+    """Read the boards that are not known, given a column of ids; count those that are.
 
-    Of a segment without such a board, its ids alone are read.
+    Of a segment whose boards are all known, its ids alone are read.
     """
     schema = archive_plug(game).puzzles()
     seen, found = [pa.array([], pa.string())], [schema.empty_table()]
     for path, ids in _each_ids(lake, game):
-        is_known = pc.is_in(ids, value_set=known)
-        seen += ids.filter(is_known).chunks
-        if not pc.all(is_known).as_py():
+        known = is_known(ids)
+        seen += ids.filter(known).chunks
+        if not pc.all(known).as_py():
             # One that was merged meanwhile is empty, and stands in a segment that comes.
             table = lake.read_table(path, schema)
-            new = pc.invert(pc.is_in(table.column(PUZZLE_ID), value_set=known))
-            found.append(table.filter(new))
+            found.append(table.filter(pc.invert(is_known(table.column(PUZZLE_ID)))))
     return once_each(pa.concat_tables(found)), len(pc.unique(pa.concat_arrays(seen)))
 
 

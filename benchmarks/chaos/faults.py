@@ -137,7 +137,7 @@ def harmed(kind: str) -> Callable[[Scene], None]:
             scene.drivers[-1].kill()
             base = f"runs/run={scene.run_id}"
             results = scene.lake.list(f"{base}/parts")[:HARMED_RESULTS]
-            for path in (*results, *scene.lake.list(f"{base}/started"), f"{base}/sample.json"):
+            for path in (*results, *scene.lake.list(f"{base}/started")):
                 harm(scene.lake, path, kind)
         scene.drive()
 

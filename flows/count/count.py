@@ -38,7 +38,8 @@ from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.driver.growth import read_progress
 from nightgrid.workers.driver.progress import Left, Progress, left_of
 from nightgrid.workers.runs.manifest import Run, has_plan, has_run, open_run, read_done
-from nightgrid.workers.runs.plan.planner import Estimate, estimate_run
+from nightgrid.workers.runs.plan.plan_pass import PlanPass
+from nightgrid.workers.runs.plan.planner import estimate_run
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import is_cancelled, read_run_status, resume_run
 from nightgrid.workers.upkeep import tidy
@@ -121,7 +122,7 @@ def bring_corpus(
     )
 
 
-def open_count(settings: CountSettings, corpus: Corpus, estimate: Estimate) -> OpenCount | None:
+def open_count(settings: CountSettings, corpus: Corpus, estimate: PlanPass) -> OpenCount | None:
     """Look how far the run is that an earlier call has begun; None: there is no open one.
 
     What is not planned of it is what the estimate of the whole corpus says.
@@ -150,7 +151,7 @@ def open_count(settings: CountSettings, corpus: Corpus, estimate: Estimate) -> O
     )
 
 
-def estimate_count(settings: CountSettings, corpus: Corpus) -> Estimate:
+def estimate_count(settings: CountSettings, corpus: Corpus) -> PlanPass:
     """Look what planning and solving would come to; no run is written."""
     return estimate_run(asked_of(settings, corpus), corpus.tables)
 

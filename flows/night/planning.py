@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nightgrid.archive.fingerprints import FINGERPRINTS_FOLDER, InputFingerprint
 from nightgrid.archive.ingest.editions import clued_boards, editions_path
@@ -13,8 +14,6 @@ from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but, s
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import RESULTS_FOLDER
-from nightgrid.archive.results.results import find_results
-from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.night.settings import NightGame, NightSettings
@@ -22,8 +21,9 @@ from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.workers.runs.damaged_runs import NIGHTLY, ensure_plan
-from nightgrid.workers.runs.job_keys import finally_answered
+from nightgrid.workers.runs.job_keys import Answers, name_jobs
 from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
+from nightgrid.workers.runs.plan.open_jobs import Asking
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry, statuses_of
 
@@ -100,8 +100,10 @@ def plan_ask(
     saved = None if Status.INVALID in again else fingerprint.saved_result()
     if saved is not None:
         return PlannedRun(question=question, known=saved["known"])
-    # What has its answer is left out before anything is named, estimated or read as a whole.
-    puzzles, known = _open_boards(lake, question, retry)
+    listed_bytes = night.workers.budget_solution_bytes
+    asking = Asking(lake, game, ask, night.workers.budget, retry=retry, solution_bytes=listed_bytes)
+    answers = asking.read_answers()
+    puzzles, known = _open_boards(lake, question, answers)
     if not len(puzzles):
         # Damaged results are to be named every night.
         if not any(path.startswith(RESULTS_FOLDER) for path in skipped_files()):
@@ -116,8 +118,8 @@ def plan_ask(
         worker_count=night.workers.batch_processes,
         retry=retry,
         split=night.workers.split,
-        solution_bytes=night.workers.budget_solution_bytes,
-        about=puzzles.column("puzzle_id").combine_chunks(),
+        solution_bytes=listed_bytes,
+        answers=answers,
         known_count=known,
     )
     run = open_run(lake, run_id)
@@ -126,20 +128,20 @@ def plan_ask(
     return PlannedRun(question=question, known=run.answered_count, run=run)
 
 
-def _open_boards(lake: Lake, question: Question, retry: Retry | None) -> tuple[pa.Table, int]:
-    """Read the boards that may have no answer, and count those left out because they have one."""
-    again = statuses_of(retry)
+def _open_boards(lake: Lake, question: Question, answers: Answers) -> tuple[pa.Table, int]:
+    """Read the boards that may have no answer, and count those left out because they have one.
+
+    Of boards with an answer their ids alone are read.
+    """
+
+    def has_answer(subjects: pa.ChunkedArray) -> pa.Array:
+        return pa.array(answers.final.holds(name_jobs(question, subjects)))
+
     if question.ask.kind == "meant":
         boards = clued_boards(lake, question.game)
-        jobs = [question.job_id(subject) for subject in subjects_of(boards).to_pylist()]
-        done = {
-            row["job_id"]
-            for row in find_results(lake, jobs).to_pylist()
-            if row["status"] in FINAL and row["status"] not in again
-        }
-        is_open = [job not in done for job in jobs]
-        return boards.filter(pa.array(is_open, pa.bool_())), len(done)
-    return read_puzzles_but(lake, question.game, finally_answered(lake, question, again))
+        known = has_answer(subjects_of(boards))
+        return boards.filter(pc.invert(known)), pc.sum(known).as_py() or 0
+    return read_puzzles_but(lake, question.game, has_answer)
 
 
 def _begun_run(night: NightSettings, question: Question) -> Run | None:

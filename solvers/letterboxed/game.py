@@ -6,12 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-import numpy as np
-import numpy.typing as npt
-
 from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status
 from nightgrid.solvers.base_game import BaseGame, over_budget
-from nightgrid.solvers.columns import LETTER_FEATURES, letter_features
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.letterboxed.columns import from_arrays, to_arrays
 from nightgrid.solvers.letterboxed.model import Model, model_of
@@ -152,11 +148,6 @@ class LetterBoxedGame(BaseGame[Puzzle, Chain]):
         known = [chain for chain in spelled if chain in found]
         # The longest first word comes first, of equal ones the last of the alphabet.
         return max(known, key=lambda c: (len(c.words[0]), c.words), default=found[0])
-
-    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
-        """Tell of each row what its time depends on: its letters."""
-        names = ("letters", *LETTER_FEATURES)
-        return names, np.column_stack([arrays["size"], letter_features(arrays)])
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""

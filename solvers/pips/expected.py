@@ -1,10 +1,10 @@
-"""What counting one board is expected to take, from an estimate of its states.
+"""What counting boards is expected to take: by size, or for one by an estimate of its states.
 
-The number of dominoes says little: of two boards of 14, one takes a millisecond and the other ten
-seconds. The estimate by which a cell order is chosen (nightgrid.solvers.pips.layers.order) is
-mostly within a factor of ten of the states that there are, and costs about 0.03 ms a board: too
-much for a plan of a million boards, whose counts take no longer, and nothing beside a job on
-demand.
+The number of dominoes says little of a loose board: of two boards of 14, one takes a millisecond
+and the other ten seconds. The estimate by which a cell order is chosen
+(nightgrid.solvers.pips.layers.order) is mostly within a factor of ten of the states that there are,
+and costs about 0.03 ms a board: too much for a plan of a million boards, whose counts take no
+longer, and nothing next to a few jobs.
 """
 
 from __future__ import annotations
@@ -28,8 +28,23 @@ a fifth to two and a half times as long as expected, half in the median, and thr
 times as long (ADR 51)."""
 BOARD_S = 50e-6
 """What a board takes beside its states."""
+LARGE_SIZE = 16
+"""Dominoes of the largest boards that are published."""
+LARGE_S = 0.4e-3
+"""What such a board costs on average, files and messages included."""
+SMALLER_FACTOR, LARGER_FACTOR = 1.4, 2.0
+"""A board with a domino fewer costs so many times less, and one with a domino more so many times
+more."""
 NOT_COUNTED = -1.0
 _kept = threading.local()
+
+
+def cost_s(arrays: Arrays) -> npt.NDArray[np.float64]:
+    """Estimate the seconds that each board will take one core, from its number of dominoes."""
+    beyond = np.minimum(arrays["size"].astype(np.float64) - LARGE_SIZE, 32.0)
+    growth = np.where(beyond < 0, SMALLER_FACTOR, LARGER_FACTOR)
+    cost: npt.NDArray[np.float64] = LARGE_S * growth**beyond
+    return cost
 
 
 @search_kernel

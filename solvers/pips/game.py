@@ -23,8 +23,7 @@ from nightgrid.solvers.base_game import BaseGame
 from nightgrid.solvers.pips import batch
 from nightgrid.solvers.pips.batch import Counts, Rows, count_again, count_rows
 from nightgrid.solvers.pips.columns import from_arrays, kernel_columns, to_arrays
-from nightgrid.solvers.pips.expected import expected_count
-from nightgrid.solvers.pips.features import FEATURES, cost_s, features
+from nightgrid.solvers.pips.expected import cost_s, expected_count
 from nightgrid.solvers.pips.general.search import DOMINOES_MIN, count_generally, is_first_choice
 from nightgrid.solvers.pips.layers import endings
 from nightgrid.solvers.pips.parts import (
@@ -192,15 +191,10 @@ class PipsGame(BaseGame[Puzzle, Solution]):
     def _is_general(self, arrays: Arrays) -> bool:
         return arrays["size"][0] >= DOMINOES_MIN and is_first_choice(from_arrays(arrays, 0))
 
-    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
-        """Tell of each row what its time depends on: dominoes, regions and what is free."""
-        return FEATURES, features(arrays)
-
     def warm(self) -> None:
         """Compile or load the kernels of keys of two words, which hold every published board."""
         puzzle = _small_board()
         self._warm_with(puzzle)
-        self.features(self.to_arrays([puzzle]))
         self.warm_expected()
 
     def warm_expected(self) -> None:

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics
 from nightgrid.solvers.base_game import BaseGame, over_budget
-from nightgrid.solvers.columns import LETTER_FEATURES, letter_features
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.lexicon.lexicon import Lexicon
@@ -122,12 +118,6 @@ class StrandsGame(BaseGame[Puzzle, Cover]):
             found = find_any_pieces(puzzle, self.bound_rules, self.words_known(), stop)
             self._found = puzzle, found
         return self._found[1]
-
-    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
-        """Tell of each row what its time depends on: cells, words to find, letters."""
-        names = ("cells", "theme_words", *LETTER_FEATURES)
-        columns = [arrays["size"], arrays["theme_word_count"], letter_features(arrays)]
-        return names, np.column_stack(columns)
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""

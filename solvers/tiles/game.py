@@ -177,11 +177,6 @@ class TilesGame(BaseGame[Puzzle, Walk]):
         cost: npt.NDArray[np.float64] = FEATURE_S * sizes + 1e-4
         return cost
 
-    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
-        """Tell of each row what its time depends on: its tiles and their features, as log2."""
-        sizes = np.maximum(np.diff(arrays["feature.offsets"]), 1)
-        return ("tiles", "features"), np.log2(np.column_stack([arrays["size"], sizes]))
-
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""
         ring = Puzzle(tiles=(("A1", "B1"), ("A1", "B2"), ("A2", "B1"), ("A2", "B2")))

@@ -230,7 +230,7 @@ class Keeper:
                 solution_bytes=wanted.budget.solution_bytes,
             )
             begin_run(asking, wanted.run_id, puzzle_count=1)
-            extend_run(asking, puzzles_table(game, [puzzle]), wanted.run_id, Answers.none())
+            extend_run(asking, puzzles_table(game, [puzzle]), wanted.run_id, Answers())
         # Only what a game says after a close look at the board counts.
         least_s = LARGE_SHARE * min(settings.ondemand_seconds, wanted.budget.part.seconds)
         is_large = bool(expected.passed) and expected.seconds > least_s

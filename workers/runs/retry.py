@@ -1,4 +1,4 @@
-"""What a person asks to be worked once more although a run within the same budget gave it up."""
+"""Which unanswered jobs `--retry` works again."""
 
 from __future__ import annotations
 
@@ -22,9 +22,6 @@ class Retry(StrEnum):
         return every if self is Retry.ALL else frozenset({self.value})
 
 
-NOTHING: frozenset[str] = frozenset()
-
-
 def statuses_of(retry: Retry | None) -> frozenset[str]:
-    """Name the statuses that count as no answer; none where nothing is worked again."""
-    return NOTHING if retry is None else retry.statuses
+    """Return the statuses that count as no answer."""
+    return frozenset() if retry is None else retry.statuses

@@ -6,7 +6,6 @@ runs/run=<id>/asked.json                         planner   what is asked; writte
               manifest/seg-00000.parquet         planner and driver; row group i = chunk i;
                                                            its metadata say why it exists;
                                                            never written over
-              sample.json                        planner   jobs and their features, to learn
                                                            from what they will have taken
               started/seg-…-chunk-…-attempt-N.json   worker, then driver   who works on a chunk;
                                                            perhaps why that failed

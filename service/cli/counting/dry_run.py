@@ -17,7 +17,7 @@ from nightgrid.workers.driver.progress import Left
 if TYPE_CHECKING:
     from nightgrid.archive.corpus.corpus import Corpus
     from nightgrid.flows.count.settings import CountSettings
-    from nightgrid.workers.runs.plan.planner import Estimate
+    from nightgrid.workers.runs.plan.plan_pass import PlanPass
 
 
 def tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
@@ -44,7 +44,7 @@ def tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
 
 
 def _estimate_json(
-    settings: CountSettings, corpus: Corpus, estimate: Estimate, begun: OpenCount | None
+    settings: CountSettings, corpus: Corpus, estimate: PlanPass, begun: OpenCount | None
 ) -> dict[str, Any]:
     """Write an estimate as --json has it; of a run that is `begun`, what is left."""
     processes = settings.processes

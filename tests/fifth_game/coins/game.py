@@ -78,9 +78,6 @@ class CoinsGame(BaseGame[Puzzle, Choice]):
     def cost_s(self, arrays: Arrays, ask: Ask) -> Any:
         return 1e-6 * np.exp2(np.minimum(arrays["size"], 20)).astype(np.float64)
 
-    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], Any]:
-        return ("size",), arrays["size"][:, None].astype(np.float64)
-
     def warm(self) -> None:
         """Nothing is compiled."""
 

@@ -1,17 +1,14 @@
 """Damaged and foreign files of a run cost time, and never an answer."""
 
-import numpy as np
 import pytest
 import toy_game as toy
 
 from benchmarks.chaos.harm import HARMS, harm
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.question import question_of
 from nightgrid.workers.driver.driver import Driver, drive
 from nightgrid.workers.driver.growth import read_progress
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.runs.plan.costs import cost_path, read_model, write_model
-from tests.workers.conftest import COUNT, plan, quick_settings, result_rows, undisturbed_rows
+from tests.workers.conftest import plan, quick_settings, result_rows, undisturbed_rows
 from tests.workers.driver.test_driver import DyingOutbox, Killed
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
@@ -61,7 +58,7 @@ def interrupted(lake, settings, boards, chunks=7):
         *(pytest.param(kind, marks=AS_TRUNCATED) for kind in HARMS if kind != "truncate"),
     ],
 )
-@pytest.mark.parametrize("names", [("parts",), ("started", "sample.json")])
+@pytest.mark.parametrize("names", [("parts",), ("started",)])
 def test_harm_to_files_of_an_interrupted_run_changes_no_answer(
     lake, settings, boards, undisturbed, kind, names
 ):
@@ -117,15 +114,3 @@ def test_a_lake_that_damages_the_same_result_again_and_again_is_named(lake, sett
     run_id = plan(lake, boards)
     with pytest.raises(PermanentError, match="was damaged 4 times; expected a lake that keeps"):
         drive(lake, run_id, Damaging(lake, settings), settings=settings)
-
-
-@pytest.mark.parametrize("kind", HARMS)
-def test_a_damaged_cost_model_counts_as_absent(lake, kind):
-    """Given what a run has taught, When its file comes to harm, Then nothing is known."""
-    question = question_of(toy.TOY, COUNT)
-    empty = read_model(lake, question, ("size",))
-    learnt = empty.learn(np.ones((40, 1)), np.ones(40), 2 * np.ones(40), np.zeros(40, bool))
-    write_model(lake, question, learnt)
-    assert read_model(lake, question, ("size",)).rows == 40
-    harm(lake, cost_path(question), kind)
-    assert read_model(lake, question, ("size",)).rows == 0

@@ -25,7 +25,7 @@ def test_jobs_are_named_as_one_by_one_whatever_their_puzzles_are_called(names):
     assert keys_of(ids_of(keys)[2:]).tolist() == keys[2:].tolist()
 
 
-@pytest.mark.parametrize("wrong", ["", "0" * 31, "0" * 33, "g" * 32, "A" * 32, "é" * 16, None])
+@pytest.mark.parametrize("wrong", ["", "0" * 31, "0" * 33, "g" * 32, "é" * 16, None])
 def test_what_is_no_job_id_is_refused(wrong):
     with pytest.raises(PermanentError, match="hexadecimal"):
         keys_of(pa.array(["0" * 32, wrong], pa.string()))

@@ -98,9 +98,6 @@ class ToyGame:
     def expected(self, arrays, ask):
         return Expected(seconds=float(self.cost_s(arrays, ask)[0]))
 
-    def features(self, arrays):
-        return ("size",), arrays["size"][:, None].astype(np.float64)
-
     def to_arrays(self, puzzles):
         table = puzzles_table(puzzles)
         from nightgrid.archive.lake.arrow_to_numpy import arrays_of

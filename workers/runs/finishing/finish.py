@@ -32,7 +32,7 @@ from nightgrid.workers.runs.job_keys import Answers, keys_of, read_answers
 from nightgrid.workers.runs.listed import merged_ranks, statistics_of
 from nightgrid.workers.runs.listed_files import settle_files
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
-from nightgrid.workers.runs.plan.costs import Lesson
+from nightgrid.workers.runs.plan.costs import note_factor
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import statuses_of
 from nightgrid.workers.runs.run_files import done_path, segment_path
@@ -84,16 +84,15 @@ def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any
             files = settle_files(lake, run, kept)
         if run.question.ask.kind != "count":
             solved = _write(lake, solution_path, _solution_tables(run, answers, others), SOLUTIONS)
-        lesson = Lesson(lake, run)
-        tables = lesson.note(_result_tables(run, answers, others, counts))
+        tables = _result_tables(run, answers, others, counts)
         written = _write(lake, result_path, tables, RESULTS)
-    if written:
-        lesson.learn()
     drop_frontiers(lake, run_id, frontiers(lake, run_id))
+    result_count = sum(counts[status] for status in Status)
+    note_factor(lake, run.question, run_id, result_count, counts["kernel_ns"] / 1e9)
     done = {
         "run_id": run_id,
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "result_count": sum(counts[status] for status in Status),
+        "result_count": result_count,
         "statuses": {str(status): counts[status] for status in Status if counts[status]},
         "kernel_ns": counts["kernel_ns"],
         "results": result_path if written else None,
@@ -117,7 +116,7 @@ def _unanswered(table: pa.Table, others: Answers) -> pa.Table:
     """Leave out what others have answered; a final answer yields only to a final one."""
     keys = keys_of(table.column("job_id"))
     final = is_among(table.column("status"), FINAL).to_numpy()
-    taken = others.final.holds(keys) | (others.cover(keys) & ~final)
+    taken = others.final.holds(keys) | (others.given_up.holds(keys) & ~final)
     return table.filter(pa.array(~taken)) if taken.any() else table
 
 

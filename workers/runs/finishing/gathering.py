@@ -245,7 +245,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
     def _spread(self) -> None:
         rows = pa.concat_tables([self._schema.empty_table(), *self._waiting])
         self._waiting = []
-        high = keys_of(rows.column("job_id"))[:, 0] >> np.uint64(32)
+        high = keys_of(rows.column("job_id")).view(">u4")[::4].astype(np.uint64)
         bucket = (high * np.uint64(self._count)) >> np.uint64(32)
         order = np.argsort(bucket, kind="stable")
         bounds = np.searchsorted(bucket[order], np.arange(self._count + 1, dtype=np.uint64))

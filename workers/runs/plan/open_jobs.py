@@ -12,10 +12,13 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.ingest.puzzles import subjects_of
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.files import RESULTS_FOLDER
+from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question, question_of
+from nightgrid.workers.runs.finishing.ended import repair_results
 from nightgrid.workers.runs.job_keys import Answers, Keys, KeySet, name_jobs, read_answers
 from nightgrid.workers.runs.retry import Retry, statuses_of
 
@@ -47,16 +50,18 @@ class Asking:
         """What the answers depend on."""
         return question_of(self.game, self.ask)
 
-    def read_answers(self, about: pa.Array | None = None) -> Answers:
-        """Read which jobs need no work, of these puzzles or of all."""
+    def read_answers(self) -> Answers:
+        """Read which jobs need no work; damaged results are made again first, if they can be."""
+        answers = self._read_answers()
+        if any(path.startswith(f"{RESULTS_FOLDER}/") for path in skipped_files()):
+            repair_results(self.lake)
+            answers = self._read_answers()
+        return answers
+
+    def _read_answers(self) -> Answers:
         again = statuses_of(self.retry)
         return read_answers(
-            self.lake,
-            self.question,
-            self.budget,
-            again=again,
-            listed_bytes=self.solution_bytes,
-            about=about,
+            self.lake, self.question, self.budget, again=again, listed_bytes=self.solution_bytes
         )
 
 
@@ -85,15 +90,19 @@ class OpenJobs:
         keys = name_jobs(self.question, subjects_of(puzzles))
         fresh = self.seen.add(keys)
         is_open = fresh & ~self._answers.hold(keys)
-        self.poison_count += int((fresh & self._answers.call_poison(keys)).sum())
+        final, poison = self._answers.final.holds(keys), self._answers.poison.holds(keys)
+        self.poison_count += int((fresh & poison & ~final).sum())
         self.again_count += int((is_open & self._answers.again.holds(keys)).sum())
         self.repeated_count += int((~fresh).sum())
         self.answered_count += int((fresh & ~is_open).sum())
         self.open_count += int(is_open.sum())
-        self._key_sum += keys[is_open].sum(axis=0, dtype=np.uint64)
+        halves = keys[is_open].view(">u8").reshape(-1, 2)
+        self._key_sum += halves.sum(axis=0, dtype=np.uint64)
         return keys, is_open
 
-    def run_id(self, budget: Budget) -> str:
+    def run_id(self, budget: Budget, solution_bytes: int | None) -> str:
         """Name the run of the jobs that were found open, whatever their order."""
-        sums = (f"{half:016x}" for half in self._key_sum.tolist())
-        return self.question.run_id(budget, (str(self.open_count), *sums))
+        jobs = [str(self.open_count), *(f"{half:016x}" for half in self._key_sum.tolist())]
+        if solution_bytes is not None:
+            jobs.append(str(solution_bytes))
+        return self.question.run_id(budget, tuple(jobs))

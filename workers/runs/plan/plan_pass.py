@@ -1,8 +1,7 @@
 """One pass over the puzzles of a run: leave out what is answered, estimate, sort, cut into chunks.
 
 Puzzles may come as a stream of any length. They are taken batch by batch; one batch is held back,
-so that chunks become shorter when the end is in sight. Memory beside the batches: 16 bytes a job,
-to know it again.
+so that chunks become shorter when the end is in sight. Memory next to the batches: 16 bytes a job.
 
 Chunks are cut by guided self-scheduling (Polychronopoulos and Kuck, 1987): a chunk is a fixed share
 of what is left, so that chunks are long while there is much to do and short when it runs out.
@@ -28,7 +27,7 @@ from nightgrid.archive.lake.tables import MANIFEST_HEAD, manifest_schema
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.job_keys import Answers, Keys, ids_of, keys_of
 from nightgrid.workers.runs.manifest import Segment, manifest_row
-from nightgrid.workers.runs.plan.costs import Estimator
+from nightgrid.workers.runs.plan.costs import expected_s, read_factor
 from nightgrid.workers.runs.plan.open_jobs import Asking, OpenJobs
 from nightgrid.workers.runs.run_files import segment_path
 from nightgrid.workers.runs.staged.stages import first_stage
@@ -41,10 +40,6 @@ CHUNK_MAX_ROWS = 32_768
 SHARES_PER_WORKER = 4
 """A chunk is one of so many shares of the work left, for each worker: expectations of single
 jobs are off by a factor of two, those of chunks by less."""
-CHUNKS_BEFORE_GROWTH = 16_384
-"""Beyond so many chunks they become longer, twice as long after as many more: whatever the length
-of a plan, a segment of its manifest has numbers enough."""
-
 BATCH_ROWS = CHUNK_MAX_ROWS
 """Puzzles named, compared, estimated, sorted and cut at once."""
 DIVIDE_S = 20.0
@@ -109,7 +104,7 @@ class PlanPass(OpenJobs):
         super().__init__(asking.question, answers or asking.read_answers())
         self._asking = asking
         self._tables = batches(tables, first_rows)
-        self.estimator = Estimator(asking.lake, asking.game, asking.ask)
+        self.factor = read_factor(asking.lake, asking.question)
         self._cut_s = 0.0
         self.largest: list[LargeJob] = []
 
@@ -158,8 +153,9 @@ class PlanPass(OpenJobs):
         }
         columns = {**head, **{name: table.column(name) for name in table.column_names}}
         rows = conform(pa.table(columns), manifest_schema(table.schema))
-        by_size_s = self.estimator.expect(keys, arrays_of(table))
-        cost_s = np.maximum(by_size_s, self._asking.expected_s)
+        asking = self._asking
+        by_game_s = expected_s(asking.game, asking.ask, arrays_of(table), self.factor)
+        cost_s = np.maximum(by_game_s, asking.expected_s)
         self._tell_largest(table, cost_s)
         return _Jobs(rows, cost_s)
 
@@ -186,14 +182,14 @@ class PlanPass(OpenJobs):
         rows = jobs.rows
         if divided or (np.diff(order) < 0).any():
             rows = rows.take(pa.array(order[divided:]))
-        bounds = cut(cost_s[divided:], left_s, self._asking.worker_count, self.chunk_count)
+        bounds = cut(cost_s[divided:], left_s, self._asking.worker_count)
         for start, stop in bounds:
             numbers = np.arange(self.job_count, self.job_count + stop - start)
             self.job_count += stop - start
             chunk = rows.slice(start, stop - start)
             chunk = chunk.set_column(0, rows.schema.field(0), pa.array(numbers))
-            expected_s = float(cost_s[divided + start : divided + stop].sum())
-            yield self._counted(Piece([chunk], [expected_s]))
+            whole_s = float(cost_s[divided + start : divided + stop].sum())
+            yield self._counted(Piece([chunk], [whole_s]))
 
     def _divided_from_s(self, left_s: float) -> float:
         """Tell from which expected seconds on a job is divided, of so many that are left to do."""
@@ -239,40 +235,29 @@ class PlanPass(OpenJobs):
 
 
 def batches(tables: Iterable[pa.Table], first_rows: int) -> Iterator[pa.Table]:
-    """Cut and join tables into batches of BATCH_ROWS; the first has `first_rows` at most.
+    """Cut and join tables into batches; each has twice the rows of the one before.
 
-    Every other has as many as all before it, until that is BATCH_ROWS: so batches of powers of two
-    end with the tables of a corpus, and hold on to none that is not theirs.
+    The first has `first_rows` at most, none more than BATCH_ROWS.
     """
-    held: list[pa.Table] = []
-    rows = missing = min(first_rows, BATCH_ROWS)
-    done = 0
+    rows, held = min(first_rows, BATCH_ROWS), list[pa.Table]()
     for table in tables:
-        start = 0
-        while start < table.num_rows:
-            held.append(table.slice(start, missing))
-            start += missing
-            missing -= held[-1].num_rows
-            if not missing:
-                yield pa.concat_tables(held)
-                held, done = [], done + rows
-                rows = missing = min(done, BATCH_ROWS)
-    if held:
+        held.append(table)
+        while sum(map(len, held)) >= rows:
+            joined = pa.concat_tables(held)
+            yield joined.slice(0, rows)
+            held, rows = [joined.slice(rows)], min(2 * rows, BATCH_ROWS)
+    if any(map(len, held)):
         yield pa.concat_tables(held)
 
 
-def chunk_s(left_s: float, worker_count: int, chunks_before: int = 0) -> float:
+def chunk_s(left_s: float, worker_count: int) -> float:
     """Choose the expected seconds of the next chunk from those of the work that is left."""
     share_s = left_s / (SHARES_PER_WORKER * max(1, worker_count))
-    growth = 2.0 ** (chunks_before // CHUNKS_BEFORE_GROWTH)
-    return growth * min(max(share_s, CHUNK_MIN_S), CHUNK_MAX_S)
+    return min(max(share_s, CHUNK_MIN_S), CHUNK_MAX_S)
 
 
 def cut(
-    cost_s: npt.NDArray[np.float64],
-    stop_left_s: float,
-    worker_count: int,
-    chunks_before: int = 0,
+    cost_s: npt.NDArray[np.float64], stop_left_s: float, worker_count: int
 ) -> Iterator[tuple[int, int]]:
     """Cut jobs, from the most expensive down, into chunks: yield where each begins and ends.
 
@@ -281,14 +266,14 @@ def cut(
     """
     upto = np.cumsum(cost_s)
     total = float(upto[-1]) if len(upto) else 0.0
-    start, chunks = 0, chunks_before
+    start = 0
     while start < len(cost_s):
         before = float(upto[start - 1]) if start else 0.0
-        wanted = chunk_s(total - before + stop_left_s, worker_count, chunks)
+        wanted = chunk_s(total - before + stop_left_s, worker_count)
         # The job with which the chunk is long enough is its last.
         stop = int(np.searchsorted(upto, before + wanted, side="left")) + 1
         stop = min(max(stop, start + 1), start + CHUNK_MAX_ROWS, len(cost_s))
         if stop - start > 1 and cost_s[start] >= wanted:
             stop = start + 1
         yield start, stop
-        start, chunks = stop, chunks + 1
+        start = stop

@@ -6,26 +6,20 @@ that into chunks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.files import RESULTS_FOLDER
-from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.solvers.algebra import Ask, Budget
-from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.game_contract import Game
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.damaged_runs import ensure_plan
-from nightgrid.workers.runs.finishing.ended import repair_results
 from nightgrid.workers.runs.job_keys import Answers, name_jobs
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
@@ -36,10 +30,10 @@ from nightgrid.workers.runs.manifest import (
     segment_metadata,
 )
 from nightgrid.workers.runs.plan.open_jobs import Asking, OpenJobs, Split
-from nightgrid.workers.runs.plan.plan_pass import LargeJob, Piece, PlanPass
+from nightgrid.workers.runs.plan.plan_pass import DIVIDED_PARTS_MAX, Piece, PlanPass
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import Retry
-from nightgrid.workers.runs.run_files import asked_path, plan_path, segment_path
+from nightgrid.workers.runs.run_files import CHUNKS_MAX, asked_path, plan_path, segment_path
 from nightgrid.workers.runs.status import next_name
 from nightgrid.workers.tracing import span
 
@@ -55,24 +49,6 @@ Puzzles: TypeAlias = pa.Table | Callable[[], Iterable[pa.Table]]
 """A table, or what gives any number of them for each pass, with the schema of the puzzles table."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """What a run would be and cost, without planning it."""
-
-    job_count: int
-    answered_count: int
-    """Jobs that the lake has answered."""
-    repeated_count: int
-    """Puzzles that stood in the corpus before."""
-    divided_count: int
-    """Jobs that are divided before a worker begins them."""
-    chunk_count: int
-    cost_s: float
-    """Seconds that one core is expected to take."""
-    largest: Sequence[LargeJob]
-    """The jobs that are expected to take longest, a few of them."""
-
-
 def plan_run(
     lake: Lake,
     game: Game[Any, Any],
@@ -85,7 +61,7 @@ def plan_run(
     split: Split = "auto",
     expected_s: float = 0.0,
     solution_bytes: int | None = None,
-    about: pa.Array | None = None,
+    answers: Answers | None = None,
     known_count: int = 0,
 ) -> str:
     """Plan one job per distinct puzzle that the lake has not answered yet; return the run's id.
@@ -98,18 +74,15 @@ def plan_run(
     divided before they are begun. `expected_s` is what each is expected to take, in the place of a
     smaller estimate by its size.
     `solution_bytes` bounds what a job may list, in the place of the worker's setting.
-    `about` are the ids of the puzzles, where they are few beside those that the lake has answers
-    about, and `known_count` is how many answered ones the caller has left out: the plan counts them
-    in.
+    `answers` is what the lake has answered, if it was read before, and `known_count` how many
+    answered puzzles the caller has left out: the plan counts them in.
     """
     asking = Asking(lake, game, ask, budget, worker_count, retry, split, expected_s, solution_bytes)
-    answers = _answers_of(asking, about)
+    answers = answers or asking.read_answers()
     jobs = OpenJobs(asking.question, answers)
     for table in _tables(puzzles):
         jobs.find(table)
-    run_id = jobs.run_id(budget)
-    if jobs.open_count and _listed_less(asking, run_id):
-        run_id = digest("listed", run_id, str(solution_bytes))
+    run_id = jobs.run_id(budget, _solution_bytes(asking))
     if jobs.again_count:
         run_id = next_name(lake, run_id, more=True)
     if jobs.open_count:
@@ -123,16 +96,6 @@ def plan_run(
     return run_id
 
 
-def _listed_less(asking: Asking, run_id: str) -> bool:
-    """Tell whether a run of this name was bounded to fewer bytes of solutions."""
-    try:
-        about = read_about(asking.lake, asked_path(run_id)) or {}
-    except DamagedFileError:
-        about = {}
-    had, wanted = about.get("solution_bytes"), _solution_bytes(asking)
-    return wanted is not None and bool(about) and (had is None or had < wanted)
-
-
 def _solution_bytes(asking: Asking) -> int | None:
     return asking.solution_bytes if asking.ask.kind == "all" else None
 
@@ -140,8 +103,6 @@ def _solution_bytes(asking: Asking) -> int | None:
 def has_retries(asking: Asking, puzzle_ids: pa.ChunkedArray) -> bool:
     """Tell whether any of these puzzles has a job that is to be worked again."""
     answers = asking.read_answers()
-    if not len(answers.again):
-        return False
     named = (name_jobs(asking.question, ids) for ids in puzzle_ids.chunks)
     return any((answers.again.holds(keys) & ~answers.hold(keys)).any() for keys in named)
 
@@ -173,36 +134,25 @@ def extend_run(
     """
     lake = asking.lake
     while not has_plan(lake, run_id):
-        known = answers or _answers_of(asking)
-        plan = PlanPass(asking, _tables(puzzles), SEGMENT_ROWS, known)
+        plan = PlanPass(asking, _tables(puzzles), SEGMENT_ROWS, answers)
         try:
             _add_missing(lake, plan, run_id)
         except SegmentTakenError:
             continue
-        plan.estimator.keep_sample(run_id)
         begun = read_about(lake, asked_path(run_id)) or {}
         _write_plan(asking, run_id, begun.get("puzzle_count", 0), plan, known_count)
-
-
-def _answers_of(asking: Asking, about: pa.Array | None = None) -> Answers:
-    """Read which jobs need no work; damaged results are made again first, where that can be."""
-    answers = asking.read_answers(about)
-    if any(path.startswith(f"{RESULTS_FOLDER}/") for path in skipped_files()):
-        repair_results(asking.lake)
-        answers = asking.read_answers(about)
-    return answers
 
 
 def _tables(puzzles: Puzzles) -> Iterable[pa.Table]:
     return [puzzles] if isinstance(puzzles, pa.Table) else puzzles()
 
 
-def estimate_run(asking: Asking, puzzles: Puzzles) -> Estimate:
-    """Say what `extend_run` would plan, and write nothing."""
+def estimate_run(asking: Asking, puzzles: Puzzles) -> PlanPass:
+    """Return the pass that `extend_run` would make, at its end, and write nothing."""
     plan = PlanPass(asking, _tables(puzzles), SEGMENT_ROWS)
     for _ in plan.pieces():
         pass
-    return Estimate(**{name.name: getattr(plan, name.name) for name in fields(Estimate)})
+    return plan
 
 
 def _add_missing(lake: Lake, plan: PlanPass, run_id: str) -> None:
@@ -258,10 +208,12 @@ def stream_plan(lake: Lake, pieces: Iterable[Piece], first: Piece, path: Callabl
 
 
 def _some(pieces: Iterator[Piece], rows: int) -> Iterator[Piece]:
+    chunks = 0
     for piece in pieces:
         yield piece
         rows -= sum(chunk.num_rows for chunk in piece.chunks)
-        if rows <= 0:
+        chunks += len(piece.chunks)
+        if rows <= 0 or chunks > CHUNKS_MAX - DIVIDED_PARTS_MAX:
             return
 
 
@@ -285,7 +237,8 @@ def _write_plan(
         "answered_count": plan.answered_count + known_count,
         "poison_count": plan.poison_count,
         "divided_count": plan.divided_count,
-        "cost_s": round(plan.cost_s, 3),
+        "cost_s": round(plan.cost_s, 6),
+        "cost_factor": plan.factor if isinstance(plan, PlanPass) else 1.0,
     }
     about = _asked(asking, run_id, puzzle_count) | planned
     write_json(asking.lake, plan_path(run_id), about)

@@ -143,11 +143,6 @@ class MeantGame(BaseGame[Puzzle, Mapping[str, Any]]):
         """Raise NotImplementedError: covers are ranked all at once."""
         raise NotImplementedError
 
-    def features(self, arrays: Arrays) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
-        """Tell of each row what its time depends on: cells and words to find."""
-        names = ("cells", "theme_words")
-        return names, np.column_stack([arrays["size"], arrays["theme_word_count"]])
-
     def solve_counted(
         self, puzzle: Puzzle, ask: Ask, part: Any, budget: Budget
     ) -> Outcome[Mapping[str, Any]]:

@@ -77,7 +77,7 @@ def test_the_first_segments_are_small_and_batches_run_over_the_tables_of_a_corpu
     tables = [BOARDS.slice(start, 7) for start in range(0, len(BOARDS), 7)]
     extend_run(asking(lake), lambda: tables, RUN_ID)
     sizes = [sum(s.chunk_rows) for s in open_run(lake, RUN_ID).segments if s.kind == "plan"]
-    assert sizes[:4] == [4, 12, 16, 32]
+    assert sizes[:4] == [4, 8, 16, 32]
     whole = [row["puzzle_id"] for row in planned_jobs(lake) if not row["part_path"]]
     assert sorted(whole) == sorted(BOARDS.column("puzzle_id").to_pylist())
 

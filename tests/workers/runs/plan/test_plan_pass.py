@@ -26,15 +26,15 @@ def cut(sizes, first_rows):
         ([0, 0], 4, []),
         ([3], 4, [3]),
         ([4], 4, [4]),
-        ([100], 4, [4, 4, 8, 16, 16, 16, 16, 16, 4]),
-        ([7, 0, 1, 30, 2, 0], 4, [4, 4, 8, 16, 8]),
-        ([16, 16, 16], 4, [4, 4, 8, 16, 16]),
+        ([100], 4, [4, 8, 16, 16, 16, 16, 16, 8]),
+        ([7, 0, 1, 30, 2, 0], 4, [4, 8, 16, 12]),
+        ([16, 16, 16], 4, [4, 8, 16, 16, 4]),
         ([5, 40], 16, [16, 16, 13]),
         ([5, 40], 1000, [16, 16, 13]),
-        ([1] * 20, 1, [1, 1, 2, 4, 8, 4]),
+        ([1] * 20, 1, [1, 2, 4, 8, 5]),
     ],
 )
-def test_batches_are_as_large_as_all_before_them_up_to_a_bound(
+def test_each_batch_has_twice_the_rows_of_the_one_before_up_to_a_bound(
     monkeypatch, sizes, first_rows, expected
 ):
     monkeypatch.setattr(plan_pass, "BATCH_ROWS", 16)
