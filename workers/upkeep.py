@@ -55,7 +55,7 @@ def ends_of_runs(lake: Lake) -> dict[str, int | None]:
 
 def old_runs(lake: Lake, before: dt.datetime) -> list[str]:
     """Name the runs that ended before a time."""
-    limit_ns = int(before.timestamp()) * 10**9
+    limit_ns = int(before.timestamp() * 1e9)
     return [run for run, end in ends_of_runs(lake).items() if end is not None and end < limit_ns]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +12,6 @@ import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
 from nightgrid.archive.lake.conforming import select, shaped
-from nightgrid.archive.lake.decoded_once import Decoded, decoded_tables
 from nightgrid.archive.lake.encoding import TableFile, filled
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.local_listing import TABLE
@@ -35,11 +33,7 @@ class Lake(StoredFiles):
         The table carries one of the schemas of `nightgrid.archive.lake.tables`.
         """
         fill = filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS)
-        kept = decoded_tables()
-        if kept is None:
-            self._commit(path, fill)
-        else:
-            kept.write((self.url, path), table, fill, partial(self._commit, path))
+        self._commit(path, fill)
 
     def create_table(self, path: str, table: pa.Table) -> bool:
         """Write a table unless the file is there already; tell whether it was written.
@@ -94,12 +88,11 @@ class Lake(StoredFiles):
 
     def read_with_metadata(self, path: str, schema: pa.Schema) -> tuple[pa.Table, dict[bytes, Any]]:
         """Read one file as `read_file`, and its metadata."""
-        decode = partial(_decode, path, schema)
-        kept = decoded_tables()
-        with self.open_file(path) as source:
-            if kept is None:
-                return decode(source)
-            return kept.read((self.url, path), source, schema, decode)
+        with self.open_parquet(path) as file:
+            there = [name for name in schema.names if name in file.schema_arrow.names]
+            many = file.metadata.num_rows > SMALL_ROWS
+            table = shaped(file.read(columns=there, use_threads=many), schema, path)
+            return table, file.metadata.metadata or {}
 
     def read_row_group(
         self, path: str, index: int, columns: Sequence[str] | None = None
@@ -237,11 +230,3 @@ class Lake(StoredFiles):
         if kind == pafs.FileType.File or (kind == pafs.FileType.Directory and path.endswith(TABLE)):
             return [path]
         return [name for name in self.list(path) if name.endswith(".parquet")]
-
-
-def _decode(path: str, schema: pa.Schema, source: pa.NativeFile) -> Decoded:
-    with TableFile(source, path) as file:
-        there = [name for name in schema.names if name in file.schema_arrow.names]
-        many = file.metadata.num_rows > SMALL_ROWS
-        table = shaped(file.read(columns=there, use_threads=many), schema, path)
-        return table, file.metadata.metadata or {}

@@ -22,7 +22,6 @@ from nightgrid.archive.results.files import (
     rows_of_jobs,
     rows_where,
 )
-from nightgrid.archive.results.read_once import result_rows
 from nightgrid.archive.results.solution_files import SolutionFile, files_of, tables_in
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.question import QUESTION_FIELDS, Question
@@ -59,7 +58,7 @@ def read_results(lake: Lake) -> pa.Table:
 
 def scan_results(lake: Lake, columns: Sequence[str]) -> Iterator[pa.Table]:
     """Read columns of all results, batch by batch; some rows may come twice."""
-    return read_each(lake, RESULT_FILES, lambda path: result_rows(lake, path, columns))
+    return read_each(lake, RESULT_FILES, lambda path: lake.scan_file(path, RESULTS, columns))
 
 
 def find_results_of(

@@ -15,9 +15,7 @@ from typing import Any
 
 from structlog.contextvars import bound_contextvars
 
-from nightgrid.archive.lake.decoded_once import decoding_once
 from nightgrid.archive.lake.location import is_missing, make_folder
-from nightgrid.archive.results.read_once import reading_once
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.night.page import write_page
@@ -67,13 +65,7 @@ def work_night(
     begun, name = time.monotonic(), uuid.uuid4().hex[:NIGHT_ID_CHARS]
     # A mistyped source leaves no lake.
     check_sources(night, watch)
-    with (
-        night_alone(night),
-        bound_contextvars(night=name),
-        span("night", night=name),
-        decoding_once(),
-        reading_once(),
-    ):
+    with night_alone(night), bound_contextvars(night=name), span("night", night=name):
         games = [_GameWork(night, game, as_step) for game in night.games]
         for work in games:
             work.fetch()

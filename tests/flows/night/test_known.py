@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from unittest import mock
 
 import pyarrow.compute as pc
@@ -12,7 +10,6 @@ import pytest
 
 from nightgrid.archive.ingest import puzzles, segment_ids
 from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_puzzle_table, read_puzzles_but
-from nightgrid.archive.lake import storage
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.solvers.registry import game
@@ -124,21 +121,3 @@ def test_a_plan_that_was_deleted_is_made_anew(worked):
         lake.delete(path)
     report = run_one(worked)
     assert (report.planned, report.already_known) == (0, 6)
-
-
-def test_a_night_decodes_each_table_once_and_none_that_it_has_written(worked, monkeypatch):
-    decoded = Counter()
-    decode = storage._decode
-
-    def counting(path, schema, source):
-        decoded[path] += 1
-        return decode(path, schema, source)
-
-    monkeypatch.setattr(storage, "_decode", counting)
-    source = Path(worked.games[0].source)
-    payload = min(source.glob("*.json")).read_bytes()
-    (source / "2026-03-01.json").write_bytes(payload)
-    assert run_one(worked).new_payloads == 1
-    tables = ("editions/pips.parquet", "gold/counts_by_date.parquet", "raw/pips.parquet")
-    # The index of payloads was read to fetch; the others are what normalising and gold wrote.
-    assert {path: decoded[path] for path in tables} == dict.fromkeys(tables, 1)

@@ -6,7 +6,6 @@ import datetime as dt
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import pyarrow as pa
@@ -20,8 +19,6 @@ from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUN
 from nightgrid.archive.results.gold import gold
 from nightgrid.archive.results.gold.fingerprint import gold_fingerprint_path
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, RUNTIMES_PATH, write_gold
-from nightgrid.archive.results.read_once import reading_once
-from nightgrid.archive.results.results import scan_results
 from nightgrid.archive.skipped_files import forget
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import Ask
@@ -143,23 +140,6 @@ def test_a_changed_mark_does_not_hold(fingerprinted: Lake) -> None:
     mark["made"][0][1] += 1
     fingerprinted.write_bytes(path, json.dumps(mark).encode())
     assert made(fingerprinted)
-
-
-def test_files_are_read_once_within_a_block_and_new_ones_are_seen(fingerprinted: Lake) -> None:
-    def jobs() -> int:
-        tables = scan_results(fingerprinted, ("job_id", "status"))
-        return sum(len(table) for table in tables)
-
-    read: Any
-    with mock.patch.object(Lake, "scan_file", autospec=True, side_effect=Lake.scan_file) as read:
-        with reading_once():
-            assert [jobs(), jobs()] == [2, 2]
-            assert read.call_count == 1
-            answered(fingerprinted, ["0" * 32], "r1")
-            assert jobs() == 3
-            assert read.call_count == 2
-        assert jobs() == 3
-        assert read.call_count == 4
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 0, 2, 1], [0, 2, 1, 3]])
