@@ -14,8 +14,8 @@ from nightgrid.archive.games import ranking_game
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import MEANT
-from nightgrid.workers.broker.heartbeat_thread import HeartbeatThread
 from nightgrid.workers.broker.lake_keys import make_lake_id
+from nightgrid.workers.celery_worker.heartbeat_thread import HeartbeatThread
 from nightgrid.workers.celery_worker.this_worker import SETTINGS, WORKER_ID
 from nightgrid.workers.freed_memory import map_large, trim
 from nightgrid.workers.logs import get_logger, take_over_logging

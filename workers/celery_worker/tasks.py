@@ -19,10 +19,10 @@ from nightgrid.archive.lake.faults import NoRoomError
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import WORK_CHUNK, app
-from nightgrid.workers.broker.heartbeat_thread import AcknowledgedRequest
 from nightgrid.workers.broker.notices.announcements import Announcement, Event
 from nightgrid.workers.broker.queues import INTERACTIVE, LOG_HEADER
 from nightgrid.workers.broker.worker_keys import record_refusal
+from nightgrid.workers.celery_worker.heartbeat_thread import AcknowledgedRequest
 from nightgrid.workers.celery_worker.this_worker import (
     SETTINGS,
     WORKER_ID,

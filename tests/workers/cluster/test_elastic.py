@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 import pytest
 import toy_game as toy
 
-from nightgrid.workers.app import SOLVE_ONDEMAND, client_app
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.notices.announcements import Announcement, announce
@@ -19,7 +18,6 @@ from nightgrid.workers.broker.queues import (
     demand,
     overview,
     publish_demand,
-    send,
 )
 from nightgrid.workers.broker.worker_keys import (
     DEAD,
@@ -173,7 +171,7 @@ def test_two_lakes_on_one_server_see_nothing_of_one_another(server, tmp_path):
     ref = ChunkRef(run_id=RUN, segment=0, chunk=0)
     with closing(CeleryOutbox(one)) as ours, closing(CeleryOutbox(other)) as theirs:
         ours.send(ref, BATCH)
-        send(client_app(one), SOLVE_ONDEMAND, INTERACTIVE, "a" * 32, {})
+        ours.send(ref, INTERACTIVE)
         publish_demand(client, one, RUN, 7)
         write_heartbeat(client, one, "w", {"queues": [BATCH], "processes": 1})
         record_exit(client, one, "dead", DEAD)
