@@ -108,7 +108,7 @@ def test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run(
 @pytest.mark.parametrize(
     ("start", "behaviour", "boards"),
     [
-        (11_000, toy.KILL_CHILD, 100),
+        (11_000, toy.KILL_CHILD, 16),
         pytest.param(12_000, toy.KILL_WORKER, 4, marks=AS_A_PROCESS),
     ],
     ids=["its process", "its whole worker"],
