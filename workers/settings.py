@@ -122,7 +122,7 @@ class Settings(BaseSettings):
     attempts_max: int = Field(default=4, ge=2)
     """Failed attempts at a job after which it is poison."""
     ondemand_seconds: float = Field(default=5.0, gt=0)
-    """What an on-demand solve may take in one task; over it, it becomes a run of its own."""
+    """What a small job on demand may take; over it, it comes back divided or alone."""
     ondemand_table_bytes: int = Field(default=512 * 1024**2, ge=1)
     """Bytes of tables that an on-demand solve may take in one task; over them, it becomes a run."""
     ondemand_wait_seconds: float = Field(default=300.0, gt=0)

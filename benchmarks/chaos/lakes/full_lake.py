@@ -13,9 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest import mock
 
-from nightgrid.workers.ondemand.record_files import open_records
-from nightgrid.workers.ondemand.task.solving import solve_message
-
 from nightgrid.archive.games.letterboxed.payload import read_puzzles
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.payloads.published import Published
@@ -25,6 +22,8 @@ from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand import submitting
+from nightgrid.workers.ondemand.keeper import Keeper
+from nightgrid.workers.ondemand.submissions import list_jobs
 from nightgrid.workers.ondemand.submitting import submit
 from nightgrid.workers.settings import load_settings
 
@@ -172,13 +171,13 @@ def silent() -> Iterator[Path]:
 
 def _begin(*words: str) -> None:
     """Begin a count or a night, and end its process after its first chunks."""
-    poll = InlineOutbox.poll
+    wait = InlineOutbox.wait
 
     def dies(self: InlineOutbox, *arguments: object) -> object:
-        poll(self, *arguments)  # type: ignore[arg-type]
+        wait(self, *arguments)  # type: ignore[arg-type]
         raise _KilledError
 
-    with mock.patch.object(InlineOutbox, "poll", dies):
+    with mock.patch.object(InlineOutbox, "wait", dies):
         try:
             run(*words)
         except _KilledError:
@@ -191,7 +190,7 @@ def _ask(lake: Lake) -> tuple[tuple[str, ...], str]:
     settings = load_settings()
     boards = [generate(PRESETS["easy"], 10**6 + number)[0] for number in range(5)]
     asks = [Ask(kind=kind) for kind in ("first", "all", "count")]
-    with mock.patch.object(submitting, "send"):
+    with mock.patch.object(submitting, "wake_keeper"):
         jobs = [
             submit(lake, board, ask, settings=settings)
             for board, ask in zip(boards, asks, strict=False)
@@ -200,8 +199,9 @@ def _ask(lake: Lake) -> tuple[tuple[str, ...], str]:
         (words, *_) = read_puzzles((SAMPLES / "letterboxed" / "2026-01-05.json").read_bytes(), "")
         assert isinstance(words, Published)
         submit(lake, words.puzzle, asks[0], game="letterboxed", settings=settings)
-        for record in open_records(lake):
-            solve_message(lake, record.message, settings, "worker")
+        keeper = Keeper(lake, settings, InlineOutbox(lake, settings))
+        while list_jobs(lake):
+            keeper.turn(0.0)
         left, cancelled = (
             submit(lake, board, Ask(kind="count"), settings=settings) for board in boards[3:]
         )

@@ -75,7 +75,7 @@ def wake_keeper(client: redis.Redis, settings: Settings) -> None:
 def next_announcements(
     client: redis.Redis, settings: Settings, driver: str, timeout_s: float
 ) -> list[Announcement]:
-    """Wait for announcements to a driver and take them all.
+    """Wait for announcements to a driver and take them all; none if it was only woken.
 
     Raises TransientError when the server is dead.
     """
@@ -85,7 +85,7 @@ def next_announcements(
         if first is None:
             return []
         more: Any = client.lpop(key, TAKEN_AT_ONCE) or []
-    return [parse_announcement(text) for text in (first[1], *more)]
+    return [parse_announcement(text) for text in (first[1], *more) if text]
 
 
 def parse_announcement(text: str) -> Announcement:
