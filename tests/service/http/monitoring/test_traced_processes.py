@@ -123,7 +123,8 @@ def test_one_trace_goes_through_the_service_and_a_worker(tmp_path: Path, redis_u
             "kernel": "worker",
         }
         assert found["kernel"].process == found["file"].process != found["publish"].process
-        assert found[TASK].attributes["job"] in solve["links"]["self"]
+        assert found["drive"].attributes["job"] in solve["links"]["self"]
+        assert found[TASK].attributes["run"] == found["drive"].attributes["run"]
 
         # A small board is solved by a process of the service, which is a third one.
         other = TRACE[::-1]
