@@ -218,17 +218,22 @@ class Driver:
         table, window = self._table, self._outbox.window(self.queue)
         if any(map(self._has_last_chance, table.chunks_in(*IN_FLIGHT))):
             return
-        for chunk in filter(self._growing.has_sources, list(table.ready())):
+        while table.in_flight < window:
+            chunk = next(filter(self._may_be_sent, table.ready()), None)
+            if chunk is None:
+                return
             ref = table.ref(chunk.key)
             if table.jobs.is_unrecoverable(chunk):
                 self._end_unworked(ref, Status.OVER_BUDGET, UNRECOVERABLE)
-            elif table.in_flight >= window:
+                continue
+            self._outbox.send(ref, self.queue)
+            table.send(chunk.key, time.monotonic())
+            if self._has_last_chance(chunk):
                 return
-            elif not (table.in_flight and self._has_last_chance(chunk)):
-                self._outbox.send(ref, self.queue if not ref.segment else BATCH)
-                table.send(chunk.key, time.monotonic())
-                if self._has_last_chance(chunk):
-                    return
+
+    def _may_be_sent(self, chunk: Chunk) -> bool:
+        is_alone = not self._table.in_flight
+        return self._growing.has_sources(chunk) and (is_alone or not self._has_last_chance(chunk))
 
     def _has_last_chance(self, chunk: Chunk) -> bool:
         """Tell whether a row is poison if its worker dies once more, perhaps of another row."""
