@@ -213,8 +213,11 @@ def _python(words: list[str]) -> int:
         sys.argv = rest
         # The Celery app reads its settings when it is imported: from this environment.
         if not rest[0].startswith(("nightgrid.service", "nightgrid.flows")):
+            # The names of metrics are registered once a process.
+            kept = "nightgrid.workers.metrics"
             for module in [name for name in sys.modules if name.startswith("nightgrid.workers")]:
-                del sys.modules[module]
+                if module != kept:
+                    del sys.modules[module]
         sys.modules.pop(rest[0], None)
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     else:

@@ -1,1 +1,1 @@
-"""Gold: small tables for people, made anew from editions, puzzles, results and rankings."""
+"""Gold: small tables for people, made anew from editions, puzzles and results."""

@@ -274,7 +274,7 @@ def test_celery_is_configured_as_measured(tmp_path, monkeypatch):
     assert client_app(Settings()).conf.result_backend is None
     app.loader.import_default_modules()
     ours = {name for name in app.tasks if name.startswith("nightgrid.")}
-    tasks = ("solve_chunk", "solve_ondemand", "rank_boards")
+    tasks = ("work_chunk",)
     assert ours == {f"nightgrid.{name}" for name in tasks}
     assert all(app.tasks[name].ignore_result for name in ours)
 
