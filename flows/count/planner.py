@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.archive.lake.storage import Lake
@@ -55,6 +56,7 @@ class Planner:
         self._settings = settings
         self._ending = ending
         self._workers: OwnWorkers | None = None
+        self._pool: ProcessPoolExecutor | None = None
         self._planning: Future[None] | None = None
         self.corpus: Corpus
         """What is counted, once it is there."""
@@ -67,6 +69,12 @@ class Planner:
             self._workers = self._ending.enter_context(ours)
         return self._workers
 
+    def prepare(self) -> None:
+        """Start the process that plans, so that it is loaded once the corpus is there."""
+        if self._settings.executor != "inline" and self._pool is None:
+            self._pool = self._ending.enter_context(pool_of(1, _begin_process, log_path()))
+            self._pool.submit(_load)
+
     def start(self, run_id: str) -> None:
         """Plan what is missing of the run: to the end, or while others work at it.
 
@@ -75,7 +83,8 @@ class Planner:
         if self._settings.executor == "inline":
             _plan(self._settings, self.corpus, run_id)
         elif not self.is_at_it:
-            pool = self._ending.enter_context(pool_of(1, _begin_process, log_path()))
+            self.prepare()
+            pool, self._pool = cast(ProcessPoolExecutor, self._pool), None
             self._planning = pool.submit(_plan, self._settings, self.corpus, run_id)
             # The process holds much memory, and ends with its plan.
             self._planning.add_done_callback(lambda _: pool.shutdown(wait=False))
@@ -103,6 +112,10 @@ def _begin_process(log: Path | None) -> None:
     log_to(log)
 
 
+def _load() -> None:
+    import numba  # noqa: F401 - planning takes kernels
+
+
 class _UnwantedError(Exception):
     """The rest of the plan is not wanted."""
 
@@ -122,8 +135,11 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
 
     Takes up the run that an earlier call has begun. Workers start meanwhile.
     """
-    lake, asking = settings.lake, asked_of(settings, corpus)
     planner.corpus = corpus
+    if corpus.is_new:
+        # No earlier call can have answered it: workers will be needed.
+        planner.workers.begin()
+    lake, asking = settings.lake, asked_of(settings, corpus)
     run_id = _whole_run(asking, corpus)
     known = has_run(lake, run_id)
     finished = known and read_run_status(lake, run_id).finished
