@@ -167,7 +167,9 @@ def test_the_night_of_the_timer_works_a_lake(tmp_path: Path):
     assert (tmp_path / "lake/reports/report.html").is_file()
 
 
-@pytest.mark.long(short="tests/service/cli/serving/test_serve.py::test_ctrl_c_ends_the_service")
+@pytest.mark.long(
+    short="tests/service/cli/serving/test_serve.py::test_ctrl_c_ends_the_service_and_a_second_one_cuts_no_answer"
+)
 def test_the_service_of_one_machine_answers_and_stops(tmp_path: Path):
     unit = ROOT / "infra/systemd/nightgrid-http.service"
     command = [*command_of(unit, "ExecStart", tmp_path), "--json"]
