@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -10,20 +12,23 @@ from typing import Any
 import redis
 from pydantic_core import from_json, to_json
 
+from nightgrid.archive.games import has_plug
+from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.lookup.boards import find_boards
-from nightgrid.archive.lookup.reference import IdReference
+from nightgrid.archive.lookup.reference import IdReference, reference_text
 from nightgrid.archive.results.asked import find_asked
 from nightgrid.archive.results.parts import parts_of
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
-from nightgrid.service.http.solves.names import Names
 from nightgrid.service.http.solves.solve_json import Subject, solve_json
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.question import Question
+from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
 from nightgrid.workers.caches import BoundedCache, Cached
 from nightgrid.workers.ondemand.results import find_row
@@ -39,6 +44,11 @@ PLACES_S = 0.5
 """How long a look at the queue counts."""
 STATES = {"working": "running", "refused": "failed"}
 """What the service calls states of jobs otherwise; `done` may be `failed`, see `solve_json`."""
+
+
+NAMES_S = 5.0
+"""How long what was read counts."""
+_NAME_COLUMNS = ("date", "level", "puzzle_id")
 
 
 class Views:
@@ -184,6 +194,44 @@ class Views:
         with suppress(redis.RedisError):
             order = waiting_in_order(self._client, self._settings, INTERACTIVE)
         return {about.partition("/")[0]: place for place, about in reversed([*enumerate(order)])}
+
+
+class Names:
+    """Tells on which dates puzzles stood. Any thread may use it."""
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._looked_at = -math.inf
+        self._sizes: Mapping[str, int] = {}
+        self._names: dict[str, list[str]] = {}
+        self._looking = threading.Lock()
+
+    def of(self, puzzle_id: str) -> tuple[str, ...]:
+        """Name the editions of a puzzle, the last date first; none where the lake knows none."""
+        now = time.monotonic()
+        if now - self._looked_at > NAMES_S and self._looking.acquire(blocking=False):
+            try:
+                self._looked_at = now
+                # Names are for people: without a lake those that were read last are as good.
+                with suppress(NightgridError):
+                    self._read()
+            finally:
+                self._looking.release()
+        return tuple(self._names.get(puzzle_id, ()))
+
+    def _read(self) -> None:
+        sizes = self._lake.sizes("editions")
+        if sizes == self._sizes:
+            return
+        names: dict[str, list[str]] = {}
+        for game in filter(has_plug, GAMES):
+            rows = self._lake.read_table(editions_path(game), EDITIONS, _NAME_COLUMNS).to_pylist()
+            for row in sorted(rows, key=lambda row: row["date"], reverse=True):
+                name = reference_text(game, row["date"], row["level"])
+                mine = names.setdefault(row["puzzle_id"], [])
+                if name not in mine:
+                    mine.append(name)
+        self._names, self._sizes = names, sizes
 
 
 def _progress(found: JobStatus) -> dict[str, Any] | None:

@@ -205,6 +205,6 @@ def test_a_process_that_dies_costs_no_question(
         "/v1/solves", json={**board, "level": "medium"}, headers={"Prefer": "wait=0.1"}
     )
     assert lost.status_code == 202, "it is a job"
-    until(lambda: service.small_boards.is_ready)
+    until(lambda: service.small_boards._children != [child] and service.small_boards.is_ready)
     reply = quick.post("/v1/solves", json={**board, "level": "hard"}, headers=WAIT)
     assert reply.status_code == 200
