@@ -48,8 +48,12 @@ DIVIDED_S = 5.0
 """... into parts of about so many seconds, if all goes well, ..."""
 DIVIDED_PARTS_MAX = 64
 """... but no more of them than that."""
-IDLE_S = 1.0
-"""A job that is expected to take longer is divided where workers would be idle beside it."""
+IDLE_S = 3.0
+"""A job that is expected to take longer is divided where workers would be idle next to it. Shorter
+ones are not worth it: each stage of a count waits for messages and files, and on demand for the
+chunks of other runs."""
+AHEAD_S = 1.0
+"""A job that is expected to take longer is divided with `split=ahead`, idle workers or not."""
 LARGEST_TOLD = 5
 """Jobs that an estimate names."""
 _HEAD = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "job_id", "part_path")])
@@ -197,7 +201,7 @@ class PlanPass(OpenJobs):
         if asking.split == "never":
             return math.inf
         if asking.split == "ahead":
-            return IDLE_S
+            return AHEAD_S
         # What takes longer than a fair share of the work would keep others waiting.
         fair_s = left_s / max(1, asking.worker_count)
         return DIVIDE_S if asking.worker_count < 2 else min(DIVIDE_S, max(IDLE_S, 1.001 * fair_s))
