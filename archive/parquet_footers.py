@@ -46,10 +46,6 @@ class ColumnChunk:
     """With the headers of its pages, as they lie in the file."""
     begin: int
     """Where in the file its first page begins."""
-    lowest: bytes | None
-    """A lower bound of its values, as they are stored, or None where the file says none; ..."""
-    highest: bytes | None
-    """... and an upper one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +104,7 @@ _SCHEMA, _ROW_GROUPS = 2, 4
 _ELEMENT = {1: _I32, 3: _I32, 5: _I32}  # type, repetition_type, num_children
 _OPTIONAL, _REPEATED = 1, 2
 _SIZES = {2: [_I64], 3: [_I64]}  # how many values have each repetition and definition level
-_STATISTICS = {5: _BINARY, 6: _BINARY}  # max_value, min_value
-_COLUMN = {1: _I32, 3: [_BINARY], 5: _I64, 7: _I64, 9: _I64, 11: _I64, 12: _STATISTICS, 16: _SIZES}
+_COLUMN = {1: _I32, 3: [_BINARY], 5: _I64, 7: _I64, 9: _I64, 11: _I64, 16: _SIZES}
 _ROW_GROUP = {1: [{3: _COLUMN}], 3: _I64}
 _FILE: Mapping[int, Any] = {_SCHEMA: [_ELEMENT], _ROW_GROUPS: [_ROW_GROUP]}
 
@@ -164,14 +159,11 @@ def _column(fields: Mapping[int, Any]) -> ColumnChunk:
     # A dictionary lies before the pages that look up in it; some writers write 0 for none.
     if dictionary := _count(fields.get(11, 0)):
         begin = min(begin, dictionary)
-    statistics = fields.get(12, {})
     return ColumnChunk(
         path=".".join(name.decode() for name in fields[3]),
         value_count=_count(fields[5]),
         stored_bytes=_count(fields[7]),
         begin=begin,
-        lowest=statistics.get(6),
-        highest=statistics.get(5),
     )
 
 

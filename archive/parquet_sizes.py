@@ -7,16 +7,13 @@ reading it takes; Arrow goes by the latter, so files from elsewhere are looked a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
-
-import pyarrow.parquet as pq
 
 from nightgrid.archive.parquet_footers import (
     ColumnChunk,
     FooterError,
-    RowGroup,
     read_row_groups,
     read_struct,
 )
@@ -45,30 +42,6 @@ _DELTA_BYTE_ARRAY = 7
 
 class OversizeError(Exception):
     """A file that says it takes more memory than it may; the text says what and how much."""
-
-
-def check_footer(
-    metadata: pq.FileMetaData, file_bytes: int, row_groups: Callable[[], Sequence[RowGroup]]
-) -> None:
-    """Raise OversizeError for a file whose footer has far more values than its bytes can tell.
-
-    Raises FooterError where row groups lack rows. Costs no request. `row_groups` reads what the
-    footer says of the values of lists, which takes some 10 us a column chunk; without lists it is
-    not called.
-    """
-    schema = metadata.schema
-    count = metadata.num_columns
-    lists = [i for i in range(count) if schema.column(i).max_repetition_level]
-    rows = sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
-    if rows != metadata.num_rows:
-        raise FooterError(f"its row groups have {rows:,} rows of {metadata.num_rows:,}")
-    values = rows * (count - len(lists))
-    if lists:
-        for group in row_groups():
-            if len(group.columns) != count:
-                raise FooterError(f"a row group has {len(group.columns)} columns of {count}")
-            values += sum(group.columns[i].value_count for i in lists)
-    _check_values(values, file_bytes)
 
 
 def check_row_group(stream: BinaryIO, group: int, columns: Collection[str]) -> None:

@@ -17,7 +17,7 @@ from urllib.request import url2pathname
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from nightgrid.archive.lake.local_listing import is_dead, leads_back, list_folder, special_file
+from nightgrid.archive.lake.local_listing import is_dead, list_folder, special_file
 from nightgrid.solvers.errors import PermanentError
 
 STAGING = ".staging"
@@ -80,11 +80,6 @@ class LocalFolder:
     def special_file(self, path: str) -> str:
         """Name a named pipe, a socket or a device in the place of a file."""
         return special_file(self._folder / path)
-
-    def is_circle(self, folder: str) -> bool:
-        """Tell whether a folder is a link that leads back into the lake."""
-        path = self._folder / folder
-        return path.is_symlink() and leads_back(self._folder, path)
 
     def sync_deleted(self, path: str) -> None:
         """Bring onto the disk that a file is gone."""

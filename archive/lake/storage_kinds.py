@@ -54,9 +54,6 @@ class Storage(Protocol):
     def special_file(self, path: str) -> str:
         """Name what stands in the place of a file and never ends when it is read; "" for others."""
 
-    def is_circle(self, folder: str) -> bool:
-        """Tell whether a folder is a link back into the lake, which no listing follows."""
-
     def sync_deleted(self, path: str) -> None:
         """Make sure that a file that was deleted stays so."""
 

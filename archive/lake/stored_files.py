@@ -129,10 +129,6 @@ class StoredFiles:
         with storage_errors(prefix or self.url):
             return self._storage.listing(prefix, deep=deep, stamped=stamped)
 
-    def is_circle(self, folder: str) -> bool:
-        """Tell whether a folder is a link back into the lake, which no listing follows."""
-        return self._storage.is_circle(folder)
-
     def exists(self, path: str) -> bool:
         """Tell whether a file or a folder exists."""
         return self._type(path) in (pafs.FileType.File, pafs.FileType.Directory)

@@ -53,11 +53,6 @@ def test_row_groups_are_those_that_arrow_reads(options: dict[str, Any]) -> None:
             assert column.value_count == chunk.num_values
             assert column.stored_bytes == chunk.total_compressed_size
             assert column.begin == min(begin for begin in begins if begin is not None)
-            if chunk.statistics is None or not chunk.statistics.has_min_max:
-                assert (column.lowest, column.highest) == (None, None)
-            elif column.path == "text":
-                bounds = (chunk.statistics.min.encode(), chunk.statistics.max.encode())
-                assert (column.lowest, column.highest) == bounds
 
 
 def test_a_footer_is_read_once_as_long_as_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,7 +336,6 @@ def test_columns_that_do_not_fit_the_schema_are_refused(
 def test_a_column_chunk_is_told_as_it_is_written() -> None:
     (column,) = _read(FLAT, _column(f3=[b"a", b"b"], f12={5: b"z", 6: b"c"}, f9=50, f11=4))
     assert (column.path, column.value_count, column.stored_bytes) == ("a.b", 10, 100)
-    assert (column.lowest, column.highest) == (b"c", b"z")
     assert column.begin == 4, "a dictionary lies before the pages"
     for offsets in ({"f9": 50}, {"f9": 50, "f11": 0}, {"f9": 50, "f11": 60}):
         (column,) = _read(FLAT, _column(**offsets))

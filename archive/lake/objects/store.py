@@ -118,10 +118,6 @@ class Objects:
         """Find none: there are only objects."""
         return ""
 
-    def is_circle(self, folder: str) -> bool:  # noqa: ARG002
-        """Find none: there are no links."""
-        return False
-
     def sync_deleted(self, path: str) -> None:
         """Do nothing: what is deleted there is gone."""
 
