@@ -15,7 +15,6 @@ import uuid
 from datetime import UTC, datetime
 
 from nightgrid.archive.lake import location
-from nightgrid.archive.lake.local_listing import special_file
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 
 LAKE_FILE = "lake.json"
@@ -121,12 +120,6 @@ def _main() -> None:
 def _read(url: str) -> bytes | None:
     if location.is_folder(url):
         path = location.folder_of(url) / LAKE_FILE
-        special = special_file(path)
-        if special:
-            raise PermanentError(
-                f"{LAKE_FILE} of the lake {url} is {special}; expected a file: move it out of the "
-                "lake"
-            )
         try:
             return path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):

@@ -17,7 +17,7 @@ from urllib.request import url2pathname
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from nightgrid.archive.lake.local_listing import is_dead, list_folder, special_file
+from nightgrid.archive.lake.local_listing import is_dead, list_folder
 from nightgrid.solvers.errors import PermanentError
 
 STAGING = ".staging"
@@ -76,10 +76,6 @@ class LocalFolder:
     def is_dead_link(self, path: str) -> bool:
         """Tell whether a path is a link to nothing."""
         return is_dead(self._folder / path)
-
-    def special_file(self, path: str) -> str:
-        """Name a named pipe, a socket or a device in the place of a file."""
-        return special_file(self._folder / path)
 
     def sync_deleted(self, path: str) -> None:
         """Bring onto the disk that a file is gone."""

@@ -9,13 +9,6 @@ from pathlib import Path
 
 import pyarrow.fs as pafs
 
-SPECIAL = (
-    (stat.S_ISFIFO, "a named pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
-"""What is neither file nor folder: a pipe has its reader wait for ever, a device may never end."""
 TABLE = ".parquet"
 """How the names of tables end, and of no folder that a lake makes."""
 
@@ -26,10 +19,9 @@ def list_folder(
     """List what lies in a folder of a root, or with `deep` at any depth, in any order.
 
     A link is what it leads to. One that leads to nothing counts as a file, so that its readers say
-    what it is, and so do a named pipe, a socket and a device. A link to a folder with or within
-    the root is listed and not followed, since that would never end. A folder in the place of a
-    table is a file as well. There is nothing in a folder that is not there. Not `stamped`, a file
-    is not asked for its size and time.
+    what it is. A link to a folder with or within the root is listed and not followed, since that
+    would never end. A folder in the place of a table is a file as well. There is nothing in a
+    folder that is not there. Not `stamped`, a file is not asked for its size and time.
     """
     found = []
     todo = [folder]
@@ -72,16 +64,6 @@ def leads_back(root: Path, path: str | Path) -> bool:
     """Tell whether a link leads to a folder that lies in the root, or that it lies in."""
     real = os.path.realpath(path)
     return os.path.commonpath([real, root]) in (real, str(root))
-
-
-def special_file(path: Path) -> str:
-    """Name a named pipe, a socket or a device; "" for all else, and for what is not there."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        # What reads the path says why.
-        return ""
-    return next((name for is_one, name in SPECIAL if is_one(mode)), "")
 
 
 def is_dead(path: Path) -> bool:

@@ -51,9 +51,6 @@ class Storage(Protocol):
     def is_dead_link(self, path: str) -> bool:
         """Tell whether a path is a link to nothing."""
 
-    def special_file(self, path: str) -> str:
-        """Name what stands in the place of a file and never ends when it is read; "" for others."""
-
     def sync_deleted(self, path: str) -> None:
         """Make sure that a file that was deleted stays so."""
 

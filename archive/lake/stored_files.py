@@ -178,26 +178,17 @@ class StoredFiles:
             found = self._fs.get_file_info(path).type
         if found == pafs.FileType.NotFound:
             self._check_link(path)
-        if found == pafs.FileType.Unknown:
-            self._check_special(path)
         return found
 
     @contextmanager
     def _reading(self, path: str) -> Iterator[None]:
         """Turn errors of reading a file into ours; a link to nothing is no missing file."""
-        self._check_special(path)
         try:
             with storage_errors(path, reading=True):
                 yield
         except MissingFileError:
             self._check_link(path)
             raise
-
-    def _check_special(self, path: str) -> None:
-        """Refuse what a reader would wait for without end."""
-        special = self._storage.special_file(path)
-        if special:
-            raise LakeRefusesError(f"{path} is {special}; expected a file: move it out of the lake")
 
     def _check_link(self, path: str) -> None:
         if self._storage.is_dead_link(path):

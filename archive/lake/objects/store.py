@@ -114,10 +114,6 @@ class Objects:
         """Find none: there are no links."""
         return False
 
-    def special_file(self, path: str) -> str:  # noqa: ARG002
-        """Find none: there are only objects."""
-        return ""
-
     def sync_deleted(self, path: str) -> None:
         """Do nothing: what is deleted there is gone."""
 
