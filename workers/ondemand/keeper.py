@@ -41,6 +41,7 @@ from nightgrid.workers.ondemand.submissions import (
     Wanted,
     delete_submissions,
     ended_path,
+    has_submission,
     list_ended,
     open_jobs,
 )
@@ -172,6 +173,10 @@ class Keeper:
             request_stop(self._settings, opened.run_id)
             del self._open[wanted.job_id]
             opened = None
+        if opened is not None and opened.driver.cancelled:
+            # It was cancelled, and submitted again since.
+            del self._open[wanted.job_id]
+            opened = None
         if opened is None and len(self._open) < OPEN_MAX:
             trace = wanted.submissions[0].trace
             try:
@@ -190,6 +195,9 @@ class Keeper:
         """Plan the run of a job, unless that is done; None if it has ended already."""
         lake, run_id = self._lake, wanted.run_id
         if is_cancelled(lake, run_id):
+            if not has_submission(lake, wanted.job_id):
+                # It is being cancelled just now: submissions go first.
+                return None
             resume_run(lake, run_id)
         if ensure_results(lake, run_id) is not None:
             # A keeper that was killed has left the submissions.

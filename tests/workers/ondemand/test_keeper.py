@@ -138,6 +138,19 @@ def test_a_staged_count_is_cancelled_and_leaves_no_states(lake, settings, ask):
     assert find_row(lake, job)["status"] == "solved"
 
 
+def test_a_job_that_is_cancelled_and_asked_again_between_two_looks_goes_on(lake, settings, ask):
+    job = ask(puzzle(17, toy.LAYERED), COUNT)
+    keeper = inline_keeper(lake, settings)
+    keeper.turn(0.0)
+    cancel_job(lake, job)
+    ask(puzzle(17, toy.LAYERED), COUNT)
+    for _ in range(200):
+        keeper.turn(0.01)
+        if not list_jobs(lake):
+            break
+    assert find_row(lake, job)["status"] == "solved"
+
+
 def test_a_job_ends_with_its_total_and_goes_on_under_a_larger_one(lake, tmp_path):
     little = quick_settings(tmp_path, ondemand_total_seconds=1e-9)
     job = submit_without_server(lake, little)(puzzle(11, toy.LARGE), COUNT)
