@@ -29,7 +29,7 @@ class Figures:
     statuses: Counter[str] = field(default_factory=Counter)
     digits: Counter[int] = field(default_factory=Counter)
     """Rows with a count, by how many decimal digits it has: 0 for a count of 0, and 1 for 2 to 9
-    beside `unique`."""
+    next to `unique`."""
     unique: int = 0
     """Rows with a count of exactly 1, which `digits` leaves out."""
     values: Counter[int] = field(default_factory=Counter)

@@ -31,7 +31,7 @@ class CountReport:
     lexicon_id: str = ""
     solver_version: str = ""
     rows: int = 0
-    """Sound puzzles of the corpus, those that stand more than once included."""
+    """Sound puzzles of the corpus, repeated ones included."""
     quarantined: int = 0
     """Rows of the corpus that broke a rule."""
     run_id: str | None = None
@@ -149,7 +149,7 @@ class CountReport:
         same = {"ask": self.ask, "rules": self.rules, "lexicon_id": self.lexicon_id}
         same |= {"solver_version": self.solver_version}
         if self.corpus == LAKE:
-            # It has no rows of its own, and its boards stand on dates.
+            # It has no rows of its own, and its boards have dates.
             source, place = "puzzles left join editions using (game, puzzle_id)", "date, level"
             same = {"game": self.game, **same}
         else:

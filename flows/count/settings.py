@@ -105,7 +105,7 @@ def first_run(asking: Asking, corpus: Corpus) -> str:
 def run_name(asking: Asking, corpus: Corpus) -> str:
     """Name the run that answers this question about this corpus.
 
-    The same command finds it again, however far it is, without planning a million jobs anew. Once
+    The same command finds it again, however far it is, without planning a million jobs again. Once
     it has ended, what is to be worked again has a run of its own, and so has what it took for
     answered and retention has dropped since.
     """

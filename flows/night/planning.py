@@ -29,7 +29,7 @@ from nightgrid.workers.runs.retry import Retry, statuses_of
 
 
 def open_run_path(game: str, ask: Ask) -> str:
-    """Name the note of the run that a night has begun, which stands until the run is ended.
+    """Name the note of the run that a night has begun; it is deleted when the run has ended.
 
     A night that finds new puzzles would plan another run and leave the work done for this one
     behind.

@@ -54,7 +54,7 @@ class GameReport:
     made_anew: tuple[str, ...] = ()
     """One sentence for each table of gold that was damaged, and was made again."""
     skipped: int = 0
-    """Files and folders beside the payloads of the source that are not called DATE.json."""
+    """Files and folders next to the payloads of the source that are not called DATE.json."""
     editions: int = 0
     """Editions (date and level) with a board, in the lake."""
     revisions: int = 0

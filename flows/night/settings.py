@@ -43,7 +43,7 @@ class NightGame:
     refresh_days: int = REFRESH_DAYS
     """Dates this recent are asked for again although they are known."""
     redirect_hosts: tuple[str, ...] = ()
-    """Hosts, HOST or HOST:PORT, to which an HTTP source may redirect, beside its own."""
+    """Hosts, HOST or HOST:PORT, to which an HTTP source may redirect, besides its own."""
 
     def __post_init__(self) -> None:
         if not self.source:
@@ -100,11 +100,11 @@ def _also_ranked(game: NightGame) -> NightGame:
 def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, str]:
     """Read the sources of a night: {game: folder or URL}, in the order of the texts.
 
-    `GAME=ADDRESS` names the game. A folder with folders that are called like games stands for
+    `GAME=ADDRESS` names the game. A folder with folders that are called like games means
     those, or for that of `game` alone; any other address is the source of `game`. Without `game`, a
     folder is of the game that its payloads are of, and an address of the default game.
 
-    Raises PermanentError for a game that stands twice, and for one that is unknown.
+    Raises PermanentError for a game that is given twice, and for one that is unknown.
     """
     places: list[tuple[str, str]] = []
     for text in texts:

@@ -241,7 +241,7 @@ def _known_poison(
 
 
 def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
-    """Make the tables for people anew; tell where every table lies."""
+    """Write the tables for people again; report where every table lies."""
     lake = night.lake
     made_anew = gold.write_gold(lake, bound_game(night, game), game.asks)
     places = {
