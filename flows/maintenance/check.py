@@ -57,7 +57,7 @@ REMADE = (
     "asked", "checked", "costs", "dictionaries", "divisions", "gold", "keys", "leases", "pending",
     "reports", "seen", "state",
 )  # fmt: skip
-"""Folders of files that whoever needs them makes again."""
+"""Folders of files that are made again when they are needed."""
 _GAME = r"(?P<game>\w+)"
 KINDS: tuple[tuple[re.Pattern[str], Mend], ...] = tuple(
     (re.compile(pattern + "$"), mend)

@@ -326,7 +326,7 @@ class Driver:
 
         - Its attempt has failed if the note says so, or if the worker that wrote the note is gone.
         - The same attempt is sent again if that worker was told to leave, if the message is
-          nowhere, or if it was taken a while ago and nobody began.
+          nowhere, or if it was taken a while ago and no worker began.
         - Else it is on its way.
         """
         ref = self._table.ref(chunk.key)

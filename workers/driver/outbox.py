@@ -126,7 +126,7 @@ class InlineOutbox:
         return time.monotonic()
 
     def place(self, ref: ChunkRef, sent_at: float) -> Place:  # noqa: ARG002
-        """Queued or nowhere: while a chunk is worked nobody asks."""
+        """Queued or nowhere: while a chunk is worked no driver asks."""
         return Place.QUEUED if ref in self._waiting else Place.NOWHERE
 
     def worker(self, name: str) -> Worker:

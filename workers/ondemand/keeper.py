@@ -69,7 +69,7 @@ from nightgrid.workers.upkeep import days_ago, old_runs, prune_runs
 log = get_logger("nightgrid.keeper")
 
 LOOK_SECONDS = 1.0
-"""How often all submissions are listed if nobody says that there is a new one."""
+"""How often all submissions are listed if no message says that there is a new one."""
 LOOK_LEAST_SECONDS = 0.05
 """How often they are listed at most."""
 OPEN_MAX = 64

@@ -33,7 +33,7 @@ class JobStatus:
     job_id: str
     state: JobState
     """`done`: the result is in the lake. `queued`: no worker has begun. `working`: a worker has.
-    `refused`: no worker could work it. `cancelled`: nobody wants it any more. `expired`: its
+    `refused`: no worker could work it. `cancelled`: no client wants it any more. `expired`: its
     deadline passed. `unknown`: never submitted, and no result. What has no result is asked again
     by the next submission."""
     age_s: float | None = None

@@ -40,7 +40,7 @@ KEPT = 10_000
 _kept: BoundedCache[tuple[str, str], Submission] = BoundedCache(KEPT)
 
 End = Literal["refused", "cancelled", "expired"]
-"""`refused`: no worker could work it, for reasons that are not the puzzle's. `cancelled`: nobody
+"""`refused`: no worker could work it, for reasons that are not the puzzle's. `cancelled`: no client
 wants it any more. `expired`: its deadline passed. None is an answer: the next submission asks
 again."""
 

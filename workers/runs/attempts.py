@@ -49,7 +49,7 @@ def write_note(lake: Lake, ref: ChunkRef, note: Note) -> None:
 
 
 def read_note(lake: Lake, ref: ChunkRef) -> Note | None:
-    """Read the note of an attempt; None if nobody began it. A damaged note counts as none."""
+    """Read the note of an attempt; None if no worker began it. A damaged note counts as none."""
 
     def note(value: dict[str, Any]) -> Note:
         failure = value.get("failure")
