@@ -79,7 +79,8 @@ def spawn(
             stderr=subprocess.STDOUT,
             env=None if env is None else dict(env),
             start_new_session=True,
-            # The supervisor's only thread forks here, so that nothing can deadlock.
+            # The child imports nothing, and other threads (metrics, the watch of a server) hold no
+            # lock of ours: it cannot deadlock before it executes the command.
             preexec_fn=None if stdin_pipe else partial(_begin_child, os.getpid(), nice),  # noqa: PLW1509
         )
 
