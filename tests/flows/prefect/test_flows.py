@@ -24,7 +24,6 @@ from nightgrid.flows.start import run_count
 from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
-from tests.flows.nights import run_one
 from tests.flows.prefect.conftest import ask, states
 
 Night = Callable[..., NightSettings]
@@ -212,24 +211,3 @@ def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(
     assert "the same command with --resume goes on" in done.stderr
     assert "Traceback" not in done.stderr
     assert states(prefect, lake) == ["CANCELLED"]
-
-
-@pytest.mark.long(
-    short="tests/flows/prefect/test_server.py::test_loopback_is_reached_without_the_proxy"
-)
-def test_a_night_behind_a_proxy_has_its_temporary_server(
-    source: Callable[[int], Path], night: Night, prefect: dict[str, str], tmp_path: Path
-) -> None:
-    """Given a proxy that is set and refuses, Then loopback is reached without it."""
-    settings = night(source(1))
-    lake = settings.workers.lake
-    left_out = ("PREFECT_API_URL", "NO_PROXY", "no_proxy")
-    env = {name: text for name, text in prefect.items() if name not in left_out}
-    env |= {"PREFECT_HOME": str(tmp_path / "home")}
-    env |= dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY"), "http://127.0.0.1:9")
-    words = ("nightly", "--source", settings.games[0].source, "--lake", lake, "--inline", "--json")
-    done = nightgrid(env, *words)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "Prefect's flow run" in done.stderr
-    assert "going on without Prefect" not in done.stderr
-    assert run_one(settings).already_known == 3
