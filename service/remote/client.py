@@ -114,9 +114,8 @@ class RemoteClient:
         foreign = foreign and answer.status_code not in {401, *_TRANSIENT}
         has_no_path = answer.status_code == 404 and _is_of(told, "not-found")
         if foreign or has_no_path:
-            # Nearly all that this client asks for is at every service, and its refusals are JSON.
-            kind = NoRouteError if has_no_path else PermanentError
-            return kind(
+            # A service has every path that this client asks for, and its refusals are JSON.
+            return PermanentError(
                 f"there is no nightgrid service at {self.url}: {why}; expected its address alone, "
                 "such as http://127.0.0.1:8765"
             )
@@ -126,17 +125,11 @@ class RemoteClient:
             return TransientError(f"the service at {self.url}: {why}")
         if answer.status_code == 404:
             return NotThereError(why)
-        if answer.status_code == 405:
-            return NoRouteError(why)
         return PermanentError(why)
 
 
 class NotThereError(PermanentError):
     """The service has nothing of that name."""
-
-
-class NoRouteError(PermanentError):
-    """The service does not know the path, or not the method: it may be of an older version."""
 
 
 def _is_of(problem: Any, kind: str) -> bool:

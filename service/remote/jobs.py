@@ -13,7 +13,7 @@ import pyarrow as pa
 from nightgrid.archive.lake.tables import SOLUTIONS
 from nightgrid.archive.lookup.reference import DateReference, read_reference
 from nightgrid.archive.results.parts import Part
-from nightgrid.service.remote.client import NoRouteError, NotThereError, RemoteClient, quoted
+from nightgrid.service.remote.client import NotThereError, RemoteClient, quoted
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game
 from nightgrid.workers.ondemand.status import JobState, JobStatus
@@ -86,11 +86,7 @@ class RemoteJobs:
         found: dict[str, str] = {}
         after = None
         while True:
-            try:
-                page = self._client.get("/v1/solves", puzzle_id=puzzle_id, after=after)
-            except NoRouteError:
-                # An older service does not list them.
-                return found
+            page = self._client.get("/v1/solves", puzzle_id=puzzle_id, after=after)
             found |= {solve["id"]: name for solve in page["solves"]}
             if page.get("next") is None:
                 return found

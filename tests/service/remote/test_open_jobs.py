@@ -49,13 +49,6 @@ def test_a_service_that_names_no_next_page_has_one() -> None:
     assert set(jobs.names(PUZZLE)) == {DONE["job_id"], "1" * 32}
 
 
-@pytest.mark.parametrize(("status", "kind"), [(404, "not-found"), (405, "method-not-allowed")])
-def test_an_older_service_lists_no_open_jobs(status: int, kind: str) -> None:
-    problem = {"type": f"/problems/{kind}", "detail": "this path has POST"}
-    jobs, _ = jobs_at([httpx.Response(status, json=problem)])
-    assert jobs.names(PUZZLE) == {DONE["job_id"]: DONE["puzzle"]}
-
-
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
