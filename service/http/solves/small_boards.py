@@ -13,6 +13,7 @@ import multiprocessing
 import signal
 import threading
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -27,14 +28,14 @@ from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game, game_of
 from nightgrid.service.http.solves.solve_request import SolveRequest
 from nightgrid.solvers.algebra import Budget
-from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.solvers.question import Question
 from nightgrid.workers.chunks.inline_solutions import solve_whole
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import Answer, answer_of, put_answers
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.processes import die_with_parent
+from nightgrid.workers.processes import die_with_parent, lower_priority
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing import begin_tracing, continued, trace_header
 
@@ -49,6 +50,8 @@ RESTART_S = 1.0
 """Pause before a pool whose process died is replaced."""
 FILE_PAUSE_S, FILE_RETRY_S = 0.25, 1.0
 """How long answers are gathered before they are filed together, and when a failure is retried."""
+FILING_NICENESS = 5
+"""Filing gives way to the boards of clients."""
 UNFILED_MAX = 10_000
 """Answers kept in memory while the lake fails; boards become jobs beyond that."""
 END_S = 10.0
@@ -64,7 +67,7 @@ def is_small(wanted: SolveRequest) -> bool:
 class SmallBoards:
     """Solves small boards in a few processes. Used by the event loop of one service."""
 
-    def __init__(self, lake: Lake, settings: Settings, processes: int) -> None:
+    def __init__(self, settings: Settings, processes: int) -> None:
         self._settings = settings
         self._processes = processes
         self._pool: ProcessPoolExecutor | None = None
@@ -72,7 +75,7 @@ class SmallBoards:
         self._children: list[BaseProcess] = []
         self._in_flight: dict[str, asyncio.Future[Answer | None]] = {}
         self._restart: asyncio.Task[None] | None = None
-        self.filing = Filing(lake)
+        self.filing = Filing(FilingProcess(settings).put)
 
     @property
     def is_ready(self) -> bool:
@@ -164,11 +167,46 @@ class SmallBoards:
         self._start_pool()
 
 
-class Filing:
-    """Files answers in a thread: all that came meanwhile in one write for each table."""
+class FilingProcess:
+    """A process that files answers: a thread that does would hold the interpreter of the service.
 
-    def __init__(self, lake: Lake) -> None:
-        self._lake = lake
+    Used by one thread.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._pool: ProcessPoolExecutor | None = None
+
+    def put(self, answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> None:
+        """File answers and the puzzles they are about; no answers: end the process.
+
+        Raises NightgridError or OSError where they may not be filed: to file them twice does no
+        harm.
+        """
+        if not answers:
+            if self._pool is not None:
+                self._pool.shutdown()
+            return
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                1,
+                multiprocessing.get_context("spawn"),
+                initializer=_begin_filing,
+                initargs=(self._settings,),
+            )
+        try:
+            self._pool.submit(_file, answers, puzzles).result()
+        except BrokenProcessPool as error:
+            self._pool = None
+            raise TransientError("the process that files answers has ended") from error
+
+
+class Filing:
+    """Gathers answers, and files all that came meanwhile in one write for each table."""
+
+    def __init__(self, put: Callable[[Sequence[Answer], Sequence[AskedPuzzle]], None]) -> None:
+        """File nothing yet; `put` files answers and their puzzles, and ends with none."""
+        self._put = put
         self._changed = threading.Condition()
         self._unfiled: dict[str, tuple[Answer, AskedPuzzle]] = {}
         self._is_ending = False
@@ -203,6 +241,12 @@ class Filing:
             return self._changed.wait_for(lambda: job_id not in self._unfiled, timeout_s)
 
     def _run(self) -> None:
+        try:
+            self._file_all()
+        finally:
+            self._put([], [])
+
+    def _file_all(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._unfiled or self._is_ending)
@@ -212,8 +256,8 @@ class Filing:
                 time.sleep(FILE_PAUSE_S)
             taken = dict(self._unfiled)
             try:
-                keep_asked(self._lake, [puzzle for _, puzzle in taken.values()])
-                put_answers(self._lake, [answer for answer, _ in taken.values()])
+                answers, puzzles = zip(*taken.values(), strict=True)
+                self._put(answers, puzzles)
             except (NightgridError, OSError) as error:
                 log.warning("answers not filed", answers=len(taken), error=str(error))
                 if self._is_ending:
@@ -245,6 +289,20 @@ def _begin_process(settings: Settings) -> None:
             bind_game(name).warm()
         except Exception as error:  # noqa: BLE001 - a game that cannot be loaded costs no other
             log.warning("game not warm", game=name, error=f"{type(error).__name__}: {error}")
+
+
+def _begin_filing(settings: Settings) -> None:
+    global _lake
+    die_with_parent()
+    keep_pandas_out()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    lower_priority(FILING_NICENESS)
+    _lake = Lake.open(settings.lake)
+
+
+def _file(answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> None:
+    keep_asked(_lake, puzzles)
+    put_answers(_lake, answers)
 
 
 def _be_warm() -> None:

@@ -163,7 +163,8 @@ def test_answers_wait_for_a_lake_that_fails(
     quick: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[int] = []
-    put = small_boards.put_answers
+    filing = service.small_boards.filing
+    put = filing._put
 
     def fail_once(*given: Any) -> None:
         tries.append(1)
@@ -171,7 +172,7 @@ def test_answers_wait_for_a_lake_that_fails(
             raise TransientError("the disk is away")
         put(*given)
 
-    monkeypatch.setattr(small_boards, "put_answers", fail_once)
+    monkeypatch.setattr(filing, "_put", fail_once)
     monkeypatch.setattr(small_boards, "FILE_RETRY_S", 0.01)
     body = {"puzzle": generated(15), "ask": "count"}
     solve = quick.post("/v1/solves", json=body, headers=WAIT).json()
