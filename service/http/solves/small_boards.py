@@ -75,7 +75,8 @@ class SmallBoards:
         self._children: list[BaseProcess] = []
         self._in_flight: dict[str, asyncio.Future[Answer | None]] = {}
         self._restart: asyncio.Task[None] | None = None
-        self.filing = Filing(FilingProcess(settings).put)
+        self._filing_process = FilingProcess(settings)
+        self.filing = Filing(self._filing_process.put)
 
     @property
     def is_ready(self) -> bool:
@@ -87,6 +88,8 @@ class SmallBoards:
         """Start the processes, which load kernels and words before their first board."""
         if self._processes:
             self._start_pool()
+            # Before the first answer, which would wait for its start.
+            self._filing_process.start()
             self.filing.begin()
 
     async def end(self) -> None:
@@ -170,12 +173,23 @@ class SmallBoards:
 class FilingProcess:
     """A process that files answers: a thread that does would hold the interpreter of the service.
 
-    Used by one thread.
+    Used by one thread, once it was started.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._pool: ProcessPoolExecutor | None = None
+
+    def start(self) -> None:
+        """Start the process, unless it was."""
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                1,
+                multiprocessing.get_context("spawn"),
+                initializer=_begin_filing,
+                initargs=(self._settings,),
+            )
+            self._pool.submit(_be_warm)
 
     def put(self, answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> None:
         """File answers and the puzzles they are about; no answers: end the process.
@@ -187,13 +201,8 @@ class FilingProcess:
             if self._pool is not None:
                 self._pool.shutdown()
             return
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                1,
-                multiprocessing.get_context("spawn"),
-                initializer=_begin_filing,
-                initargs=(self._settings,),
-            )
+        self.start()
+        assert self._pool is not None
         try:
             self._pool.submit(_file, answers, puzzles).result()
         except BrokenProcessPool as error:
