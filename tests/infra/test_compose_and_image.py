@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from nightgrid.workers.settings import Settings
-from tests.infra.footprint import as_bytes, most_bytes
+from tests.infra.footprint import MOST_BYTES, as_bytes
 from tests.infra.kustomize import build, containers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -166,7 +166,7 @@ def test_all_pods_and_services_run_as_the_user_of_the_image():
 
 def test_memory_of_compose_holds_each_process_and_its_tables():
     """Given what is measured and the budget, Then no service is killed for what it may take."""
-    services, most = compose()["services"], most_bytes()
+    services, most = compose()["services"], MOST_BYTES
     said = {name: as_bytes(service["mem_limit"]) for name, service in services.items()}
     settings = Settings(
         **{

@@ -17,7 +17,7 @@ import pytest
 from nightgrid.service.games.plug import SAMPLES
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.settings import Settings
-from tests.infra.footprint import as_bytes, most_bytes
+from tests.infra.footprint import MOST_BYTES, as_bytes
 from tests.infra.unit_files import UNITS, environment, lines_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,7 +92,7 @@ def test_a_service_leaves_memory_to_the_machine(path: Path):
     ((most,),) = lines_of(text, "MemoryMax")
     if path.stem == "nightgrid-http":
         assert as_bytes(high) < as_bytes(most)
-        assert as_bytes(high) >= most_bytes()["http"] + Settings().ondemand_table_bytes
+        assert as_bytes(high) >= MOST_BYTES["http"] + Settings().ondemand_table_bytes
         return
     assert float(high.rstrip("%")) < float(most.rstrip("%")) < 100
     # One process that is killed is begun again by its supervisor: the unit goes on.

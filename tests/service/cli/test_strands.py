@@ -340,14 +340,14 @@ def test_bar_over_spangrams_appears_only_when_a_solve_takes_long(
     with progress.spangram_bar(solver):
         assert solver.on_progress is not None
         for done in range(100):
-            now[0] += 0.125
+            now[0] += 0.625
             solver.on_progress(done, 100)
     assert solver.on_progress is None
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
-        "39 of 100 spangrams, 5.0 s",
-        "79 of 100 spangrams, 10.0 s",
-        "ended after 12.5 s",
+        "47 of 100 spangrams, 30.0 s",
+        "95 of 100 spangrams, 60.0 s",
+        "ended after 62.5 s",
     ]
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     with progress.spangram_bar(solver):

@@ -64,8 +64,8 @@ def test_a_user_with_a_prefix_is_enough(
     assert (told["answers"], told["waiting"]) == (True, 1)
     with redis.Redis(port=port, password=ADMIN, decode_responses=True) as admin:
         keys = [str(key) for key in admin.scan_iter("*")]
-        queued = [key for key in keys if key.endswith("interactive") and admin.type(key) == "list"]
-        assert [admin.llen(key) for key in queued] == [1]
+        woken = [key for key in keys if key.endswith("keeper") and admin.type(key) == "list"]
+        assert [admin.llen(key) for key in woken] == [1]
     assert keys
     assert [key for key in keys if not key.startswith(PREFIX)] == []
 

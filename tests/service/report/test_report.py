@@ -297,8 +297,6 @@ def test_files_of_reports_are_the_lake_s_own(nights, tmp_path):
     shutil.copytree(nights[0] / "lake", tmp_path / "lake")
     lake = Lake.open(str(tmp_path / "lake"))
     assert list(check_lake_files(lake)) == []
-    lake.write_bytes(REPORT_PATH, b"<!doctype html><p>cut")
-    assert [found.path for found in check_lake_files(lake)] == [REPORT_PATH]
 
 
 def test_a_setting_keeps_nights_from_reporting(tmp_path, monkeypatch):

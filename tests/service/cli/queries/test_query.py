@@ -150,14 +150,12 @@ def test_without_a_lake_a_query_says_so(invoke: Invoke, tmp_path: Path) -> None:
         (("status",), ""),
         (("show", "pips/2026-01-05"), ""),
         (("lake", "check"), ""),
-        (("lake", "upgrade", "--dry-run"), ""),
         (("report", "-o", "report"), ""),
         (("count", "pips:n=3", "--dry-run"), ""),
         (("count", "lake", "--game", "pips", "--dry-run"), ""),
         (("count", "pips:n=3"), "written"),
         (("report",), "written"),
         (("submit", "pips/2026-01-05"), "written"),
-        (("lake", "upgrade"), "written"),
     ],
 )
 @pytest.mark.usefixtures("lake")
