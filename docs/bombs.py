@@ -206,7 +206,8 @@ ROWS = (
         words=("status",),
         env={"NIGHTGRID_CONFIG": "FOLDER/number.toml"},
         says="FOLDER/number.toml is not TOML: Exceeds the limit (4300 digits) for integer string "
-        "conversion: value has 60000 digits; use sys.set_int_max_str_digits() to increase the limit",
+        "conversion: value has 60000 digits; use sys.set_int_max_str_digits() to increase the "
+        "limit",
     ),
     Bomb(
         what="Parquet: 7,000,000 values in 3 KB",

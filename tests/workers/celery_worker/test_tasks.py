@@ -54,7 +54,7 @@ def test_ids_go_from_the_night_through_the_message_into_the_log_of_a_worker(
         assert {"task_id", "worker", "retries", "game", "seconds"} <= line.keys()
 
 
-def test_the_keeper_tells_when_it_looked_last(lake, settings):
+def test_the_keeper_tells_when_it_looked_last(lake, settings, monkeypatch):
     class OneTurn(threading.Event):
         def wait(self, timeout=None):
             over = self.is_set()
@@ -62,6 +62,7 @@ def test_the_keeper_tells_when_it_looked_last(lake, settings):
             return over
 
     offline = settings.model_copy(update={"redis_url": SecretStr("redis://127.0.0.1:9/0")})
+    monkeypatch.setattr(Keeper, "turn", lambda *_: None)
     Keeper(lake, offline).run(OneTurn())
     name = "nightgrid_keeper_look_timestamp_seconds"
     assert (REGISTRY.get_sample_value(name) or 0) > 1_700_000_000
