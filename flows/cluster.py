@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nightgrid.flows.runs import RunSettings, stopped
 
 if TYPE_CHECKING:
-    from nightgrid.workers.driver.driver import RunSummary
+    from nightgrid.workers.driver.drive import RunSummary
     from nightgrid.workers.driver.progress import Progress
 
 
@@ -83,7 +83,7 @@ def work_run(
     TransientError when workers or lake stay away, StoppedError after a signal and for a run that
     is cancelled.
     """
-    from nightgrid.workers.driver import driver
+    from nightgrid.workers.driver import drive
     from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 
     workers.ready()
@@ -92,7 +92,7 @@ def work_run(
     with closing(
         InlineOutbox(lake, settings.workers) if inline else CeleryOutbox(settings.workers)
     ) as outbox:
-        summary = driver.drive(
+        summary = drive.drive(
             lake,
             run_id,
             outbox,

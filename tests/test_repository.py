@@ -33,7 +33,7 @@ from tests.drawn import drawn
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("archive", "flows", "service", "solvers", "workers")
 MODULE_LINES_MAX = 410
-LONG_MODULE_LINES = 330
+LONG_MODULE_LINES = 350
 LONG_MODULES_SHARE_MAX = 0.03
 FUNCTION_LINES_MAX = 60
 LISTS = {"archive/views/catalogue.py:views"}

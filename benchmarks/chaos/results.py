@@ -16,7 +16,7 @@ from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.words.binding import open_game
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.reasons import Reason
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.plan import plan_pass as chunking
 from nightgrid.workers.runs.plan.planner import plan_run

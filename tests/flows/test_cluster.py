@@ -22,7 +22,7 @@ from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.broker.worker_keys import served_queues
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.cluster.supervisor import SERVER, supervisor_state
-from nightgrid.workers.driver import driver
+from nightgrid.workers.driver import drive as driving
 from tests.flows.nights import results, run_one
 
 pytestmark = pytest.mark.cluster
@@ -107,14 +107,14 @@ def test_a_night_leaves_its_work_to_workers_that_are_there(on_celery):
 def test_work_goes_on_when_the_workers_that_were_there_end(on_celery, monkeypatch):
     settings, inline = on_celery
     first = ExitStack()
-    drive = driver.drive
+    drive = driving.drive
 
     def drive_on(*given, **named):
         assert BATCH in served_queues(settings.workers)
         first.close()
         return drive(*given, **named)
 
-    monkeypatch.setattr(driver, "drive", drive_on)
+    monkeypatch.setattr(driving, "drive", drive_on)
     with first:
         first.enter_context(local_cluster(settings.workers, roles=(SERVER, BATCH)))
         report = run_one(settings)

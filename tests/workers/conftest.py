@@ -19,7 +19,7 @@ from nightgrid.archive.lake.storage import Lake  # noqa: E402
 from nightgrid.archive.lake.tables import RESULTS  # noqa: E402
 from nightgrid.solvers.algebra import Ask, Budget  # noqa: E402
 from nightgrid.workers.cluster.local import local_cluster  # noqa: E402
-from nightgrid.workers.driver.driver import drive  # noqa: E402
+from nightgrid.workers.driver.drive import drive  # noqa: E402
 from nightgrid.workers.driver.outbox import InlineOutbox  # noqa: E402
 from nightgrid.workers.ondemand.keeper import Keeper  # noqa: E402
 from nightgrid.workers.runs.plan import planner  # noqa: E402

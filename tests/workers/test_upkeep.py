@@ -14,7 +14,7 @@ from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.results.solution_files import files_folder
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.manifest import has_run, read_done
 from nightgrid.workers.runs.status import cancel_run, discarded_at, read_run_status, resume_run

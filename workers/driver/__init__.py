@@ -1,5 +1,5 @@
-"""The driver of a run: a table of chunks, one loop, and one rule for what is lost.
+"""The driver of a run: a table of chunks, one pass, and one rule for what is lost.
 
-`driver` has the loop and the rule; `growth` adds chunks; `outbox` sends them; `chunk_records` says
-which transition leads where.
+`driver` has the pass and the rule, `drive` the loop of a night and a count; `growth` adds chunks,
+`outbox` sends them; `chunk_records` says which transition leads where.
 """

@@ -12,7 +12,7 @@ import sys
 
 from benchmarks.chaos.processes import inject as chaos_inject  # noqa: F401 - its faults are this process's, too
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import CeleryOutbox, Place, Worker
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import Settings

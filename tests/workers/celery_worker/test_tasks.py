@@ -7,11 +7,10 @@ from contextlib import closing
 import pytest
 import toy_game as toy
 from prometheus_client import REGISTRY
-from pydantic import SecretStr
 from structlog.contextvars import bound_contextvars
 
 from nightgrid.workers.broker.queues import LOG_HEADER
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import CeleryOutbox
 from nightgrid.workers.logs import logged_to
 from nightgrid.workers.ondemand.keeper import Keeper
@@ -55,15 +54,9 @@ def test_ids_go_from_the_night_through_the_message_into_the_log_of_a_worker(
 
 
 def test_the_keeper_tells_when_it_looked_last(lake, settings, monkeypatch):
-    class OneTurn(threading.Event):
-        def wait(self, timeout=None):
-            over = self.is_set()
-            self.set()
-            return over
-
-    offline = settings.model_copy(update={"redis_url": SecretStr("redis://127.0.0.1:9/0")})
-    monkeypatch.setattr(Keeper, "turn", lambda *_: None)
-    Keeper(lake, offline).run(OneTurn())
+    stop = threading.Event()
+    monkeypatch.setattr(Keeper, "turn", lambda *_: stop.set())
+    Keeper(lake, settings).run(stop)
     name = "nightgrid_keeper_look_timestamp_seconds"
     assert (REGISTRY.get_sample_value(name) or 0) > 1_700_000_000
 

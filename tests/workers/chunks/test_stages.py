@@ -26,7 +26,7 @@ from nightgrid.workers.chunks.stage_part import carry
 from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.driver import growth, patience
 from nightgrid.workers.driver.chunk_records import DividedJob
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import planner as planning

@@ -15,7 +15,7 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.strands.generate import generate
 from nightgrid.workers.cluster.local import local_cluster
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import CeleryOutbox
 from nightgrid.workers.runs.finishing.finish import path_key
 from nightgrid.workers.runs.manifest import open_run

@@ -15,7 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.cluster.supervisor import child_environment, supervisor_state
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from tests.workers.conftest import (
     TOYS,

@@ -5,7 +5,8 @@ import toy_game as toy
 
 from benchmarks.chaos.harm import HARMS, harm
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.driver.driver import Driver, drive
+from nightgrid.workers.driver.drive import drive
+from nightgrid.workers.driver.driver import Driver
 from nightgrid.workers.driver.growth import read_progress
 from nightgrid.workers.driver.outbox import InlineOutbox
 from tests.workers.conftest import plan, quick_settings, result_rows, undisturbed_rows

@@ -20,7 +20,8 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.notices.announcements import Announcement
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.solved_rows import AGAIN, solve_rows
-from nightgrid.workers.driver.driver import HALVED_AFTER, AllRefuseError, Driver, drive
+from nightgrid.workers.driver.drive import drive
+from nightgrid.workers.driver.driver import HALVED_AFTER, AllRefuseError, Driver
 from nightgrid.workers.driver.growth import GrowingRun
 from nightgrid.workers.driver.outbox import InlineOutbox, Place, Worker
 from nightgrid.workers.logs import logged_to

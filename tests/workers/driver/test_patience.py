@@ -9,7 +9,7 @@ from nightgrid.archive import outages
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.driver import patience
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.driver.patience import Patience
 from tests.workers.conftest import plan, quick_settings, result_rows, undisturbed_rows

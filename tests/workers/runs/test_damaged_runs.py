@@ -7,7 +7,7 @@ import toy_game as toy
 
 from nightgrid.archive.results.results import find_results
 from nightgrid.archive.skipped_files import skipped_files
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.damaged_runs import ensure_plan
 from nightgrid.workers.runs.manifest import has_run, open_run

@@ -12,7 +12,7 @@ from nightgrid.archive.words.dictionaries import ARCHIVE_PATH, SINGLES, add_dict
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.results import result
 from nightgrid.workers.ondemand.submissions import read_wanted

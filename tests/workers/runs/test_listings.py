@@ -24,7 +24,7 @@ from nightgrid.solvers.strands.puzzle import Puzzle as Strands
 from nightgrid.workers.chunks import solution_texts
 from nightgrid.workers.chunks.listing import _Listing
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.results import result, result_row
 from nightgrid.workers.ondemand.submissions import list_jobs, read_wanted

@@ -9,7 +9,7 @@ import toy_game as toy
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.driver import growth
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.manifest import SegmentTakenError, open_run
 from nightgrid.workers.runs.plan import plan_pass

@@ -14,7 +14,7 @@ from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.generate.generator import generate, generate_many
 from nightgrid.solvers.pips.generate.mix import LOOSE, PRESETS
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.staged.stages import first_stage

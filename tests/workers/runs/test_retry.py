@@ -8,7 +8,7 @@ import toy_game as toy
 from nightgrid.archive.results.results import find_results
 from nightgrid.solvers.algebra import STATUS_CODES, Budget, Outcome, Status
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import plan_run

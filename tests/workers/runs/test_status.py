@@ -15,7 +15,7 @@ from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.attempts import (
     Note,

@@ -17,7 +17,7 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.question import question_of
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.results import result
 from nightgrid.workers.runs.finishing.finish import finish_run

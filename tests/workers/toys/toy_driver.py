@@ -8,7 +8,7 @@ toy_game.install()
 
 from nightgrid.archive.lake.storage import Lake  # noqa: E402
 from nightgrid.workers.cluster.local import local_cluster  # noqa: E402
-from nightgrid.workers.driver.driver import drive  # noqa: E402
+from nightgrid.workers.driver.drive import drive  # noqa: E402
 from nightgrid.workers.driver.outbox import CeleryOutbox  # noqa: E402
 from nightgrid.workers.settings import Settings  # noqa: E402
 

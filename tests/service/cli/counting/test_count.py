@@ -193,13 +193,13 @@ def test_an_estimate_tells_no_time_that_is_not_known(
 def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ):
-    from nightgrid.workers.driver import driver
+    from nightgrid.workers.driver import drive as driving
     from nightgrid.workers.driver.progress import Progress
     from nightgrid.workers.runs.plan import plan_pass as chunking
 
     whole = json.loads(invoke("count", SPEC, *PLAIN, "--dry-run", "--json")[1])
     assert (whole["cancelled"], whole["planned"], whole["jobs_done"]) == (False, None, None)
-    drive = driver.drive
+    drive = driving.drive
 
     def stop_after_two(lake: Lake, run_id: str, executor: Any, show: Any, **others: Any) -> None:
         def shown(progress: Progress) -> None:
@@ -211,7 +211,7 @@ def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
 
     with monkeypatch.context() as patch:
         patch.setattr(chunking, "CHUNK_MIN_S", 1e-4)
-        patch.setattr(driver, "drive", stop_after_two)
+        patch.setattr(driving, "drive", stop_after_two)
         assert invoke("count", SPEC, *PLAIN)[0] == 130
     plan = json.loads(invoke("count", SPEC, *PLAIN, "--dry-run", "--json")[1])
     assert (plan["chunks_done"], plan["cancelled"], plan["planned"]) == (2, False, True)
@@ -228,13 +228,13 @@ def test_a_dry_run_over_a_begun_run_tells_what_is_left_of_it(
 
 
 def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pytest.MonkeyPatch):
-    from nightgrid.workers.driver import driver
+    from nightgrid.workers.driver import drive as driving
 
     def stopped(*_args: object, **_named: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(driver, "drive", stopped)
+        patch.setattr(driving, "drive", stopped)
         code, _, err = invoke("count", SPEC, *PLAIN)
     assert code == 130
     assert "the same command goes on" in err
@@ -317,15 +317,15 @@ def test_a_signal_ends_it_and_the_same_command_goes_on(
 def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
     invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    from nightgrid.workers.driver import driver
+    from nightgrid.workers.driver import drive as driving
 
-    drive = driver.drive
+    drive = driving.drive
 
-    def troubled(*given: Any, **named: Any) -> driver.RunSummary:
-        driver.log.warning("driver waits", error="no server")
+    def troubled(*given: Any, **named: Any) -> driving.RunSummary:
+        driving.log.warning("driver waits", error="no server")
         return drive(*given, **named)
 
-    monkeypatch.setattr(driver, "drive", troubled)
+    monkeypatch.setattr(driving, "drive", troubled)
     code, _, err = invoke("count", folder, *PLAIN)
     assert code == 5
     assert "driver waits" not in err

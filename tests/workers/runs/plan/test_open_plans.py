@@ -13,7 +13,7 @@ import toy_game as toy
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.driver.driver import drive
+from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.finishing.gathering import SPLIT, Gathering
 from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, has_plan, open_run

@@ -1,0 +1,165 @@
+"""Drive one run to its end in this process: what a night and a count wait for."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from structlog.contextvars import bound_contextvars
+
+from nightgrid.archive.lake.identity import make_lake_id
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.errors import TransientError
+from nightgrid.workers.broker.queues import BATCH
+from nightgrid.workers.driver.driver import Driver
+from nightgrid.workers.driver.outbox import Outbox
+from nightgrid.workers.driver.patience import Patience
+from nightgrid.workers.driver.progress import Progress
+from nightgrid.workers.logs import get_logger
+from nightgrid.workers.processes import locked
+from nightgrid.workers.runs.finishing.ended import ensure_results
+from nightgrid.workers.settings import Settings, load_settings
+from nightgrid.workers.tracing import span
+
+log = get_logger("nightgrid.driver")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """How a run ended, or how far it was when its driver was asked to stop."""
+
+    run_id: str
+    finished: bool
+    job_count: int
+    answered_count: int
+    """Jobs that needed no work when the run was planned."""
+    statuses: dict[str, int]
+    """Result rows by status; empty unless finished."""
+    chunks_total: int
+    chunks_resumed: int
+    """Chunks that were done before this driver began."""
+    failures: int
+    resubmissions: int
+    kernel_ns: int
+    seconds: float
+    cancelled: bool = False
+    """Whether it is not finished because the run was cancelled."""
+
+
+def drive(
+    lake: Lake,
+    run_id: str,
+    outbox: Outbox,
+    on_progress: Callable[[Progress], None] | None = None,
+    *,
+    settings: Settings | None = None,
+    queue: str = BATCH,
+    check_planner: Callable[[], None] | None = None,
+    stopping: threading.Event | None = None,
+) -> RunSummary:
+    """Work what a run still needs, then finish it.
+
+    May be called again after any kind of end: it does only the rest. Returns early, with `finished`
+    false, when the run is cancelled or `stopping` is set, and in the main thread on SIGINT and
+    SIGTERM. `check_planner` is for a run that is still being planned: it raises if no process plans
+    it any more.
+
+    Raises TransientError when broker or lake fail for `broker_patience_seconds`, AllRefuseError
+    when all workers refuse for so long, RefusalError when this process does, and TransientError
+    when another driver on this machine has the run.
+    """
+    settings = settings or load_settings()
+    begun = time.monotonic()
+    with (
+        bound_contextvars(run=run_id),
+        span("drive", run=run_id),
+        locked(settings.side_dir, f"driver-{run_id}", f"another driver is working run {run_id}"),
+        _stop_signals(stopping or threading.Event()) as stop,
+    ):
+        patience = Patience(f"what run {run_id} needs", settings.broker_patience_seconds, stop)
+
+        def begin() -> tuple[dict[str, Any] | None, Driver]:
+            make_lake_id(lake.url)
+            # A count over generated boards fetches nothing, and nothing else would sweep its lake.
+            lake.sweep_staging()
+            ended = ensure_results(lake, run_id)
+            return ended, Driver(
+                lake, run_id, outbox, settings, queue=queue, check_planner=check_planner
+            )
+
+        ended, driver = patience.insist(begin)
+        if ended is None:
+            log.info("run driven", jobs=driver.run.job_count, game=driver.run.question.game)
+        while ended is None and not stop.is_set() and not driver.cancelled:
+            driver.check_planner()
+            try:
+                is_worked = driver.step()
+                if on_progress is not None:
+                    on_progress(driver.progress)
+                if is_worked and not stop.is_set():
+                    ended = driver.finish()
+                elif not stop.is_set():
+                    for announcement in outbox.wait(driver.pause_s):
+                        driver.hear(announcement)
+                patience.succeeded()
+            except TransientError as error:
+                patience.failed(error)
+    summary = _summary_of(driver, ended, begun)
+    log.info(
+        "run ended",
+        run=run_id,
+        finished=summary.finished,
+        game=driver.run.question.game,
+        statuses=summary.statuses,
+        chunks=summary.chunks_total,
+        failures=summary.failures,
+        resubmissions=summary.resubmissions,
+        seconds=round(summary.seconds, 3),
+    )
+    return summary
+
+
+def _summary_of(driver: Driver, ended: Mapping[str, Any] | None, begun: float) -> RunSummary:
+    """Sum up a run; `ended` is what DONE.json says, None before that."""
+    run = driver.run
+    return RunSummary(
+        run_id=run.run_id,
+        finished=ended is not None,
+        job_count=run.job_count,
+        answered_count=run.answered_count,
+        statuses=ended["statuses"] if ended is not None else {},
+        chunks_total=driver.progress.chunks_total,
+        chunks_resumed=driver.chunks_resumed,
+        failures=driver.failures,
+        resubmissions=driver.resubmissions,
+        kernel_ns=ended["kernel_ns"] if ended is not None else 0,
+        seconds=time.monotonic() - begun,
+        cancelled=ended is None and driver.cancelled,
+    )
+
+
+@contextmanager
+def _stop_signals(stop: threading.Event) -> Iterator[threading.Event]:
+    """Turn the first SIGINT or SIGTERM into a request to stop; a second one acts as ever."""
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    old: dict[int, Any] = {}
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        signal.signal(number, old[number])
+
+    for number in (int(signal.SIGINT), int(signal.SIGTERM)):
+        old[number] = signal.signal(number, ask)
+    try:
+        yield stop
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
