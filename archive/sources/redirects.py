@@ -100,10 +100,17 @@ def addresses_of(url: httpx.URL) -> list[Address]:
 
     Where a proxy asks for us, names are its business: then there are those that the URL spells out.
     """
-    if urllib.request.getproxies() and not urllib.request.proxy_bypass(url.host):
+    if _is_proxied(url.host):
         return _spelled_out(url.host)
     found = socket.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
     return [ipaddress.ip_address(entry[4][0]) for entry in found]
+
+
+def _is_proxied(host: str) -> bool:
+    # NO_PROXY alone, which names hosts without one, is among the proxies as "no".
+    return bool(urllib.request.getproxies().keys() - {"no"}) and not urllib.request.proxy_bypass(
+        host
+    )
 
 
 def check_addresses(url: httpx.URL, addresses: Sequence[Address], source: Reach) -> None:
@@ -120,7 +127,7 @@ def reach_of_peer(response: httpx.Response) -> Reach:
     """Tell from where the host can be reached that gave a response; behind a proxy, everywhere."""
     stream = response.extensions.get("network_stream")
     peer = stream.get_extra_info("server_addr") if stream is not None else None
-    if not peer or (urllib.request.getproxies() and not urllib.request.proxy_bypass(peer[0])):
+    if not peer or _is_proxied(peer[0]):
         return Reach.PUBLIC
     return reach_of(ipaddress.ip_address(peer[0]))
 

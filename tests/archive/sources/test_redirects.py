@@ -338,6 +338,7 @@ class _Peer:
     [
         (None, {}, False, Reach.PUBLIC),
         (_Peer(), {}, False, Reach.PRIVATE),
+        (_Peer(), {"no": "127.0.0.1"}, False, Reach.PRIVATE),
         (_Peer(), {"http": "http://proxy"}, False, Reach.PUBLIC),
         (_Peer(), {"http": "http://proxy"}, True, Reach.PRIVATE),
     ],
