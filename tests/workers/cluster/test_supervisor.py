@@ -113,7 +113,9 @@ def test_a_second_supervisor_shares_the_folder_and_takes_the_place_of_the_first(
                 served_by = pid_of(settings, SERVER)
                 assert supervisor_state(settings)["supervisor_pid"] == first.pid
                 first.send_signal(signal.SIGTERM)
-                wait_for(lambda: roles_of(settings) and pid_of(settings, SERVER) != served_by)
+                wait_for(
+                    lambda: SERVER in roles_of(settings) and pid_of(settings, SERVER) != served_by
+                )
                 assert supervisor_state(settings)["supervisor_pid"] == second.pid
                 wait_for(lambda: server.is_up(settings))
                 wait_for(lambda: len(living_workers(client, settings)) == workers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -71,7 +72,9 @@ def worker(tmp_path: Path, nightgrid: Run, warm_python: Path) -> Iterator[subpro
     with subprocess.Popen(
         [str(warm_python), "-m", "nightgrid.service.cli.app", "worker", "--processes", "1"],
         cwd=tmp_path,
-        env=environment(NIGHTGRID_GAMES="pips"),
+        env=environment(
+            NIGHTGRID_GAMES="pips", NIGHTGRID_TUNING=os.environ.get("NIGHTGRID_TUNING", "{}")
+        ),
         stderr=subprocess.DEVNULL,
     ) as process:
         try:
