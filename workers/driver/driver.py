@@ -103,6 +103,11 @@ class Driver:
         return self._growing.run
 
     @property
+    def queue_left(self) -> str:
+        """The queue of what is left to be worked."""
+        return self.queue if len(self.run.segments) <= 1 else BATCH
+
+    @property
     def pause_s(self) -> float:
         """How long to wait for announcements before the next step."""
         return self._settings.tuning.poll_seconds if self.run.planned else PLAN_POLL_SECONDS
@@ -114,7 +119,7 @@ class Driver:
         return progress_of(
             self._table,
             self.run,
-            processes=self._outbox.processes(self.queue),
+            processes=self._outbox.processes(self.queue_left),
             seconds=now - self._begun,
             failures=self.failures,
             now=now,
@@ -170,10 +175,10 @@ class Driver:
 
     def _require_workers(self) -> None:
         """Raise TransientError while no worker works in this lake."""
-        why = self._outbox.refusal(self.queue)
+        why = self._outbox.refusal(self.queue_left)
         if why:
             raise AllRefuseError(f"no worker can work here: {why}")
-        if self._unseen > self._settings.attempts_max * self._outbox.window(self.queue):
+        if self._unseen > self._settings.attempts_max * self._outbox.window(self.queue_left):
             raise TransientError(
                 f"{self._unseen} chunks were announced as done, and this lake has no result of "
                 "them: the workers work in another copy of it, or it is not what is mounted here"
@@ -205,7 +210,7 @@ class Driver:
 
     def _send(self) -> None:
         """Send chunks until the window is full; a row that has one chance left is sent alone."""
-        table, window = self._table, self._outbox.window(self.queue)
+        table, window = self._table, self._outbox.window(self.queue_left)
         if any(map(self._has_last_chance, table.chunks_in(*IN_FLIGHT))):
             return
         while table.in_flight < window:
@@ -216,7 +221,7 @@ class Driver:
             if table.jobs.is_unrecoverable(chunk):
                 self._end_unworked(ref, Status.OVER_BUDGET, UNRECOVERABLE)
                 continue
-            self._outbox.send(ref, self.queue)
+            self._outbox.send(ref, self.queue_left)
             table.send(chunk.key, time.monotonic())
             if self._has_last_chance(chunk):
                 return

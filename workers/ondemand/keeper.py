@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,7 @@ from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.metrics import KEEPER_POLL
 from nightgrid.workers.ondemand.answers import answer_of, put_answer
+from nightgrid.workers.ondemand.results import answers, find_row
 from nightgrid.workers.ondemand.submissions import (
     End,
     Wanted,
@@ -47,6 +49,7 @@ from nightgrid.workers.ondemand.submissions import (
 )
 from nightgrid.workers.ondemand.submitting import end_with_run
 from nightgrid.workers.processes import die_with_parent
+from nightgrid.workers.runs.damaged_runs import ensure_plan
 from nightgrid.workers.runs.finishing.ended import ensure_results
 from nightgrid.workers.runs.job_keys import Answers
 from nightgrid.workers.runs.listed_files import drop_files
@@ -73,7 +76,7 @@ LOOK_SECONDS = 1.0
 LOOK_LEAST_SECONDS = 0.05
 """How often they are listed at most."""
 OPEN_MAX = 64
-"""Runs that are driven at once; the oldest go first, and others wait."""
+"""Small runs, and large ones, that are driven at once; the oldest go first, and others wait."""
 LARGE_SHARE = 0.6
 """A job that is expected to take this share of what a small one may goes to `batch` at once."""
 SIZE_SECONDS = 5.0
@@ -108,6 +111,8 @@ class Keeper:
             settings, runs=lambda: len(self._open), name=announcements.KEEPER
         )
         self._open: dict[str, _Open] = {}
+        self._begun_again: set[str] = set()
+        """Runs that failed for good once, and were opened again."""
         self._merge_at = time.monotonic() + MERGE_SECONDS
         self._sweep_at = 0.0
 
@@ -141,7 +146,7 @@ class Keeper:
                 if announcement.ref.run_id in moved:
                     runs[announcement.ref.run_id].driver.hear(announcement)
             for run_id in moved:
-                self._step(runs[run_id])
+                self._attend(runs[run_id].wanted)
             if time.monotonic() > ends_at:
                 return
 
@@ -154,12 +159,27 @@ class Keeper:
         for job_id in self._open.keys() - found.wanted.keys():
             # Its last client has left.
             del self._open[job_id]
-        for job_id, wanted in found.wanted.items():
-            try:
-                with bound_contextvars(job=job_id):
-                    self._look_after(wanted)
-            except Exception as error:  # noqa: BLE001 - an error of one job must not stop the others
+        for wanted in found.wanted.values():
+            self._attend(wanted)
+
+    def _attend(self, wanted: Wanted) -> None:
+        """Look after one job; an error of one must not stop the others."""
+        job_id, was_open = wanted.job_id, wanted.job_id in self._open
+        try:
+            with bound_contextvars(job=job_id):
+                self._look_after(wanted)
+        except PermanentError as error:
+            self._open.pop(job_id, None)
+            if was_open and wanted.run_id not in self._begun_again:
+                # What it was opened with may be lost: it is planned again at the next look.
+                self._begun_again.add(wanted.run_id)
                 log.warning("job not looked after", job=job_id, error=repr(error))
+                return
+            log.warning("refused", job=job_id, run=wanted.run_id, reason=str(error))
+            with suppress(NightgridError):
+                self._end(wanted, "refused", str(error))
+        except Exception as error:  # noqa: BLE001 - it is looked after again at the next look
+            log.warning("job not looked after", job=job_id, error=repr(error))
 
     def _look_after(self, wanted: Wanted) -> None:
         if wanted.is_late:
@@ -177,30 +197,35 @@ class Keeper:
             # It was cancelled, and submitted again since.
             del self._open[wanted.job_id]
             opened = None
-        if opened is None and len(self._open) < OPEN_MAX:
+        if opened is None and self._has_room(wanted):
             trace = wanted.submissions[0].trace
-            try:
-                with continued(trace, "drive", job=wanted.job_id, run=wanted.run_id):
-                    opened = self._begin(wanted)
-                    if opened is not None:
-                        self._step(opened)
-            except PermanentError as error:
-                log.warning("refused", job=wanted.job_id, run=wanted.run_id, reason=str(error))
-                self._end(wanted, "refused", str(error))
+            with continued(trace, "drive", job=wanted.job_id, run=wanted.run_id):
+                opened = self._begin(wanted)
+                if opened is not None:
+                    self._step(opened)
         elif opened is not None:
             opened.wanted = wanted
             self._step(opened)
 
+    def _has_room(self, wanted: Wanted) -> bool:
+        """Return whether another job of its kind may be driven: large ones hold up no small one."""
+        is_large = wanted.submissions[-1].expected_s > self._settings.ondemand_seconds
+        kind = BATCH if is_large else INTERACTIVE
+        return sum(each.driver.queue_left == kind for each in self._open.values()) < OPEN_MAX
+
     def _begin(self, wanted: Wanted) -> _Open | None:
         """Plan the run of a job, unless that is done; None if it has ended already."""
         lake, run_id = self._lake, wanted.run_id
+        ensure_plan(lake, run_id)
         if is_cancelled(lake, run_id):
             if not has_submission(lake, wanted.job_id):
                 # It is being cancelled just now: submissions go first.
                 return None
             resume_run(lake, run_id)
-        if ensure_results(lake, run_id) is not None:
-            # A keeper that was killed has left the submissions.
+        row = find_row(lake, wanted.job_id)
+        is_answered = row is not None and answers(row, wanted.budget)
+        if is_answered or ensure_results(lake, run_id) is not None:
+            # A keeper that was killed has left the submissions, or another run has answered them.
             self._over(wanted)
             return None
         queue = self._plan(wanted)
@@ -327,16 +352,21 @@ class Keeper:
     def _drop_ends(self, before: float) -> None:
         """Delete old ends with their runs, and of the others what late workers have left."""
         lake = self._lake
+        recent = time.time() - 2 * SWEEP_SECONDS
         for ended in list_ended(lake):
-            is_dropped = has_run(lake, ended.run_id) and drops_states(lake, ended.run_id)
-            if ended.ended_at >= before:
-                if is_dropped:
-                    drop_frontiers(lake, ended.run_id, frontiers(lake, ended.run_id))
-                    drop_files(lake, open_run(lake, ended.run_id))
+            if before <= ended.ended_at < recent:
                 continue
-            if is_dropped:
-                delete_discarded(lake, ended.run_id)
-            lake.delete(ended_path(ended.job_id), durable=False)
+            # A run whose files are damaged keeps no other from being cleaned up.
+            with suppress(PermanentError):
+                is_dropped = has_run(lake, ended.run_id) and drops_states(lake, ended.run_id)
+                if ended.ended_at >= before:
+                    if is_dropped:
+                        drop_frontiers(lake, ended.run_id, frontiers(lake, ended.run_id))
+                        drop_files(lake, open_run(lake, ended.run_id))
+                    continue
+                if is_dropped:
+                    delete_discarded(lake, ended.run_id)
+                lake.delete(ended_path(ended.job_id), durable=False)
 
 
 def main() -> None:

@@ -145,9 +145,13 @@ class Wanted:
     @property
     def run_id(self) -> str:
         """Name its run: another budget of a part is another run, and so is another try."""
-        limits = {**self.budget.part.limits, "solution_bytes": self.budget.solution_bytes}
-        after = self.submissions[-1].after
-        return digest("ondemand", self.job_id, canonical_json(limits), after)
+        return run_id_of(self.job_id, self.budget, self.submissions[-1].after)
+
+
+def run_id_of(job_id: str, budget: JobBudget, after: str) -> str:
+    """Name the run of a job within a budget, which follows the run `after`, if any."""
+    limits = {**budget.part.limits, "solution_bytes": budget.solution_bytes}
+    return digest("ondemand", job_id, canonical_json(limits), after)
 
 
 def _wanted(submissions: Iterable[Submission]) -> Wanted | None:

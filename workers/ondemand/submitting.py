@@ -33,9 +33,10 @@ from nightgrid.workers.ondemand.submissions import (
     delete_submissions,
     end_job,
     read_wanted,
+    run_id_of,
     without_words,
 )
-from nightgrid.workers.runs.manifest import has_run
+from nightgrid.workers.runs.manifest import has_run, read_done
 from nightgrid.workers.runs.run_files import is_run_id
 from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings, load_settings
@@ -93,7 +94,7 @@ def submit(
         split=split or ("" if settings.split == "auto" else settings.split),
         expected_s=expected_s,
         trace=trace_header(),
-        after=row["run_id"] if row is not None and is_run_id(row["run_id"]) else "",
+        after="" if row is None else _last_run(lake, job_id, limits, row["run_id"]),
     )
     known = LakeDictionaries(lake)
     keep_dictionary(lake, puzzle, known)
@@ -105,6 +106,14 @@ def submit(
     with answering():
         wake_keeper(_client_of(settings), settings)
     return job_id
+
+
+def _last_run(lake: Lake, job_id: str, budget: JobBudget, run_id: str) -> str:
+    """Return the run that the next try follows: the last that ended without an answer."""
+    after = run_id if is_run_id(run_id) else ""
+    while read_done(lake, following := run_id_of(job_id, budget, after)) is not None:
+        after = following
+    return after
 
 
 @lru_cache(maxsize=8)

@@ -12,15 +12,18 @@ import toy_game as toy
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.stored_files import STAGING_KEPT_S
 from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.queues import NAMES
+from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, NAMES
 from nightgrid.workers.driver.driver import AllRefuseError, Driver
+from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand import keeper as module
 from nightgrid.workers.ondemand.results import find_row, result
 from nightgrid.workers.ondemand.status import status
 from nightgrid.workers.ondemand.submissions import list_jobs, read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job, submit
+from nightgrid.workers.runs.run_files import folder
 from nightgrid.workers.runs.staged.frontier import frontiers
 from nightgrid.workers.runs.status import is_cancelled
 from tests.workers.cluster.test_survival import drive_celery, slow_boards
@@ -272,3 +275,60 @@ def test_a_job_whose_messages_are_lost_is_worked(cluster, cluster_lake):
         client.delete(*(f"{key_prefix(cluster)}{name}" for name in NAMES))
     for job in jobs:
         assert result(cluster_lake, job, timeout_s=60.0)["status"] == "solved"
+
+
+def test_what_is_over_its_small_budget_goes_on_in_the_queue_batch(lake, settings, ask):
+    """Given a small job that comes back divided, Then its parts have the whole budget."""
+    sent = []
+
+    class Recording(InlineOutbox):
+        def send(self, ref, queue):
+            sent.append((ref.segment, queue))
+            super().send(ref, queue)
+
+    job = ask(puzzle(5, toy.LARGE), COUNT)
+    keeper = module.Keeper(lake, settings, Recording(lake, settings))
+    for _ in range(200):
+        keeper.turn(0.0)
+    assert find_row(lake, job)["status"] == "solved"
+    assert {queue for segment, queue in sent if segment == 0} == {INTERACTIVE}
+    assert {queue for segment, queue in sent if segment > 0} == {BATCH}
+
+
+@pytest.mark.parametrize("lost", ["plan.json", "manifest/seg-00000.parquet"])
+def test_a_job_whose_run_is_damaged_is_planned_again(lake, settings, ask, lost):
+    job = ask(puzzle(5), COUNT)
+    keeper = inline_keeper(lake, settings)
+    keeper.poll()
+    lake.write_bytes(f"{folder(read_wanted(lake, job).run_id)}/{lost}", b"{")
+    keep(lake, settings)
+    assert find_row(lake, job)["status"] == "solved"
+
+
+def test_an_error_for_good_ends_a_job_after_one_more_try(lake, settings, ask, monkeypatch):
+    """Given a run that cannot be worked to its end, Then its job is refused with the reason."""
+    job, tries = ask(puzzle(5), COUNT), []
+
+    def fail(_driver):
+        tries.append(1)
+        raise PermanentError("its files say two things")
+
+    keeper = inline_keeper(lake, settings)
+    monkeypatch.setattr(Driver, "step", lambda _: False)
+    keeper.poll()
+    monkeypatch.setattr(Driver, "step", fail)
+    keeper.poll()
+    assert status(lake, job).state == "queued"
+    keeper.poll()
+    assert (status(lake, job).state, len(tries)) == ("refused", 2)
+    assert "two things" in status(lake, job).reason
+
+
+def test_poison_is_asked_again_as_often_as_it_is_submitted(lake, settings, ask):
+    runs = set()
+    for _ in range(4):
+        job = ask(puzzle(5, toy.RAISE), COUNT)
+        runs.add(read_wanted(lake, job).run_id)
+        keep(lake, settings)
+        assert find_row(lake, job)["status"] == "poison"
+    assert len(runs) == 4
