@@ -96,7 +96,7 @@ class RunSettings:
         return 1 if self.executor == "inline" else self.workers.batch_processes
 
     def way_on(self, run_id: str, *, cancelled: bool) -> str:
-        """Say how to go on with a run that was stopped or cancelled."""
+        """Write how to go on with a run that was stopped or cancelled."""
         raise NotImplementedError
 
 
@@ -110,7 +110,7 @@ class StoppedError(NightgridError):
 
 
 def stopped(settings: RunSettings, run_id: str, *, cancelled: bool = False) -> StoppedError:
-    """Say what is done of a run that stopped, what is left, and how to go on."""
+    """Make the error of a run that stopped: what is done, what is left, and how to go on."""
     left = read_run_status(settings.lake, run_id)
     more = "" if left.planned else ", and more to be planned"
     done = "1 chunk is done" if left.chunks_done == 1 else f"{left.chunks_done:,} chunks are done"
@@ -121,6 +121,6 @@ def stopped(settings: RunSettings, run_id: str, *, cancelled: bool = False) -> S
 
 
 def endings(figures: Mapping[str, Any]) -> str:
-    """Say how many jobs ended how, by figures in the names of statuses."""
+    """Write how many jobs ended how, by figures in the names of statuses."""
     told = ((figures.get(status.value), status.value.replace("_", " ")) for status in Status)
     return ", ".join(f"{count:,} {name}" for count, name in told if count)

@@ -59,9 +59,6 @@ def configuration(settings: Settings) -> dict[str, Any]:
         ],
         "task_create_missing_queues": False,
         "task_default_queue": BATCH,
-        "task_routes": {
-            WORK_CHUNK: {"queue": BATCH},
-        },
         "task_acks_late": True,
         "task_ignore_result": True,
         "task_track_started": False,

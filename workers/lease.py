@@ -76,7 +76,7 @@ class Lease:
             )
 
     def release(self) -> None:
-        """Give the lease back: a holder that says so need not be watched."""
+        """Release the lease: a holder that says so need not be watched."""
         with suppress(NightgridError):
             write_json(self.lake, self.path, {**_holder(), "ended": True}, durable=False)
             self.lake.delete(self.path.replace(".json", ".beat"), durable=False)
@@ -174,7 +174,7 @@ def _holder() -> dict[str, Any]:
 
 
 def _has_died(about: dict[str, Any]) -> bool:
-    """Tell whether a holder was a process of this machine that is no more."""
+    """Return whether a holder was a process of this machine that is no more."""
     here = _machine()
     if not here["boot"] or any(about.get(key) != here[key] for key in here):
         return False
@@ -183,7 +183,7 @@ def _has_died(about: dict[str, Any]) -> bool:
 
 
 def _machine() -> dict[str, str]:
-    """Tell this machine from others, and from itself before it was started again.
+    """Return what tells this machine from others, and from itself before it was started again.
 
     Process ids mean something within a namespace alone: a container has its own.
     """
@@ -195,7 +195,7 @@ def _machine() -> dict[str, str]:
 
 
 def _begun(pid: Any) -> str | None:
-    """Tell when a process of this machine began, in ticks since it was started; None: it is gone.
+    """Return when a process of this machine began, in ticks since its start; None: it is gone.
 
     A number is given to another process in time, but not with the same beginning.
     """

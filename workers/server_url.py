@@ -25,7 +25,7 @@ VERIFIED = "ssl_cert_reqs=required"
 
 
 def checked_url(url: str) -> str:
-    """Give the URL of a server back.
+    """Return the URL of a server, checked.
 
     Raises PermanentError, in one sentence without a secret, for another scheme, for what is no host
     or no port, and for what it says of TLS.
@@ -78,7 +78,7 @@ def celery_url(url: str) -> str:
 
 
 def distrust(error: BaseException | None) -> str | None:
-    """Say why there is no TLS with a server; None where that is not what failed."""
+    """Return why there is no TLS with a server; None where that is not what failed."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             why = str(error.verify_message).rstrip(".")

@@ -117,7 +117,7 @@ def kind_of(field: FieldInfo) -> type:
 
 
 def expected(field: FieldInfo) -> str:
-    """Say what a setting takes: "a whole number from 1 to 64"."""
+    """Write what a setting takes: "a whole number from 1 to 64"."""
     if get_origin(field.annotation) is Literal:
         return " or ".join(map(str, get_args(field.annotation)))
     what = _KINDS[kind_of(field)]
@@ -142,7 +142,7 @@ def faults_of(
     given: Collection[str],
     path: Path | None,
 ) -> Iterator[str]:
-    """Say of each setting that is wrong where it stands, what it is and what was expected."""
+    """Write of each setting that is wrong where it stands, what it is and what was expected."""
     for error in errors:
         name = str(error["loc"][0]) if error["loc"] else ""
         if name in given:

@@ -37,20 +37,14 @@ class Watcher:
     """Returns whether Redis has a request to stop a job or run."""
 
     @contextmanager
-    def watching(
-        self, name: str, check: CancelCheck, deadline_at: float | None = None
-    ) -> Iterator[Stop]:
-        """Yield the stop flag of the work in the block, which is about the job or run `name`.
-
-        `deadline_at`: Unix time from which the lake is read whether the deadline has passed.
-        """
+    def watching(self, name: str, check: CancelCheck) -> Iterator[Stop]:
+        """Yield the stop flag of the work in the block, which is about the job or run `name`."""
         stop, over = Stop(), threading.Event()
 
         def watch() -> None:
             lake_at = time.monotonic() + LAKE_POLL_SECONDS
             while not over.wait(KEY_POLL_SECONDS):
-                late = deadline_at is not None and time.time() >= deadline_at
-                if not (late or time.monotonic() >= lake_at or self.is_requested(name)):
+                if not (time.monotonic() >= lake_at or self.is_requested(name)):
                     continue
                 lake_at = time.monotonic() + LAKE_POLL_SECONDS
                 # A lake that fails now is read again.
@@ -69,14 +63,12 @@ class Watcher:
 
 
 @contextmanager
-def watching(
-    watcher: Watcher | None, name: str, check: CancelCheck, deadline_at: float | None = None
-) -> Iterator[Stop | None]:
+def watching(watcher: Watcher | None, name: str, check: CancelCheck) -> Iterator[Stop | None]:
     """Yield the stop flag of `Watcher.watching`, or None without a watcher."""
     if watcher is None:
         yield None
         return
-    with watcher.watching(name, check, deadline_at) as stop:
+    with watcher.watching(name, check) as stop:
         yield stop
 
 

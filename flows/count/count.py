@@ -61,7 +61,7 @@ class OpenCount:
     left: Left
 
     def sentence(self) -> str:
-        """Say how far it is and how to go on."""
+        """Write how far it is and how to go on."""
         jobs, chunks = self.jobs_done + self.jobs_left, self.chunks_done + self.chunks_left
         more = "" if self.planned else "; it is not planned to its end yet"
         return (
@@ -213,7 +213,7 @@ def solve_count(
 
 
 def _gave_up(done: Mapping[str, Any] | None) -> bool:
-    """Tell whether a run has ended with jobs that another one may have answered since."""
+    """Return whether a run has ended with jobs that another one may have answered since."""
     return done is not None and not Retry.ALL.statuses.isdisjoint(done["statuses"])
 
 

@@ -76,7 +76,7 @@ class CountReport:
         return self.states_worked / self.solve_seconds if self.chunks_worked else None
 
     def sentence(self) -> str:
-        """Say in one sentence what the count came to."""
+        """Write in one sentence what the count came to."""
         if self.finished_before:
             puzzles = f"{self.planned + self.already_known:,} {self.game} puzzles of {self.corpus}"
             left = [status for status in _RETRIED if self.figures.statuses[status]]
@@ -102,12 +102,12 @@ class CountReport:
 
     @property
     def poisoned(self) -> bool:
-        """Tell whether a puzzle is poison: its workers died of it."""
+        """Return whether a puzzle is poison: its workers died of it."""
         return bool(self.figures.statuses[Status.POISON])
 
     @property
     def needs_attention(self) -> bool:
-        """Tell whether something needs attention.
+        """Return whether something needs attention.
 
         A board without a solution is an answer: a count over generated boards asks for just that.
         """
@@ -116,7 +116,7 @@ class CountReport:
         return bool(looks or any(self.figures.statuses[s] for s in unsettled))
 
     def line(self) -> str:
-        """Say in one line what the count came to."""
+        """Write in one line what the count came to."""
         different = self.planned + self.already_known
         statuses = self.figures.statuses
         rate = self.jobs_per_second

@@ -68,12 +68,12 @@ class CountSettings(RunSettings):
         check_word_list(self.lexicon)
 
     def way_on(self, run_id: str, *, cancelled: bool) -> str:  # noqa: ARG002
-        """Say which command goes on."""
+        """Write which command goes on."""
         return f"the same command {'with --resume ' if cancelled else ''}goes on"
 
 
 def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
-    """Say what a count asks of a corpus: its game is bound to the rules and words of the count."""
+    """Return what a count asks of a corpus: its game is bound to the rules and words of it."""
     from nightgrid.workers.runs.plan.open_jobs import Asking
 
     words: Lexicon | str | None = settings.lexicon
@@ -122,7 +122,7 @@ def run_name(asking: Asking, corpus: Corpus) -> str:
 
 
 def lacks_answers(asking: Asking, corpus: Corpus, run_id: str) -> bool:
-    """Tell whether a run relies on answers of other runs of which the lake has no row any more.
+    """Return whether a run relies on answers of other runs of which the lake has no row any more.
 
     Retention may have dropped them at any time since.
     """
@@ -137,7 +137,7 @@ def lacks_answers(asking: Asking, corpus: Corpus, run_id: str) -> bool:
 
 
 def rests_on_others(run: Run, done: Mapping[str, Any] | None) -> bool:
-    """Tell whether other runs have answers of this one, given how it ended.
+    """Return whether other runs have answers of this one, given how it ended.
 
     It found them answered when it was planned, or while it was worked.
     """

@@ -107,7 +107,7 @@ class GameReport:
 
     @property
     def failed(self) -> bool:
-        """Tell whether the night does not count as good."""
+        """Return whether the night does not count as good."""
         return self.source_failed or bool(self.failure)
 
     @property
@@ -117,7 +117,7 @@ class GameReport:
 
     @property
     def needs_attention(self) -> bool:
-        """Tell whether the night is done and found something that needs attention.
+        """Return whether the night is done and found something that needs attention.
 
         A published puzzle can be read and has a solution, and a source has puzzles. A date that
         could not be fetched does not count: the next night asks for it again. Neither do names in
@@ -127,7 +127,7 @@ class GameReport:
         return bool(looks or self.source_trouble or self.answered != self.solved)
 
     def line(self) -> str:
-        """Say in one line what the night did."""
+        """Write in one line what the night did."""
         if self.failure:
             return f"{self.game}: failed: {self.failure}"
         poison = f"{self.poisoned_jobs:,} POISON, " if self.poisoned_jobs else ""
@@ -161,7 +161,7 @@ class GameReport:
 
     @property
     def without_models(self) -> str:
-        """Say that the models of the ranker took no part, as a clause; empty where they did."""
+        """Write that the models of the ranker took no part, as a clause; empty where they did."""
         return "" if self.with_model is not False else ranking_plug().ALONE
 
     def attention_sections(self) -> list[tuple[str, list[str]]]:
@@ -177,7 +177,7 @@ class GameReport:
         )
 
     def sentence(self) -> str:
-        """Say in one sentence what the night came to."""
+        """Write in one sentence what the night came to."""
         if self.failure:
             return f"{self.game} failed: {self.failure}"
         if not self.planned and not self.already_known:
@@ -234,17 +234,17 @@ class NightReport:
 
     @property
     def failed(self) -> bool:
-        """Tell whether any game's night does not count as good."""
+        """Return whether any game's night does not count as good."""
         return any(report.failed for report in self.games)
 
     @property
     def poisoned(self) -> bool:
-        """Tell whether a puzzle of any game is given up after its workers had died of it."""
+        """Return whether a puzzle of any game is given up after its workers had died of it."""
         return any(report.poisoned_jobs for report in self.games)
 
     @property
     def needs_attention(self) -> bool:
-        """Tell whether anything of any game deserves a look."""
+        """Return whether anything of any game deserves a look."""
         return any(report.needs_attention for report in self.games)
 
     def of(self, game: str) -> GameReport:
@@ -252,7 +252,7 @@ class NightReport:
         return next(report for report in self.games if report.game == game)
 
     def sentence(self) -> str:
-        """Say in one sentence which games went well."""
+        """Write in one sentence which games went well."""
         bad = [report.game for report in self.games if report.failed]
         good = [report.game for report in self.games if not report.failed]
         if not bad:

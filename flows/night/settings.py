@@ -83,7 +83,7 @@ class NightSettings(RunSettings):
             object.__setattr__(self, "games", tuple(map(_also_ranked, self.games)))
 
     def way_on(self, run_id: str, *, cancelled: bool) -> str:
-        """Say that the next night goes on, and what a cancelled run waits for."""
+        """Write that the next night goes on, and what a cancelled run waits for."""
         if cancelled:
             path = cancelled_path(run_id)
             return f"nights go on with it when {path} is deleted from the lake"
@@ -126,7 +126,7 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
 
 
 def _game_inside(text: str) -> str | None:
-    """Tell the game of a folder from its first payload that is of any; None where none is.
+    """Return the game of a folder by its first payload that is of any; None where none is.
 
     A few payloads are enough: a folder in which the first ones are all damaged keeps the default.
     """

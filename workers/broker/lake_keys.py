@@ -49,7 +49,7 @@ def current_id(settings: Settings) -> str | None:
 
 
 def make_lake_id(settings: Settings) -> str:
-    """Give the lake an id, if it has none, before anything is sent or taken; return it.
+    """Return the id of the lake; write one, if it has none, before anything is sent or taken.
 
     Raises PermanentError for a damaged file and for a lake without an id that cannot be written.
     """

@@ -156,7 +156,8 @@ class Demand:
     """What the batch workers have before them."""
 
     chunks_waiting: int
-    """Chunks of all runs that are driven now, in the queue or not, that are not done."""
+    """Chunks of all runs that are driven now, in the queue or not, that are not done: as many
+    processes could work at once."""
     queued: int
     """Messages in the queue `batch`, which no worker has taken yet."""
     acquired: int
@@ -165,8 +166,6 @@ class Demand:
     """Age of the oldest message that waits; 0 when none does."""
     processes: int
     """Children of the batch workers that live."""
-    processes_wanted: int
-    """As many as could work at once: one for each chunk that waits or is being worked."""
 
 
 def publish_demand(
@@ -192,7 +191,6 @@ def demand(settings: Settings | None = None) -> Demand:
     waiting = sum(int(value) for value in values if value is not None)
     return Demand(
         chunks_waiting=waiting,
-        processes_wanted=waiting,
         queued=queue.queued,
         acquired=queue.acquired,
         oldest_s=queue.oldest_s,

@@ -136,6 +136,6 @@ def _reason_of(exception: BaseException) -> Reason:
 
 
 def _how(death: BaseException) -> str:
-    """Say how a process died, without the number that this worker gave it."""
+    """Return how a process died, without the number that this worker gave it."""
     found = re.search(r"(signal|exitcode) -?\d+( \(\w+\))?", str(death))
     return found[0] if found else str(death)

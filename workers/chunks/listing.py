@@ -76,7 +76,7 @@ class _Listing:
         self._limit = self.run.question.ask.limit
 
     def _left(self) -> Budget:
-        """Say what may still be spent."""
+        """Return what may still be spent."""
         left_s = max(self._deadline - time.monotonic(), 1e-3)
         return replace(self.run.budget, seconds=left_s)
 
@@ -168,7 +168,7 @@ class _Listing:
         return halves or self._row(over_budget(reason, self.statistics))
 
     def _list(self, part: ListedPart, writer: SolutionWriter) -> Reason | None:
-        """Give a range's solutions to a writer; return why it stopped before the end, or None.
+        """Write a range's solutions with a writer; return why it stopped before the end, or None.
 
         Raises RuntimeError where there are fewer than were counted.
         """

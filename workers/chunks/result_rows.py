@@ -58,19 +58,19 @@ def listed_row(head: Row, outcome: Outcome[Any], **rest: Any) -> Row:
 
 
 def outcome_reason(outcome: Outcome[Any]) -> Reason | None:
-    """Say why an outcome is not an answer."""
+    """Return why an outcome is not an answer."""
     if outcome.reason_code is None:
         return None
     return Reason(code=outcome.reason_code, sentence=outcome.reason)
 
 
 def exception_reason(error: BaseException) -> Reason:
-    """Say which error the work raised."""
+    """Return which error the work raised."""
     return Reason(code=ReasonCode.EXCEPTION, sentence=f"{type(error).__name__}: {error}")
 
 
 def poison_reason(failure: Reason, attempts: int) -> Reason:
-    """Say why something is poison that failed so often."""
+    """Return why something is poison that failed so often."""
     return Reason(code=failure.code, sentence=f"{failure.sentence} ({attempts} attempts)")
 
 

@@ -185,12 +185,12 @@ def refusing(fault: type[PermanentError] = PermanentError) -> Iterator[None]:
 
 
 def system_refusal(error: OSError) -> RefusalError:
-    """Say that the system of this machine keeps a process from working."""
+    """Make the refusal of a process that the system of its machine keeps from working."""
     return RefusalError(f"this machine does not let the process work: {error}")
 
 
 def _superseded(lake: Lake, ref: ChunkRef) -> str | None:
-    """Tell why a chunk needs no work: a message may come twice, or long after its time."""
+    """Return why a chunk needs no work: a message may come twice, or long after its time."""
     if lake.exists(ref.result_path) or read_done(lake, ref.run_id) is not None:
         return "done"
     note = read_note(lake, ref)

@@ -140,7 +140,7 @@ def _answer_of(chunk: _Chunk, settings: Settings) -> Callable[[int, Row], Row]:
 
 
 def share_of_row(settings: Settings, expected_s: float) -> tuple[Budget, int]:
-    """Say what one row of a chunk of many may spend, and how many rows make a slice.
+    """Return what one row of a chunk of many may spend, and how many rows make a slice.
 
     `expected_s` is what the game expects a row to take, on the average. A row that is expected to
     take long may spend more than `batch_row_seconds`; its slice has fewer rows, so that no slice
@@ -167,7 +167,7 @@ def small_budget(budget: Budget, settings: Settings) -> Budget:
 
 
 def smaller_budget(share: Budget, whole: Budget) -> Budget:
-    """Give the smaller of each limit, and the flag that stops the `whole`."""
+    """Return the smaller of each limit, and the flag that stops the `whole`."""
     return Budget(
         nodes=min(share.nodes, whole.nodes),
         table_bytes=min(share.table_bytes, whole.table_bytes),

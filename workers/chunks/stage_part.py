@@ -176,7 +176,7 @@ class KeptTables:
             self._timer.start()
 
     def drop(self) -> None:
-        """Give up what is kept, and memory that was freed beside it."""
+        """Drop what is kept, and return freed memory to the system."""
         with self._lock:
             kept = self._empty()
         if kept is not None:

@@ -116,12 +116,12 @@ def _wait_ready(
                 if refused is not None:
                     raise refused from error
                 if not server.is_embedded(settings):
-                    _bear_outage(settings, time.monotonic() - answered_at, error)
+                    _tolerate_outage(settings, time.monotonic() - answered_at, error)
             time.sleep(POLL_SECONDS)
     return missing[0] if missing and server.is_up(settings) else "server"
 
 
-def _bear_outage(settings: Settings, silent_s: float, error: redis.RedisError) -> None:
+def _tolerate_outage(settings: Settings, silent_s: float, error: redis.RedisError) -> None:
     """Report that a configured server does not answer; raise TransientError after the patience."""
     patience_s, named = settings.broker_patience_seconds, server.title(settings)
     if silent_s > patience_s:

@@ -136,7 +136,7 @@ class Supervisor:
         return self._start_byte
 
     def _name_lake(self) -> None:
-        """Give the lake its id before processes start whose keys begin with it."""
+        """Write the id of the lake before processes start whose keys begin with it."""
         if all(child.role == SERVER for child in self._children):
             return
         try:

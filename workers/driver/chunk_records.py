@@ -234,7 +234,7 @@ class DividedJob:
             self.waiting += sign * (chunk.state is not State.READ or lost)
 
     def is_last_stage(self, chunk: Chunk) -> bool:
-        """Tell whether a part belongs to the last stage that was planned."""
+        """Return whether a part belongs to the last stage that was planned."""
         return chunk.part_of is not None and chunk.part_of.stage == self.stage
 
 
@@ -258,7 +258,7 @@ class DividedJobs:
         return self._jobs[number]
 
     def is_unrecoverable(self, chunk: Chunk) -> bool:
-        """Tell whether another part of a chunk's job is over budget, so that this is in vain."""
+        """Return whether another part of a chunk's job is over budget, so that this is in vain."""
         return chunk.part_of is not None and self._jobs[chunk.part_of.job].over_budget > 0
 
     def meet(self, part: PartOf, *, planned: bool) -> None:

@@ -231,7 +231,7 @@ class Driver:
         return self._growing.has_sources(chunk) and (is_alone or not self._has_last_chance(chunk))
 
     def _has_last_chance(self, chunk: Chunk) -> bool:
-        """Tell whether a row is poison if its worker dies once more, perhaps of another row."""
+        """Return whether a row is poison if its worker dies once more, perhaps of another row."""
         if chunk.rows_left > 1 or chunk.attempt < self._settings.attempts_max:
             return False
         last = read_note(self._lake, replace(self._table.ref(chunk.key), attempt=chunk.attempt - 1))

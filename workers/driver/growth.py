@@ -210,7 +210,7 @@ def open_table(lake: Lake, run: Run) -> ChunkTable:
 
 
 def read_progress(lake: Lake, run_id: str, processes: int = 1) -> Progress:
-    """Tell how far a run is, whichever process works it: reads the result of each chunk.
+    """Read how far a run is, whichever process works it, in the result of each chunk.
 
     Raises PermanentError for a run that the lake does not have.
     """
@@ -308,7 +308,7 @@ def _chunks_of_split(
 
 
 def parts_of(number: int, chunks: Sequence[pa.Table]) -> dict[ChunkKey, PartOf]:
-    """Tell which chunks of a segment are parts of divided jobs."""
+    """Return which chunks of a segment are parts of divided jobs."""
     return {
         (number, i): PartOf(
             job=rows.column("job_no")[0].as_py(),
@@ -320,7 +320,7 @@ def parts_of(number: int, chunks: Sequence[pa.Table]) -> dict[ChunkKey, PartOf]:
 
 
 def read_parts(lake: Lake, run_id: str, segment: Segment) -> dict[ChunkKey, PartOf]:
-    """Tell of the chunks of a segment which are parts of divided jobs."""
+    """Read which chunks of a segment are parts of divided jobs."""
     rows = lake.read_table(segment_path(run_id, segment.number), _PART_OF)
     bounds = [0, *accumulate(segment.chunk_rows)]
     return parts_of(segment.number, [rows.slice(a, b - a) for a, b in pairwise(bounds)])

@@ -81,7 +81,7 @@ class Left:
 def progress_of(
     table: ChunkTable, run: Run, *, processes: int, seconds: float, now: float, failures: int = 0
 ) -> Progress:
-    """Tell how far a run is by its table; `now` is of the clock of the table's flights."""
+    """Return how far a run is by its table; `now` is of the clock of the table's flights."""
     counts, jobs, flights = table.counts, table.jobs, table.flights()
     jobs_total, planned_share = run.job_count, 1.0
     if not run.planned:
@@ -104,7 +104,7 @@ def progress_of(
 
 
 def states_per_s(progress: Progress) -> float | None:
-    """Tell how many states a second the processes keep that are at work; None: not known yet."""
+    """Return how many states a second the processes keep that are at work; None: not known yet."""
     if not progress.kernel_s:
         return None
     # Between two stages of a count no process is at work for a moment.
@@ -131,7 +131,7 @@ def left_of(progress: Progress) -> Left | None:
 
 
 def progress_text(progress: Progress) -> str:
-    """Tell people how far a run is, how fast it goes, and when it will have ended."""
+    """Write for people how far a run is, how fast it goes, and when it will have ended."""
     more = "" if progress.planned_share == 1.0 else " so far"
     told = [
         f"{progress.jobs_done:,} of {progress.jobs_total:,} jobs{more}",

@@ -70,7 +70,7 @@ class JobBudget:
         return dict(zip(BUDGET_COLUMNS, values, strict=True))
 
     def covers(self, other: JobBudget) -> bool:
-        """Tell whether nothing of the other is larger."""
+        """Return whether nothing of the other is larger."""
         return self == self.or_more(other)
 
     def or_more(self, other: JobBudget) -> JobBudget:

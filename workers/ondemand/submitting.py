@@ -126,9 +126,10 @@ def cancel_job(
 ) -> tuple[JobStatus, bool]:
     """Cancel a job for all clients; return where it is now, and whether it was open.
 
-    The reason says for people how it was cancelled. Chunk results of its run are kept, its states
-    are not: the next submission goes on from there. With the settings, workers that are at it stop
-    within a second. Raises PermanentError for what is no id of a job.
+    The reason says for people how it was cancelled. Chunk results of its run are kept, and the next
+    submission goes on from there; states are not, nor what an ask `all` has listed. With the
+    settings, workers that are at it stop within a second. Raises PermanentError for what is no id
+    of a job.
     """
     check_job_id(job_id)
     wanted = read_wanted(lake, job_id)

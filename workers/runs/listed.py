@@ -98,7 +98,7 @@ def sliced(piece: Piece, rows: int) -> list[Piece]:
 
 
 def windows(piece: Piece, parts: Sequence[Any], counts: Sequence[int]) -> list[Piece]:
-    """Say which solutions of a piece lie in each of the parts that its own part is divided into."""
+    """Return which solutions of a piece lie in each of the parts that its own is divided into."""
     found = []
     before = 0
     for part, count in zip(parts, counts, strict=True):

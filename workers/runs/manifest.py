@@ -45,7 +45,7 @@ _KINDS: dict[str, SegmentKind] = {name: name for name in get_args(SegmentKind)}
 
 
 class SegmentTakenError(TransientError):
-    """Another driver has added the segment; the run has to be read anew."""
+    """Another driver has added the segment; the run has to be read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,12 +164,12 @@ def _asked(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def has_plan(lake: Lake, run_id: str) -> bool:
-    """Tell whether a run is planned to its end."""
+    """Return whether a run is planned to its end."""
     return lake.exists(plan_path(run_id))
 
 
 def has_run(lake: Lake, run_id: str) -> bool:
-    """Tell whether a run is planned, or begun to be."""
+    """Return whether a run is planned, or begun to be."""
     return lake.exists(asked_path(run_id)) or has_plan(lake, run_id)
 
 
@@ -207,7 +207,7 @@ def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
 def segment_metadata(
     kind: SegmentKind, origins: Iterable[ChunkKey], chunk_count: int, **more: Any
 ) -> dict[str, str]:
-    """Say in the metadata of a segment why it exists; its number of chunks is limited."""
+    """Write in the metadata of a segment why it exists; its number of chunks is limited."""
     if chunk_count > CHUNKS_MAX:
         raise PermanentError(f"{chunk_count} chunks; a segment holds at most {CHUNKS_MAX}")
     return {_ORIGINS.decode(): canonical_json({"kind": kind, "origins": list(origins), **more})}

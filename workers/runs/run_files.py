@@ -6,7 +6,6 @@ runs/run=<id>/asked.json                         planner   what is asked; writte
               manifest/seg-00000.parquet         planner and driver; row group i = chunk i;
                                                            its metadata say why it exists;
                                                            never written over
-                                                           from what they will have taken
               started/seg-…-chunk-…-attempt-N.json   worker, then driver   who works on a chunk;
                                                            perhaps why that failed
               parts/seg-…-chunk-….parquet        worker    outcomes; its presence means done
@@ -80,7 +79,7 @@ class ChunkRef:
 
 
 def is_run_id(text: str) -> bool:
-    """Tell whether a text may be the id of a run."""
+    """Return whether a text may be the id of a run."""
     return _RUN_ID.fullmatch(text) is not None
 
 
@@ -121,12 +120,12 @@ def done_chunks(lake: Lake, run_id: str) -> set[ChunkKey]:
 
 
 def chunk_keys(paths: Iterable[str]) -> list[ChunkKey]:
-    """Tell to which chunks files belong, by their names; files of no chunk are left out."""
+    """Return to which chunks files belong, by their names; files of no chunk are left out."""
     named = filter(None, map(_NAME.search, paths))
     return [(int(name[1]), int(name[2])) for name in named]
 
 
 def started_attempts(paths: Iterable[str]) -> list[tuple[ChunkKey, int]]:
-    """Tell which attempts at which chunks were begun, by the names of the workers' notes."""
+    """Return which attempts at which chunks were begun, by the names of the workers' notes."""
     named = filter(None, map(_NAME.search, paths))
     return [((int(name[1]), int(name[2])), int(name[3])) for name in named if name[3]]

@@ -41,7 +41,7 @@ def cancelled_path(run_id: str) -> str:
 
 
 def is_cancelled(lake: Lake, run_id: str) -> bool:
-    """Tell whether a run is cancelled: no process is to work on it."""
+    """Return whether a run is cancelled: no process is to work on it."""
     return lake.exists(cancelled_path(run_id))
 
 
@@ -49,7 +49,8 @@ def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> RunStat
     """Cancel a run durably, unless it is finished; keep its chunk results.
 
     With `drop_states`, delete the states of staged counts and the files of solutions, which may be
-    gigabytes; they are made again if the run is resumed. Raises PermanentError for a run that the
+    gigabytes, with the chunk results of a run that asks `all`; they are made again if the run is
+    resumed. Raises PermanentError for a run that the
     lake does not have.
     """
     status = read_run_status(lake, run_id)
@@ -66,7 +67,7 @@ def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> RunStat
 
 
 def drops_states(lake: Lake, run_id: str) -> bool:
-    """Tell whether a run is cancelled and its states are dropped."""
+    """Return whether a run is cancelled and its states are dropped."""
     return discarded_at(lake, run_id) is not None
 
 
@@ -128,7 +129,7 @@ def read_run_status(lake: Lake, run_id: str) -> RunStatus:
 
 
 def is_finished(lake: Lake, run_id: str) -> bool:
-    """Tell whether a run exists and is finished; a damaged run is not."""
+    """Return whether a run exists and is finished; a damaged run is not."""
     try:
         return has_run(lake, run_id) and read_run_status(lake, run_id).finished
     except DamagedFileError:

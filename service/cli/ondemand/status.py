@@ -274,9 +274,9 @@ def _queue_text(
         for solvers, number in sorted(served.items())
         if solvers
     ]
-    if batch is not None and batch.processes_wanted:
+    if batch is not None and batch.chunks_waiting:
         lines.append(
-            f"batch: {plural(batch.processes_wanted, 'chunk')} to do, {batch.queued} in the queue, "
+            f"batch: {plural(batch.chunks_waiting, 'chunk')} to do, {batch.queued} in the queue, "
             f"oldest {batch.oldest_s:.1f} s; processes: {batch.processes}"
         )
     return "\n".join(lines)

@@ -119,11 +119,6 @@ def queue_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
         "Chunks that are not done of all runs that are driven now, in a queue or not.",
         samples={} if batch is None else batch.chunks_waiting,
     )
-    yield _gauge(
-        "nightgrid_processes_wanted",
-        "Batch processes that could work at once.",
-        samples={} if batch is None else batch.processes_wanted,
-    )
 
 
 @dataclass(slots=True, kw_only=True)

@@ -31,7 +31,6 @@ class Batch(BaseModel):
     acquired: int
     oldest_s: float
     processes: int
-    processes_wanted: int
 
 
 class Queue(BaseModel):

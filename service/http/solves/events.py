@@ -31,7 +31,7 @@ REPLIES: dict[int | str, dict[str, Any]] = {
 
 @router.get("/solves/{job_id}/events", response_class=EventSourceResponse, responses=REPLIES)
 async def get_events(job_id: str, request: Request, service: Here) -> Response:
-    """Tell what happens to a job: `state`, `progress`, `part` and at last `end`."""
+    """Stream what happens to a job: `state`, `progress`, `part` and at last `end`."""
     path = request.url.path
     if not service.hub.has_seen(job_id, path):
         await service.look_once(path, lambda: found_solve(service, job_id))

@@ -65,7 +65,7 @@ class Followed:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether nothing more will happen."""
+        """Return whether nothing more will happen."""
         return self.is_unknown or (self.solve is not None and is_over(self.solve))
 
     def see(self, solve: dict[str, Any]) -> None:
@@ -165,17 +165,17 @@ class Hub:
 
     @property
     def is_full(self) -> bool:
-        """Tell whether as many clients follow jobs as may: others shall be answered, too."""
+        """Return whether as many clients follow jobs as may: others shall be answered, too."""
         return self._clients >= self._settings.http_connections // 2
 
     def has_seen(self, job_id: str, events: str) -> bool:
-        """Tell whether a job with this path of its events is followed, and was seen."""
+        """Return whether a job with this path of its events is followed, and was seen."""
         job = self._jobs.get(job_id)
         solve = None if job is None else job.solve
         return solve is not None and bool(solve["links"]["events"] == events)
 
     def has_told_all(self, job_id: str, last_id: int | None) -> bool:
-        """Tell whether a client that has had an event has had the end of a job, too."""
+        """Return whether a client that has had an event has had the end of a job, too."""
         job = self._jobs.get(job_id)
         return job is not None and job.is_over and bool(job.events) and job.events[-1].id == last_id
 

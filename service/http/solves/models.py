@@ -16,7 +16,7 @@ SPLITS = Literal["auto", "ahead", "never"]
 class BudgetBody(BaseModel):
     """What a solve, or one part of it, may spend; each at most what the service allows.
 
-    A board that is not done within it is divided, and each part has it anew.
+    A board that is not done within it is divided, and each part has it again.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)

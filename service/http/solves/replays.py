@@ -18,7 +18,7 @@ HEADER = "Idempotency-Key"
 KEPT_S = 24 * 3600
 """A key stands for its body for so long after it was first used."""
 KEYS_MAX = 1024
-"""Keys whose body is kept here, beside Redis."""
+"""Keys whose body is kept here, next to Redis."""
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
@@ -60,7 +60,7 @@ class Replays:
             raise _wrong("replayed-key", "it was used with another body")
 
     def _known(self, name: str) -> str | None:
-        """Tell which body a key stands for; None for a key that was not used."""
+        """Return which body a key stands for; None for a key that was not used."""
         here = self._here.get(name)
         if here is not None and here[1] > time.monotonic():
             return here[0]

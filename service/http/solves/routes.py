@@ -84,7 +84,7 @@ async def post_solve(request: Request, service: Here) -> Response:
 
 
 def retry_after(solve: dict[str, Any]) -> str:
-    """Tell in whole seconds when it is worth to look again at a job that has no answer."""
+    """Return in how many whole seconds to look again at a job that has no answer."""
     left_s = (solve["progress"] or {}).get("left_s") or 0.0
     return str(min(max(math.ceil(left_s), RETRY_AFTER_S), RETRY_AFTER_MAX_S))
 
@@ -218,7 +218,7 @@ def answered(solve: dict[str, Any]) -> Response:
 
 @router.get("/solves/{job_id}", response_model=Solve)
 async def get_solve(job_id: str, service: Here) -> Response:
-    """Tell where a job is."""
+    """Return where a job is."""
     solve = await asyncio.to_thread(found_solve, service, job_id)
     headers = {} if is_over(solve) else {"Retry-After": retry_after(solve)}
     return JSONResponse(solve, headers=headers)
@@ -259,7 +259,7 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
 
 
 def door_of(headers: Headers) -> str:
-    """Say by which door a client comes that cancels something, as the reason of its end."""
+    """Return by which door a client comes that cancels something, as the reason of its end."""
     if headers.get("user-agent") == COMMAND_LINE:
         return BY_COMMAND
     # Browsers send an origin with everything that changes something.

@@ -73,7 +73,7 @@ def solve_json(
 
 
 def is_over(solve: Mapping[str, Any]) -> bool:
-    """Tell whether a job has ended, with or without an answer."""
+    """Return whether a job has ended, with or without an answer."""
     return solve["state"] not in ("queued", "running")
 
 

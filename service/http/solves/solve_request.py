@@ -51,7 +51,7 @@ class SolveRequest:
 
 
 def is_light(raw: bytes, body: Mapping[str, Any]) -> bool:
-    """Tell whether a body is read in about a millisecond, without words and without the lake."""
+    """Return whether a body is read in about a millisecond, without words and without the lake."""
     if len(raw) > LIGHT_BYTES:
         return False
     puzzle = body.get("puzzle")

@@ -20,6 +20,6 @@ def notification_channel(settings: Settings) -> str:
 
 
 def notify_of_job(client: redis.Redis, settings: Settings, job_id: str) -> None:
-    """Say that a job has moved or ended; a dead server is no error."""
+    """Publish that a job has moved or ended; a dead server is no error."""
     with suppress(redis.RedisError):
         client.publish(notification_channel(settings), job_id)

@@ -63,7 +63,7 @@ def _part(
 def _known(
     lake: Lake, run: Run, numbers: Iterable[int]
 ) -> dict[tuple[int, str], tuple[str, ChunkKey]]:
-    """Say what the parts of some jobs are and in which chunks, by number of job and path."""
+    """Return what the parts of some jobs are and in which chunks, by number of job and path."""
     wanted = set(numbers)
     found: dict[tuple[int, str], tuple[str, ChunkKey]] = {}
     if not wanted:

@@ -125,7 +125,7 @@ class Gathering(contextlib.AbstractContextManager["Gathering"]):
 
 
 def _is_full(chunks: int, rows: int) -> bool:
-    """Tell whether so many chunks, with so many rows, are enough to take in at once."""
+    """Return whether so many chunks, with so many rows, are enough to take in at once."""
     return chunks >= BATCH_CHUNKS or rows >= BATCH_ROWS
 
 

@@ -196,7 +196,7 @@ class PlanPass(OpenJobs):
             yield self._counted(Piece([chunk], [whole_s]))
 
     def _divided_from_s(self, left_s: float) -> float:
-        """Tell from which expected seconds on a job is divided, of so many that are left to do."""
+        """Return from how many expected seconds on a job is divided, of so many left to do."""
         asking = self._asking
         if asking.split == "never":
             return math.inf

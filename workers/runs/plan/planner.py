@@ -101,7 +101,7 @@ def _solution_bytes(asking: Asking) -> int | None:
 
 
 def has_retries(asking: Asking, puzzle_ids: pa.ChunkedArray) -> bool:
-    """Tell whether any of these puzzles has a job that is to be worked again."""
+    """Return whether any of these puzzles has a job that is to be worked again."""
     answers = asking.read_answers()
     named = (name_jobs(asking.question, ids) for ids in puzzle_ids.chunks)
     return any((answers.again.holds(keys) & ~answers.hold(keys)).any() for keys in named)

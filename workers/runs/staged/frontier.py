@@ -43,7 +43,7 @@ class LostFrontierError(Exception):
 
 
 def frontier_path(ref: ChunkRef) -> str:
-    """Say where a chunk leaves its states."""
+    """Return where a chunk leaves its states."""
     return f"{frontier_folder(ref.run_id)}/{ref.name}.parquet"
 
 

@@ -83,7 +83,7 @@ def stage_part(text: str) -> StagePart | None:
 def first_stage(
     game: Game[Any, Any], puzzle: Any, budget: Budget, *, carry_rows: int = CARRY_ROWS
 ) -> list[dict[str, Any]] | None:
-    """Say with which part a staged count of a board begins, or None if it has no layers.
+    """Return with which part a staged count of a board begins, or None if it has no layers.
 
     The part is a job's only child, with the path "0".
     """
@@ -172,6 +172,6 @@ def next_stage(
 
 
 def _fitting_rows(budget: Budget, row_words: int, growth: float = 1.0) -> int:
-    """Say how many states a part may take over, if they become `growth` times as many."""
+    """Return how many states a part may take over, if they become `growth` times as many."""
     layers = 1 + max(growth, 1.0)
     return max(1, int(budget.table_bytes / (ROOM_FACTOR * layers * WORD_BYTES * row_words)))
