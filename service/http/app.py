@@ -57,7 +57,7 @@ class _GuardedApp(FastAPI):
             access=service.access,
             hosts=settings.hosts,
             limits=settings.limits,
-            known_reply=routes.known_reply_of(service),
+            early_reply=routes.early_reply_of(service),
         )
         return Noted(guard)
 

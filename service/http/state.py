@@ -78,7 +78,7 @@ class Service:
         self.replays = Replays(self.redis, self.settings.workers)
         self.admission = Admission(self.lake, self.settings.workers)
         self.hub = Hub(self.settings.workers, self._look)
-        self.small_boards = SmallBoards(self.settings.workers, self.settings.quick_processes)
+        self.small_boards = SmallBoards(self.settings)
         self._freed = asyncio.create_task(give_back_memory())
         self.hub.begin()
         self.small_boards.begin()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -27,12 +27,12 @@ from nightgrid.service.http.guard.origins import check_host, check_origin
 from nightgrid.service.http.problems import Problem, problem_of
 from nightgrid.solvers.errors import NightgridError
 
-KnownReply = Callable[[Scope, Headers, bytes], ASGIApp | None]
-"""Returns the reply to a body that was answered before, None for most."""
+EarlyReply = Callable[[Scope, Headers, bytes], Awaitable[ASGIApp | None]]
+"""Returns the reply to a body that needs no route, None where one has to answer."""
 
 
-def no_reply(_scope: Scope, _headers: Headers, _data: bytes) -> None:
-    """Know no reply."""
+async def no_reply(_scope: Scope, _headers: Headers, _data: bytes) -> None:
+    """Leave every body to its route."""
 
 
 class Guard:
@@ -41,7 +41,7 @@ class Guard:
     It puts headers on every answer, and refuses, in this order: other hosts, pages of other sites,
     clients without a key or over their rate, bodies of other types, too large, too deep or not
     strict JSON. What it lets through has `request.state.client`, and `request.state.body` as the
-    object that the body was read as, once for all. A body whose reply is known is not read.
+    object that the body was read as, once for all. A body that has an early reply is not read.
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class Guard:
         access: Access,
         hosts: frozenset[str] | None,
         limits: Limits,
-        known_reply: KnownReply = no_reply,
+        early_reply: EarlyReply = no_reply,
     ) -> None:
         self._app = app
         self._access = access
         self._hosts = hosts
         self._limits = limits
-        self._known_reply = known_reply
+        self._early_reply = early_reply
         self._room = Room(max(ROOM_BYTES, 4 * limits.body_bytes))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -103,7 +103,7 @@ class Guard:
             return self._app, receive
         check_media_type(headers)
         data = await read_body(headers, receive, self._limits.body_bytes, take)
-        reply = self._known_reply(scope, headers, data)
+        reply = await self._early_reply(scope, headers, data)
         if reply is not None:
             return reply, receive
         scope["state"]["body"] = read_json(data, self._limits.depth)

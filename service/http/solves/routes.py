@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 from starlette.datastructures import Headers
 from starlette.types import Scope
 from structlog.contextvars import bind_contextvars
@@ -18,13 +18,14 @@ from structlog.contextvars import bind_contextvars
 from nightgrid.service.asking import COMMAND_LINE
 from nightgrid.service.asking import submit as submit_asked
 from nightgrid.service.http.guard.access import Client
-from nightgrid.service.http.guard.layer import KnownReply
+from nightgrid.service.http.guard.layer import EarlyReply
 from nightgrid.service.http.monitoring.requests import REPEATED
 from nightgrid.service.http.monitoring.route_names import route_of
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.solves.models import Solve, SolveBody
 from nightgrid.service.http.solves.replays import HEADER, digest_of
-from nightgrid.service.http.solves.solve_json import API, DONE, is_over, solve_json
+from nightgrid.service.http.solves.small_boards import Found, may_be_small
+from nightgrid.service.http.solves.solve_json import API, is_over
 from nightgrid.service.http.solves.solve_request import (
     SolveRequest,
     is_light,
@@ -34,7 +35,6 @@ from nightgrid.service.http.solves.solve_request import (
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.metrics import count_rows
-from nightgrid.workers.ondemand.answers import Answer
 from nightgrid.workers.ondemand.results import is_answered
 from nightgrid.workers.ondemand.submissions import client_name, has_submission, is_job_id
 from nightgrid.workers.ondemand.submitting import BY_COMMAND, leave_job
@@ -43,6 +43,9 @@ from nightgrid.workers.tracing import describe_span
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
+TRIED = "small_boards_tried"
+"""What a request has in its state that was tried before its route: when that began (monotonic), and
+whether it was in vain."""
 _REPLY: dict[int | str, dict[str, Any]] = {
     202: {"model": Solve, "description": "It is not answered yet; Location says where to look."},
 }
@@ -57,7 +60,7 @@ _BODY = {
 @router.post("/solves", response_model=Solve, responses=_REPLY, openapi_extra=_BODY)
 async def post_solve(request: Request, service: Here) -> Response:
     """Ask something about a board; what the lake knows is answered at once."""
-    begun = time.monotonic()
+    begun, in_vain = getattr(request.state, TRIED, (time.monotonic(), False))
     raw = await request.body()
     client: Client = request.state.client
     wait_s = wait_of(request.headers.getlist("prefer"))
@@ -72,7 +75,7 @@ async def post_solve(request: Request, service: Here) -> Response:
     bind_contextvars(
         job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game
     )
-    solve = await _solved(service, wanted, client, key, begun + wait_s)
+    solve = await _solved(service, wanted, client, key, begun + wait_s, in_vain=in_vain)
     if is_over(solve):
         reply = answered(solve)
         # Of a board that the lake names another one may stand there tomorrow.
@@ -103,6 +106,8 @@ async def _solved(
     client: Client,
     key: str | None,
     ends_at: float,
+    *,
+    in_vain: bool,
 ) -> dict[str, Any]:
     """Show a job: answered, or where it is when its client waits no longer (monotonic time)."""
     known = service.views.final(wanted.job_id)
@@ -114,10 +119,14 @@ async def _solved(
         if known is not None:
             return known
     # A small board that no night has brought is sooner solved than looked for.
-    asked_at, left_s = time.time(), ends_at - time.monotonic()
-    found = await service.small_boards.solve(wanted, left_s) if left_s > 0 else None
+    left_s = ends_at - time.monotonic()
+    found = None
+    if left_s > 0 and not in_vain:
+        references = service.views.names.of(wanted.asked.puzzle_id)
+        found = await service.small_boards.solve(wanted, references, left_s)
     if found is not None:
-        return _solved_here(service, wanted, found, asked_at)
+        kept: dict[str, Any] = from_json(_keep(service, found))
+        return kept
     if not was_looked_for:
         known = await asyncio.to_thread(_known, service, wanted)
         if known is not None:
@@ -129,26 +138,15 @@ async def _solved(
     return solve
 
 
-def _solved_here(
-    service: Service, wanted: SolveRequest, found: Answer, asked_at: float
-) -> dict[str, Any]:
-    """Show a small board that the service has just solved."""
-    job_id, ended_at = wanted.job_id, time.time()
-    solve = service.views.final(job_id)
-    if solve is None:
-        subject = service.subject_of(wanted)
-        solve = solve_json(
-            job_id, DONE, subject, created_at=asked_at, ended_at=ended_at, row=found.row
-        )
-        row = found.row
-        count_rows(
-            subject.question.game,
-            {row["status"]: 1},
-            states=row["states"],
-            kernel_ns=row["kernel_ns"],
-        )
-        service.views.keep_final(job_id, to_json(solve), asked_at, ended_at)
-    return solve
+def _keep(service: Service, found: Found) -> bytes:
+    """Keep the answer to a small board, and return what its clients are told: the first, always."""
+    known = service.views.final_json(found.job_id)
+    if known is not None:
+        return known
+    count_rows(found.game, {found.status: 1}, states=found.states, kernel_ns=found.kernel_ns)
+    service.views.keep_final(found.job_id, found.reply, found.asked_at, found.ended_at)
+    service.small_boards.filing.add(found.job_id, found.filed)
+    return found.reply
 
 
 def _begin(service: Service, wanted: SolveRequest, client: Client, key: str | None) -> None:
@@ -186,34 +184,60 @@ def _known(service: Service, wanted: SolveRequest) -> dict[str, Any] | None:
 (_POST_SOLVE,) = (each for each in router.routes if getattr(each, "endpoint", None) is post_solve)
 
 
-def known_reply_of(service: Service) -> KnownReply:
-    """Return a function that finds the reply to a body that was answered for good before.
+def early_reply_of(service: Service) -> EarlyReply:
+    """Return a function that replies to what was answered for good before, and to small boards.
 
     FastAPI's own way to a route takes most of the processor time of such a request.
     """
 
-    def known_reply(scope: Scope, headers: Headers, data: bytes) -> Response | None:
+    async def early_reply(scope: Scope, headers: Headers, data: bytes) -> Response | None:
         is_asked = scope["method"] == "POST" and scope["path"] == API
         # A query is refused, and a key is looked at, by the route.
         if not is_asked or scope["query_string"] or HEADER in headers:
             return None
-        reply = service.replies.get(digest_of(data))
+        digest = digest_of(data)
+        reply = service.replies.get(digest)
         if reply is not None:
             scope[REPEATED] = True
+        elif wait_s := wait_of(headers.getlist("prefer")):
+            reply = await _small(service, scope, digest, data, wait_s)
+        if reply is not None:
             # Requests are counted and traced by route.
             scope["route"] = _POST_SOLVE
             route = route_of(scope)
             describe_span(f"{scope['method']} {route}", **{"http.route": route})
         return reply
 
-    return known_reply
+    return early_reply
+
+
+async def _small(
+    service: Service, scope: Scope, digest: str, data: bytes, wait_s: float
+) -> Response | None:
+    """Reply to a question about a small board; None if its route has to."""
+    if not (may_be_small(data) and service.small_boards.is_ready):
+        return None
+    begun = time.monotonic()
+    found = await service.small_boards.solve_body(digest, data, wait_s)
+    # The lake may know of a board that a night has brought.
+    if found is None or service.views.names.of(found.puzzle_id):
+        scope["state"][TRIED] = begun, found is None
+        return None
+    bind_contextvars(job=found.job_id, puzzle=found.puzzle_id, game=found.game)
+    reply = _answered(found.job_id, _keep(service, found))
+    service.replies.put(digest, reply)
+    return reply
 
 
 def answered(solve: dict[str, Any]) -> Response:
     """Answer with a job that has ended."""
-    headers = {"Content-Location": f"{API}/{solve['id']}"}
     # A quarter of what json takes, which for most of these is more than all else of the answer.
-    return Response(to_json(solve), headers=headers, media_type=JSONResponse.media_type)
+    return _answered(solve["id"], to_json(solve))
+
+
+def _answered(job_id: str, written: bytes) -> Response:
+    headers = {"Content-Location": f"{API}/{job_id}"}
+    return Response(written, headers=headers, media_type=JSONResponse.media_type)
 
 
 @router.get("/solves/{job_id}", response_model=Solve)

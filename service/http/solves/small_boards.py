@@ -4,12 +4,18 @@ A question that its game expects to take less than half a second is solved in th
 it, within a small budget. What does not end within it becomes a job, as any larger board does. The
 client has the answer before the lake: it is filed within half a second. A service that is killed in
 between has answered, and solves the board again when it is asked again.
+
+The body of a request goes to a process as it came, and the reply comes back as bytes, as does what
+is to be filed: the event loop, which has all clients, reads neither.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
+import os
+import pickle
 import signal
 import threading
 import time
@@ -19,17 +25,24 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, NamedTuple
+
+from fastapi.exceptions import RequestValidationError
+from pydantic_core import to_json
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game, game_of
-from nightgrid.service.http.solves.solve_request import SolveRequest
+from nightgrid.service.http.guard.bodies import read_json
+from nightgrid.service.http.problems import Problem
+from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.solves.solve_json import DONE, Subject, solve_json
+from nightgrid.service.http.solves.solve_request import LIGHT_BYTES, SolveRequest, read_request
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
-from nightgrid.solvers.question import Question
+from nightgrid.solvers.game_contract import Game
 from nightgrid.workers.chunks.inline_solutions import solve_whole
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
@@ -55,27 +68,53 @@ FILING_NICENESS = 5
 UNFILED_MAX = 10_000
 """Answers kept in memory while the lake fails; boards become jobs beyond that."""
 END_S = 10.0
+PUZZLE, WORDS = b'"puzzle"', b'"words"'
+"""What a body about a board of its own has in it, and one with words of its own. A body that writes
+them in another way is read by the route."""
 
 
-def is_small(wanted: SolveRequest) -> bool:
-    """Return whether a question is worth a try in the request that asks it."""
+class Found(NamedTuple):
+    """A final answer."""
+
+    job_id: str
+    puzzle_id: str
+    game: str
+    status: str
+    states: int
+    kernel_ns: int
+    asked_at: float
+    ended_at: float
+    """Both Unix time."""
+    reply: bytes
+    """What the client is told, as JSON."""
+    filed: bytes
+    """The Answer and the AskedPuzzle, pickled for the process that files them."""
+
+
+def may_be_small(body: bytes) -> bool:
+    """Return whether the body of a request is worth a look in a process of the pool."""
+    return len(body) <= LIGHT_BYTES and PUZZLE in body and WORDS not in body
+
+
+def is_small(wanted: SolveRequest, seconds: float) -> bool:
+    """Return whether a question, expected to take so long at most, is worth a try at once."""
     # A board with words of its own needs these in the lake.
     has_words = getattr(wanted.asked.puzzle, "dictionary", None) is not None
-    return wanted.expected.seconds <= SECONDS and wanted.split != "ahead" and not has_words
+    return wanted.expected.seconds <= seconds and wanted.split != "ahead" and not has_words
 
 
 class SmallBoards:
     """Solves small boards in a few processes. Used by the event loop of one service."""
 
-    def __init__(self, settings: Settings, processes: int) -> None:
+    def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
-        self._processes = processes
+        self._processes = settings.quick_processes
         self._pool: ProcessPoolExecutor | None = None
         self._warming: list[Future[None]] = []
         self._children: list[BaseProcess] = []
-        self._in_flight: dict[str, asyncio.Future[Answer | None]] = {}
+        self._in_flight: dict[str, asyncio.Future[Found | None]] = {}
         self._restart: asyncio.Task[None] | None = None
-        self._filing_process = FilingProcess(settings)
+        self._filing_process = FilingProcess(settings.workers)
         self.filing = Filing(self._filing_process.put)
 
     @property
@@ -104,46 +143,55 @@ class SmallBoards:
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
         await asyncio.to_thread(self.filing.end)
 
-    async def solve(self, wanted: SolveRequest, wait_s: float) -> Answer | None:
-        """Solve a small board within `wait_s` seconds; None if it has to become a job.
+    async def solve_body(self, digest: str, body: bytes, wait_s: float) -> Found | None:
+        """Answer the body of a request within `wait_s` seconds; None if the route has to."""
+        return await self._once(digest, wait_s, _solve_body, body)
 
-        Clients that ask the same question at once share one solve.
-        """
-        shared = self._in_flight.get(wanted.job_id)
+    async def solve(
+        self, wanted: SolveRequest, references: tuple[str, ...], wait_s: float
+    ) -> Found | None:
+        """Solve a small board within `wait_s` seconds; None if it has to become a job."""
+        if not is_small(wanted, SECONDS):
+            return None
+        asked = wanted.asked
+        subject = Subject(
+            question=asked.question,
+            puzzle_id=asked.puzzle_id,
+            puzzle=asked.bound.puzzle_to_json(asked.puzzle),
+            references=references,
+        )
+        budget = wanted.budget or self._settings.workers.budget
+        return await self._once(wanted.job_id, wait_s, _solve_subject, subject, budget)
+
+    async def _once(
+        self, key: str, wait_s: float, function: Callable[..., Found | None], *about: Any
+    ) -> Found | None:
+        """Ask a process once for all clients that ask the same at once."""
+        shared = self._in_flight.get(key)
         if shared is None:
-            if not (is_small(wanted) and self.is_ready):
+            if not self.is_ready:
                 return None
-            shared = asyncio.ensure_future(self._solve(wanted))
-            self._in_flight[wanted.job_id] = shared
-            shared.add_done_callback(lambda _: self._in_flight.pop(wanted.job_id))
+            shared = asyncio.ensure_future(self._call(function, *about))
+            self._in_flight[key] = shared
+            shared.add_done_callback(lambda _: self._in_flight.pop(key))
         with suppress(TimeoutError):
             # A client whose time is over must not cancel the solve for the others.
             return await asyncio.wait_for(asyncio.shield(shared), wait_s)
         return None
 
-    async def _solve(self, wanted: SolveRequest) -> Answer | None:
-        assert self._pool is not None
-        asked, settings = wanted.asked, self._settings
-        puzzle = asked.bound.puzzle_to_json(asked.puzzle)
-        budget, pool = wanted.budget or settings.budget, self._pool
-        small = replace(
-            budget,
-            seconds=min(budget.seconds, SECONDS),
-            table_bytes=min(budget.table_bytes, TABLE_BYTES),
-        )
+    async def _call(self, function: Callable[..., Found | None], *about: Any) -> Found | None:
+        pool = self._pool
+        assert pool is not None
         try:
-            work = pool.submit(_solve_board, asked.question, puzzle, small, budget, trace_header())
-            answer = await asyncio.wrap_future(work)
+            work = pool.submit(function, *about, SECONDS, time.time(), trace_header())
+            found = await asyncio.wrap_future(work)
         except (BrokenProcessPool, RuntimeError):
             self._replace(pool)
             return None
         except Exception as error:  # noqa: BLE001 - a worker has attempts, and words for what fails
-            log.warning("board not solved here", job=asked.job_id, error=repr(error))
+            log.warning("board not solved here", error=repr(error))
             return None
-        if answer is None or answer.job_id != asked.job_id:
-            return None
-        self.filing.add(answer, AskedPuzzle(asked.puzzle_id, asked.question.game, puzzle))
-        return answer
+        return found
 
     def _start_pool(self) -> None:
         self._pool = ProcessPoolExecutor(
@@ -191,8 +239,8 @@ class FilingProcess:
             )
             self._pool.submit(_be_warm)
 
-    def put(self, answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> None:
-        """File answers and the puzzles they are about; no answers: end the process.
+    def put(self, answers: Sequence[bytes]) -> None:
+        """File answers and the puzzles they are about, see `Found`; none: end the process.
 
         Raises NightgridError or OSError where they may not be filed: to file them twice does no
         harm.
@@ -204,7 +252,7 @@ class FilingProcess:
         self.start()
         assert self._pool is not None
         try:
-            self._pool.submit(_file, answers, puzzles).result()
+            self._pool.submit(_file, answers).result()
         except BrokenProcessPool as error:
             self._pool = None
             raise TransientError("the process that files answers has ended") from error
@@ -213,11 +261,11 @@ class FilingProcess:
 class Filing:
     """Gathers answers, and files all that came meanwhile in one write for each table."""
 
-    def __init__(self, put: Callable[[Sequence[Answer], Sequence[AskedPuzzle]], None]) -> None:
-        """File nothing yet; `put` files answers and their puzzles, and ends with none."""
+    def __init__(self, put: Callable[[Sequence[bytes]], None]) -> None:
+        """File nothing yet; `put` files answers, and ends with none."""
         self._put = put
         self._changed = threading.Condition()
-        self._unfiled: dict[str, tuple[Answer, AskedPuzzle]] = {}
+        self._unfiled: dict[str, bytes] = {}
         self._is_ending = False
         self._thread = threading.Thread(target=self._run, name="filing", daemon=True)
 
@@ -238,11 +286,12 @@ class Filing:
         if self._thread.is_alive():
             self._thread.join(END_S)
 
-    def add(self, answer: Answer, puzzle: AskedPuzzle) -> None:
-        """File an answer and the puzzle it is about soon."""
+    def add(self, job_id: str, answer: bytes) -> None:
+        """File an answer soon."""
         with self._changed:
-            self._unfiled[answer.job_id] = answer, puzzle
-            self._changed.notify_all()
+            self._unfiled[job_id] = answer
+            if len(self._unfiled) == 1:
+                self._changed.notify_all()
 
     def wait_for(self, job_id: str, timeout_s: float) -> bool:
         """Wait until a job's answer is in the lake if it came here; False after the timeout."""
@@ -253,7 +302,7 @@ class Filing:
         try:
             self._file_all()
         finally:
-            self._put([], [])
+            self._put([])
 
     def _file_all(self) -> None:
         while True:
@@ -265,8 +314,7 @@ class Filing:
                 time.sleep(FILE_PAUSE_S)
             taken = dict(self._unfiled)
             try:
-                answers, puzzles = zip(*taken.values(), strict=True)
-                self._put(answers, puzzles)
+                self._put(list(taken.values()))
             except (NightgridError, OSError) as error:
                 log.warning("answers not filed", answers=len(taken), error=str(error))
                 if self._is_ending:
@@ -281,23 +329,29 @@ class Filing:
 
 # -- in a process of the pool ------------------------------------------------------------------
 
-_settings: Settings
+_settings: ServiceSettings
 _lake: Lake
 
 
-def _begin_process(settings: Settings) -> None:
+def _begin_process(settings: ServiceSettings) -> None:
     global _settings, _lake
     die_with_parent()
     keep_pandas_out()
+    # Where sessions share cores, one of its own has as much of them as a worker of a batch.
+    os.setsid()
     # Ctrl-C is for the service, which shuts the pool down.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    begin_tracing(settings.trace_url, "quick")
-    _settings, _lake = settings, Lake.open(settings.lake)
-    for name in settings.game_names:
+    workers = settings.workers
+    begin_tracing(workers.trace_url, "quick")
+    _settings, _lake = settings, Lake.open(workers.lake)
+    for name in workers.game_names:
         try:
             bind_game(name).warm()
         except Exception as error:  # noqa: BLE001 - a game that cannot be loaded costs no other
             log.warning("game not warm", game=name, error=f"{type(error).__name__}: {error}")
+    # What is loaded by now stays: no collection of garbage looks at it again.
+    gc.collect()
+    gc.freeze()
 
 
 def _begin_filing(settings: Settings) -> None:
@@ -305,34 +359,93 @@ def _begin_filing(settings: Settings) -> None:
     die_with_parent()
     keep_pandas_out()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The service keeps the priority of its own session.
+    os.setsid()
     lower_priority(FILING_NICENESS)
     _lake = Lake.open(settings.lake)
 
 
-def _file(answers: Sequence[Answer], puzzles: Sequence[AskedPuzzle]) -> None:
-    keep_asked(_lake, puzzles)
-    put_answers(_lake, answers)
+def _file(filed: Sequence[bytes]) -> None:
+    pairs: list[tuple[Answer, AskedPuzzle]] = [
+        pickle.loads(each)  # noqa: S301 - written by a process of the same service
+        for each in filed
+    ]
+    keep_asked(_lake, [puzzle for _, puzzle in pairs])
+    put_answers(_lake, [answer for answer, _ in pairs])
 
 
 def _be_warm() -> None:
     """Run after `_begin_process`, as anything does."""
 
 
-def _solve_board(
-    question: Question,
-    puzzle_json: dict[str, Any],
-    small: Budget,
+def _solve_body(
+    body: bytes, seconds: float, asked_at: float, trace: dict[str, str]
+) -> Found | None:
+    """Answer the body of a request; None for one that is not about a small board."""
+    try:
+        value = read_json(body, _settings.limits.depth)
+        wanted = read_request(_lake, _settings, body, value)
+    except (Problem, RequestValidationError, NightgridError):
+        # The route reads it once more, and says what is wrong.
+        return None
+    if not is_small(wanted, seconds):
+        return None
+    asked = wanted.asked
+    subject = Subject(
+        question=asked.question,
+        puzzle_id=asked.puzzle_id,
+        puzzle=asked.bound.puzzle_to_json(asked.puzzle),
+    )
+    budget = wanted.budget or _settings.workers.budget
+    return _solve(asked.bound, asked.puzzle, subject, budget, seconds, asked_at, trace)
+
+
+def _solve_subject(
+    subject: Subject, budget: Budget, seconds: float, asked_at: float, trace: dict[str, str]
+) -> Found | None:
+    """Solve the board of a question that the route has read."""
+    game = game_of(_lake, subject.question)
+    puzzle = game.puzzle_from_json(subject.puzzle)
+    return _solve(game, puzzle, subject, budget, seconds, asked_at, trace)
+
+
+def _solve(
+    game: Game[Any, Any],
+    puzzle: Any,
+    subject: Subject,
     budget: Budget,
+    seconds: float,
+    asked_at: float,
     trace: dict[str, str],
-) -> Answer | None:
+) -> Found | None:
     """Solve a board within a small share of its budget; None if that does not do."""
-    game = game_of(_lake, question)
-    puzzle = game.puzzle_from_json(puzzle_json)
+    question, settings = subject.question, _settings.workers
+    small = replace(
+        budget,
+        seconds=min(budget.seconds, seconds),
+        table_bytes=min(budget.table_bytes, TABLE_BYTES),
+    )
     with continued(trace, "kernel", game=question.game, ask=str(question.ask)):
         try:
-            outcome = solve_whole(game, puzzle, question.ask, small, _settings)
+            outcome = solve_whole(game, puzzle, question.ask, small, settings)
         except PermanentError as error:
             outcome = invalid_outcome(error)
     if outcome.status not in FINAL:
         return None
-    return answer_of(game, puzzle, question, JobBudget.of(_settings, budget), outcome)
+    answer = answer_of(game, puzzle, question, JobBudget.of(settings, budget), outcome)
+    row, ended_at = answer.row, time.time()
+    told = solve_json(answer.job_id, DONE, subject, created_at=asked_at, ended_at=ended_at, row=row)
+    assert subject.puzzle is not None
+    kept = AskedPuzzle(subject.puzzle_id, question.game, dict(subject.puzzle))
+    return Found(
+        job_id=answer.job_id,
+        puzzle_id=subject.puzzle_id,
+        game=question.game,
+        status=row["status"],
+        states=row["states"],
+        kernel_ns=row["kernel_ns"],
+        asked_at=asked_at,
+        ended_at=ended_at,
+        reply=to_json(told),
+        filed=pickle.dumps((answer, kept)),
+    )

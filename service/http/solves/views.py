@@ -72,8 +72,12 @@ class Views:
 
     def final(self, job_id: str) -> dict[str, Any] | None:
         """Show a job that is answered for good, if that is kept: no look at the lake."""
-        known = self._final.get(job_id)
+        known = self.final_json(job_id)
         return None if known is None else from_json(known)
+
+    def final_json(self, job_id: str) -> bytes | None:
+        """Return the JSON of a job that is answered for good, if that is kept."""
+        return self._final.get(job_id)
 
     def has_final(self, job_id: str) -> bool:
         """Return whether it is kept that a job is answered for good."""

@@ -112,7 +112,9 @@ def test_a_question_that_was_answered_is_answered_as_it_was(
     """Given the same question in the same and in other bytes, Then nothing is solved again."""
     body = {"puzzle": generated(9), "ask": "count"}
     first = quick.post("/v1/solves", json=body, headers=WAIT)
-    monkeypatch.setattr(small_boards, "is_small", lambda _: pytest.fail("it is solved again"))
+    monkeypatch.setattr(
+        small_boards.SmallBoards, "solve", lambda *_: pytest.fail("it is solved again")
+    )
     other = json.dumps(dict(reversed(body.items())), indent=1)
     json_type = {"Content-Type": "application/json"}
     replies = [
@@ -133,7 +135,7 @@ def test_clients_that_ask_the_same_at_once_share_a_solve(
     monkeypatch.setattr(
         service.small_boards.filing,
         "add",
-        lambda answer, puzzle: (asked.append(answer.job_id), add(answer, puzzle)),
+        lambda job_id, answer: (asked.append(job_id), add(job_id, answer)),
     )
     body = {"puzzle": generated(8), "ask": "count"}
     with ThreadPoolExecutor(5) as threads:
