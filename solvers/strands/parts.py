@@ -63,8 +63,8 @@ def divide(engine: Any, part: Part | None, into: int) -> list[Part]:
         if not _size(engine, under):
             under, start, stop = under[:-1], under[-1], under[-1] + 1
             break
-    if part is None and not under:
-        many = max(1, min(into, stop))
+    if part is None and not under and stop:
+        many = min(into, stop)
         cuts = sorted({round(stop * _cut_at(i / many)) for i in range(many + 1)})
         return [{"under": [], "from": a, "to": b} for a, b in pairwise(cuts)]
     return even_parts(range(start, stop), into, under=under)

@@ -16,6 +16,7 @@ from nightgrid.solvers.algebra import Ask, Outcome, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.registry import game
+from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules, Words
 from nightgrid.solvers.strands.solution import Cover, cover_from_json, cover_to_json
 from tests.drawn import drawn
@@ -282,3 +283,13 @@ def test_small_boards_have_the_covers_that_a_hand_finds(
     assert covers is not None
     assert len(covers) == count
     assert_all_asks_agree(game_of(instance), instance, count)
+
+
+@pytest.mark.parametrize("into", [1, 2, 9])
+def test_a_board_without_a_first_word_is_one_part(into: int) -> None:
+    puzzle = Puzzle(board=("AAABB", "AABAB"), theme_words=8)
+    words = lexicon_of_words("A", "AAB", "B", "BAA")
+    instance = Instance(puzzle=puzzle, rules=Rules(compound_parts=1), vocabulary=words)
+    strands = game_of(instance)
+    (part,) = strands.split(puzzle, ALL, None, into)
+    assert strands.solve(puzzle, ALL, part).count == 0
