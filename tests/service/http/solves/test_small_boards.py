@@ -17,6 +17,7 @@ from starlette.testclient import TestClient
 from nightgrid.archive.results.asked import find_asked
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.solves import filing as filing_module
 from nightgrid.service.http.solves import found, small_boards
 from nightgrid.service.http.solves.replays import HEADER
 from nightgrid.service.http.state import Service
@@ -175,7 +176,7 @@ def test_answers_wait_for_a_lake_that_fails(
         put(*given)
 
     monkeypatch.setattr(filing, "_put", fail_once)
-    monkeypatch.setattr(small_boards, "FILE_RETRY_S", 0.01)
+    monkeypatch.setattr(filing_module, "FILE_RETRY_S", 0.01)
     body = {"puzzle": generated(15), "ask": "count"}
     solve = quick.post("/v1/solves", json=body, headers=WAIT).json()
     assert service.small_boards.filing.wait_for(solve["id"], PATIENCE_S)
