@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -148,4 +149,10 @@ def is_gone(group: int) -> bool:
 
 def run_now(env: dict[str, str], deployment: str) -> None:
     url = f"{env['PREFECT_API_URL']}/deployments/{deployment}/create_flow_run"
-    httpx.post(url, json={"state": {"type": "SCHEDULED"}}, timeout=30).raise_for_status()
+    # Prefect answers 503 while its database is locked; its own client tries again, too.
+    for _ in range(20):
+        answer = httpx.post(url, json={"state": {"type": "SCHEDULED"}}, timeout=30)
+        if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+            break
+        time.sleep(0.5)
+    answer.raise_for_status()
