@@ -73,9 +73,18 @@ def end(process: subprocess.Popen[Any], number: int) -> None:
 
 def ask(env: dict[str, str], what: str, **query: Any) -> Any:
     """Ask the server for rows of a kind."""
-    answer = httpx.post(f"{env['PREFECT_API_URL']}/{what}/filter", json=query, timeout=30)
+    return post(env, f"{what}/filter", query).json()
+
+
+def post(env: dict[str, str], path: str, body: dict[str, Any]) -> httpx.Response:
+    """Post to the server, which answers 503 while its database is locked: then once more."""
+    for _ in range(20):
+        answer = httpx.post(f"{env['PREFECT_API_URL']}/{path}", json=body, timeout=30)
+        if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+            break
+        time.sleep(0.5)
     answer.raise_for_status()
-    return answer.json()
+    return answer
 
 
 def states(env: dict[str, str], lake: str) -> list[str]:

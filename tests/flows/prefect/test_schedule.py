@@ -6,18 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import pytest
 import yaml
 
 from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.flows.night.settings import NightSettings
 from tests.flows.nights import ROOT, results
-from tests.flows.prefect.conftest import ask, end, states, wait_for
+from tests.flows.prefect.conftest import ask, end, post, states, wait_for
 
 Night = Callable[..., NightSettings]
 pytestmark = [pytest.mark.prefect, pytest.mark.timeout(300)]
@@ -148,11 +146,4 @@ def is_gone(group: int) -> bool:
 
 
 def run_now(env: dict[str, str], deployment: str) -> None:
-    url = f"{env['PREFECT_API_URL']}/deployments/{deployment}/create_flow_run"
-    # Prefect answers 503 while its database is locked; its own client tries again, too.
-    for _ in range(20):
-        answer = httpx.post(url, json={"state": {"type": "SCHEDULED"}}, timeout=30)
-        if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
-            break
-        time.sleep(0.5)
-    answer.raise_for_status()
+    post(env, f"deployments/{deployment}/create_flow_run", {"state": {"type": "SCHEDULED"}})
