@@ -45,17 +45,6 @@ class BoundedCache(Generic[K, V]):
         with self._lock:
             self._values.pop(key, None)
 
-    def drop_where(self, is_unwanted: Callable[[K], bool]) -> None:
-        """Evict entries whose key matches a predicate.
-
-        `is_unwanted` may take locks, and use this cache. A key that comes meanwhile is not asked
-        about.
-        """
-        with self._lock:
-            keys = list(self._values)
-        for key in filter(is_unwanted, keys):
-            self.drop(key)
-
 
 class Cached(Generic[V]):
     """The result of a function, for some seconds. One thread calls it, the others wait."""

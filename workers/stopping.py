@@ -25,34 +25,30 @@ log = get_logger("nightgrid.worker")
 KEY_POLL_SECONDS = 0.25
 LAKE_POLL_SECONDS = 5.0
 
-CancelCheck = Callable[[], ReasonCode | None]
-"""Reads from the lake why a piece of work is to stop; None while it is to go on."""
-
 
 @dataclass(frozen=True, slots=True)
 class Watcher:
     """Sets the stop flag of cancelled work."""
 
     is_requested: Callable[[str], bool]
-    """Returns whether Redis has a request to stop a job or run."""
+    """Returns whether Redis has a request to stop a run."""
 
     @contextmanager
-    def watching(self, name: str, check: CancelCheck) -> Iterator[Stop]:
-        """Yield the stop flag of the work in the block, which is about the job or run `name`."""
+    def watching(self, lake: Lake, run_id: str) -> Iterator[Stop]:
+        """Yield the stop flag of the work in the block, which is about a run."""
         stop, over = Stop(), threading.Event()
 
         def watch() -> None:
             lake_at = time.monotonic() + LAKE_POLL_SECONDS
             while not over.wait(KEY_POLL_SECONDS):
-                if not (time.monotonic() >= lake_at or self.is_requested(name)):
+                if not (time.monotonic() >= lake_at or self.is_requested(run_id)):
                     continue
                 lake_at = time.monotonic() + LAKE_POLL_SECONDS
                 # A lake that fails now is read again.
                 with suppress(NightgridError):
-                    why = check()
-                    if why is not None:
-                        log.info("stopped", about=name, reason=str(why))
-                        stop.set(why)
+                    if is_cancelled(lake, run_id):
+                        log.info("stopped", about=run_id, reason=str(ReasonCode.CANCELLED))
+                        stop.set(ReasonCode.CANCELLED)
                         return
 
         threading.Thread(target=watch, name="stop", daemon=True).start()
@@ -63,15 +59,10 @@ class Watcher:
 
 
 @contextmanager
-def watching(watcher: Watcher | None, name: str, check: CancelCheck) -> Iterator[Stop | None]:
+def watching(watcher: Watcher | None, lake: Lake, run_id: str) -> Iterator[Stop | None]:
     """Yield the stop flag of `Watcher.watching`, or None without a watcher."""
     if watcher is None:
         yield None
         return
-    with watcher.watching(name, check) as stop:
+    with watcher.watching(lake, run_id) as stop:
         yield stop
-
-
-def run_cancel_check(lake: Lake, run_id: str) -> CancelCheck:
-    """Return a check for whether a run is cancelled."""
-    return lambda: ReasonCode.CANCELLED if is_cancelled(lake, run_id) else None

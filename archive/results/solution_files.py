@@ -100,18 +100,12 @@ def files_of(lake: Lake, run_id: str, job_id: str, count: int | None) -> list[So
     return chosen
 
 
-def texts_in(lake: Lake, files: Iterable[SolutionFile]) -> Iterator[str]:
-    """Read solutions as JSON texts in canonical order, one row group of one file at a time."""
-    for table in tables_in(lake, files, ("solution",)):
-        yield from table.column("solution").to_pylist()
-
-
 def tables_in(
     lake: Lake, files: Iterable[SolutionFile], columns: tuple[str, ...] = tuple(SOLUTIONS.names)
 ) -> Iterator[pa.Table]:
     """Read solution files, one row group after the other.
 
-    Raises DamagedFileError for rows that were changed since they were written.
+    Raises DamagedFileError for a file that is damaged.
     """
     for file in files:
         yield from lake.scan_file(file.path, SOLUTIONS, columns)

@@ -61,12 +61,6 @@ class Serving:
                 time.sleep(0.2)
         sys.exit("the service did not become ready")
 
-    def cpu_s(self) -> float:
-        """Tell how much of a core the service's own process has taken."""
-        assert self.process is not None
-        told = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
-
     def stop(self, number: signal.Signals = signal.SIGINT) -> None:
         """End it by a signal, and wait for its end."""
         if self.process is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import time
 from collections.abc import Callable
@@ -36,13 +35,6 @@ def children_of(pid: int) -> list[int]:
                 if int(parent) == pid and state != "Z":
                     found.append(int(entry.name))
     return sorted(found)
-
-
-def cpu_seconds(pid: int) -> float:
-    """Tell the processor time of a process (Linux). Raises OSError when it has ended."""
-    # Its name, in parentheses, is the one field that may hold spaces.
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def peak_bytes(pid: int) -> int:

@@ -48,20 +48,6 @@ def test_a_value_is_dropped_once_or_twice(kept: BoundedCache[str, int]) -> None:
     assert (len(kept), kept.get("a")) == (2, None)
 
 
-def test_unwanted_values_are_dropped_and_no_lock_is_held_while_that_is_asked(
-    kept: BoundedCache[str, int],
-) -> None:
-    locked = list[bool]()
-
-    def is_unwanted(key: str) -> bool:
-        locked.append(kept._lock.locked())
-        return key != "b"
-
-    kept.drop_where(is_unwanted)
-    assert {key: kept.get(key) for key in "abc"} == {"a": None, "b": 1, "c": None}
-    assert locked == [False] * 3
-
-
 class Watched(LRUCache[str, int]):
     """A cache that notes whether a lock is held while it is changed."""
 

@@ -41,7 +41,7 @@ from nightgrid.workers.runs.staged.frontier import drop_frontiers
 from nightgrid.workers.runs.staged.stages import stage_part
 from nightgrid.workers.runs.status import drops_states, is_cancelled
 from nightgrid.workers.settings import Settings
-from nightgrid.workers.stopping import Watcher, run_cancel_check, watching
+from nightgrid.workers.stopping import Watcher, watching
 from nightgrid.workers.tracing import span
 
 
@@ -77,7 +77,7 @@ def solve_chunk(
     log.
     """
     bind_contextvars(run=ref.run_id, chunk=ref.name)
-    with watching(watcher, ref.run_id, run_cancel_check(lake, ref.run_id)) as stop:
+    with watching(watcher, lake, ref.run_id) as stop:
         try:
             return _worked(lake, ref, settings, worker, stop, small=small)
         except Exception as error:

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,28 +60,9 @@ class Network:
 
 
 @contextmanager
-def hosts_of_their_own(count: int) -> Iterator[tuple[str, Sequence[Network]]]:
-    """Make network namespaces, each with a wire to this one, and an address that all of them reach.
-
-    Raises NotPermittedError.
-    """
-    with ExitStack() as held:
-        made = [held.enter_context(host_of_its_own(number)) for number in range(count)]
-        address = made[0].near_address
-        for network in made:
-            # The address is the end of the first wire, which the others reach through this host.
-            way = ("default", "via", network.near_address)
-            _run(*network.inside, "ip", "route", "add", *way)
-        yield address, made
-
-
-@contextmanager
-def host_of_its_own(beside: int = 0) -> Iterator[Network]:
-    """Make a network namespace and a wire to it; `beside` counts those of this process.
-
-    Raises NotPermittedError.
-    """
-    number = (os.getpid() + 4001 * beside) % 16_000
+def host_of_its_own() -> Iterator[Network]:
+    """Make a network namespace and a wire to it. Raises NotPermittedError."""
+    number = os.getpid() % 16_000
     # One of 16,000 networks of four addresses each.
     third, fourth = divmod(4 * number, 256)
     network = Network(

@@ -62,7 +62,7 @@ class FilingProcess:
                 initializer=_begin_filing,
                 initargs=(self._settings,),
             )
-            self._pool.submit(_be_warm)
+            self._pool.submit(be_warm)
 
     def put(self, answers: Sequence[bytes]) -> None:
         """File answers and the puzzles they are about, see `to_item`; none: end the process.
@@ -159,11 +159,7 @@ _lake: Lake
 
 def _begin_filing(settings: Settings) -> None:
     global _lake
-    die_with_parent()
-    keep_pandas_out()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The service keeps the priority of its own session.
-    os.setsid()
+    begin_process()
     lower_priority(FILING_NICENESS)
     _lake = Lake.open(settings.lake)
 
@@ -174,5 +170,18 @@ def _file(filed: Sequence[bytes]) -> None:
     put_answers(_lake, [Answer(row=row, solutions=solutions) for row, solutions, _ in items])
 
 
-def _be_warm() -> None:
-    """Run after `_begin_filing`, as anything does."""
+def begin_process() -> None:
+    """Begin a process of the service, in a session of its own.
+
+    Where sessions share cores, it has as much of them as a worker of a batch; and where it lowers
+    its priority, the service keeps that of its own session.
+    """
+    die_with_parent()
+    keep_pandas_out()
+    os.setsid()
+    # Ctrl-C is for the service, which ends its processes.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def be_warm() -> None:
+    """Run after the initializer of a process, as anything does."""

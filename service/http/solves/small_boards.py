@@ -14,8 +14,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import multiprocessing
-import os
-import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -29,14 +27,19 @@ from fastapi.exceptions import RequestValidationError
 from pydantic_core import to_json
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.results.asked import AskedPuzzle
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game, game_of
 from nightgrid.service.http.guard.bodies import read_json
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves.filing import Filing, FilingProcess, to_item
+from nightgrid.service.http.solves.filing import (
+    Filing,
+    FilingProcess,
+    be_warm,
+    begin_process,
+    to_item,
+)
 from nightgrid.service.http.solves.solve_json import DONE, Subject, solve_json
 from nightgrid.service.http.solves.solve_request import LIGHT_BYTES, SolveRequest, read_request
 from nightgrid.solvers.algebra import Budget
@@ -47,7 +50,6 @@ from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import answer_of
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.tracing import begin_tracing, continued, trace_header
 
 log = get_logger("nightgrid.http")
@@ -92,6 +94,16 @@ def is_small(wanted: SolveRequest, seconds: float) -> bool:
     # A board with words of its own needs these in the lake.
     has_words = getattr(wanted.asked.puzzle, "dictionary", None) is not None
     return wanted.expected.seconds <= seconds and wanted.split != "ahead" and not has_words
+
+
+def _subject_of(wanted: SolveRequest, references: tuple[str, ...] = ()) -> Subject:
+    asked = wanted.asked
+    return Subject(
+        question=asked.question,
+        puzzle_id=asked.puzzle_id,
+        puzzle=asked.bound.puzzle_to_json(asked.puzzle),
+        references=references,
+    )
 
 
 class SmallBoards:
@@ -144,13 +156,7 @@ class SmallBoards:
         """Solve a small board within `wait_s` seconds; None if it has to become a job."""
         if not is_small(wanted, SECONDS):
             return None
-        asked = wanted.asked
-        subject = Subject(
-            question=asked.question,
-            puzzle_id=asked.puzzle_id,
-            puzzle=asked.bound.puzzle_to_json(asked.puzzle),
-            references=references,
-        )
+        subject = _subject_of(wanted, references)
         budget = wanted.budget or self._settings.workers.budget
         return await self._once(wanted.job_id, wait_s, _solve_subject, subject, budget)
 
@@ -193,7 +199,7 @@ class SmallBoards:
         )
         others = set(multiprocessing.active_children())
         # A process is started for each task that finds none idle.
-        self._warming = [self._pool.submit(_be_warm) for _ in range(self._processes)]
+        self._warming = [self._pool.submit(be_warm) for _ in range(self._processes)]
         self._children = [each for each in multiprocessing.active_children() if each not in others]
 
     def _replace(self, broken: ProcessPoolExecutor) -> None:
@@ -217,12 +223,7 @@ _lake: Lake
 
 def _begin_process(settings: ServiceSettings) -> None:
     global _settings, _lake
-    die_with_parent()
-    keep_pandas_out()
-    # Where sessions share cores, one of its own has as much of them as a worker of a batch.
-    os.setsid()
-    # Ctrl-C is for the service, which shuts the pool down.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    begin_process()
     workers = settings.workers
     begin_tracing(workers.trace_url, "quick")
     _settings, _lake = settings, Lake.open(workers.lake)
@@ -234,10 +235,6 @@ def _begin_process(settings: ServiceSettings) -> None:
     # What is loaded by now stays: no collection of garbage looks at it again.
     gc.collect()
     gc.freeze()
-
-
-def _be_warm() -> None:
-    """Run after `_begin_process`, as anything does."""
 
 
 def _solve_body(
@@ -252,12 +249,7 @@ def _solve_body(
         return None
     if not is_small(wanted, seconds):
         return None
-    asked = wanted.asked
-    subject = Subject(
-        question=asked.question,
-        puzzle_id=asked.puzzle_id,
-        puzzle=asked.bound.puzzle_to_json(asked.puzzle),
-    )
+    asked, subject = wanted.asked, _subject_of(wanted)
     budget = wanted.budget or _settings.workers.budget
     return _solve(asked.bound, asked.puzzle, subject, budget, seconds, asked_at, trace)
 

@@ -53,17 +53,13 @@ def sentence_model() -> SentenceModel:
     return SentenceModel(package_folder(PACKAGE, DISTRIBUTION, "the sentence model") / "model")
 
 
-def read_safetensors(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """Map the tensors of a safetensors file: a length, a JSON header, and the raw values."""
-    return _tensors(_mapped(path))
-
-
 def _mapped(path: Path) -> mmap.mmap:
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _tensors(file: mmap.mmap) -> dict[str, npt.NDArray[Any]]:
+    """Map the tensors of a safetensors file: a length, a JSON header, and the raw values."""
     data = memoryview(file)
     size = int.from_bytes(data[:8], "little")
     header: dict[str, Any] = json.loads(bytes(data[8 : 8 + size]))
