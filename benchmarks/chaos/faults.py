@@ -133,7 +133,7 @@ def harmed(kind: str) -> Callable[[Scene], None]:
     """
 
     def strike(scene: Scene) -> None:
-        with scene.strike(f"files harmed: {kind}"):
+        with scene.strike(f"files harmed: {kind}", scene.held()):
             scene.drivers[-1].kill()
             base = f"runs/run={scene.run_id}"
             results = scene.lake.list(f"{base}/parts")[:HARMED_RESULTS]
