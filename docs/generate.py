@@ -1,12 +1,10 @@
 """Write the parts of the pages that the source knows better than a person: `make docs`.
 
-The tree of explanation/architecture.md comes from the first sentence of every module, the
-settings of reference/settings.md from `nightgrid.workers.settings`, the commands of
+The settings of reference/settings.md come from `nightgrid.workers.settings`, the commands of
 reference/cli.md from their own help, the codes of reference/exit-codes.md from `Exit`, the metrics
-of reference/metrics.md from their modules, the names
-of reference/python.md from the package, the problems of reference/http.md and
-reference/openapi.json from the HTTP service, the index of adr/README.md from the decisions. A test
-fails when a page is behind.
+of reference/metrics.md from their modules, the names of reference/python.md from the package, the
+problems of reference/http.md and reference/openapi.json from the HTTP service, the index of
+adr/README.md from the decisions. A test fails when a page is behind.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ import inspect
 import io
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -40,33 +37,9 @@ from nightgrid.workers.settings import Settings, setting_fields
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-FLOORS = ("service", "flows", "workers", "archive", "solvers")
 HELP_CHARS = 100
 SETTINGS_SOURCE = ROOT / "workers" / "settings.py"
 BEGIN, END = "<!-- begin: written by `make docs` -->\n", "<!-- end -->\n"
-
-
-def first_sentence(path: Path) -> str:
-    """Read what a module says it is for."""
-    text = ast.get_docstring(ast.parse(path.read_text())) or ""
-    text = " ".join(text.split("\n\n", maxsplit=1)[0].split())
-    return re.split(r"(?<=[a-z0-9)`\"'])\.(?= |$)", text, maxsplit=1)[0]
-
-
-def tree() -> str:
-    """List every folder from the top floor down, every module with its sentence."""
-    lines = []
-    for floor in FLOORS:
-        folders = sorted({path.parent for path in (ROOT / floor).rglob("*.py")})
-        for folder in folders:
-            lines += [f"### `{folder.relative_to(ROOT).as_posix()}/`", "", "```text"]
-            lines += [
-                f"{path.name:<16} {first_sentence(path)}"
-                for path in sorted(folder.glob("*.py"), key=lambda p: (p.stem != "__init__", p))
-                if path.stat().st_size
-            ]
-            lines += ["```", ""]
-    return "\n".join(lines)
 
 
 def settings() -> str:
@@ -225,7 +198,6 @@ PAGES = {
     DOCS / "reference/cli.md": commands,
     DOCS / "reference/exit-codes.md": exit_codes,
     DOCS / "reference/metrics.md": metrics,
-    DOCS / "explanation/architecture.md": tree,
     DOCS / "reference/settings.md": settings,
     DOCS / "reference/bad-inputs.md": bad_inputs.markdown,
     DOCS / "reference/bad-requests.md": bad_requests.markdown,
