@@ -22,19 +22,7 @@ def towncrier(*words: str, cwd: Path) -> str:
     ).stdout
 
 
-def test_towncrier_takes_every_fragment(tmp_path: Path):
-    """Given this repository's fragments, When a release is drafted, Then each one is in it."""
-    for name in ("pyproject.toml", "CHANGELOG.md"):
-        shutil.copy(ROOT / name, tmp_path)
-    shutil.copytree(ROOT / "changelog.d", tmp_path / "changelog.d")
-    fragments = {
-        path: " ".join(path.read_text().split()) for path in (ROOT / "changelog.d").glob("+*.md")
-    }
-    draft = " ".join(towncrier("build", "--draft", "--version", "9.9.9", cwd=tmp_path).split())
-    assert [path.name for path, text in fragments.items() if text not in draft] == []
-
-
-def test_a_release_stands_above_what_was_there(tmp_path: Path):
+def test_a_release_comes_above_earlier_ones(tmp_path: Path):
     """Given one fragment of each type, When a release is built, Then it comes first."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     before = (ROOT / "CHANGELOG.md").read_text()
