@@ -62,9 +62,6 @@ class GamePlug:
     that answer at once."""
     sample_ask: Ask = FIRST
     """What finds one solution to be shown beside a count."""
-    part_words: str = ""
-    """Where the function is that says in a few words what a part is, written as `game` is. It takes
-    the part and the rules in their one-line form. Without it people see the part's JSON."""
 
     def bind(
         self, rules: str, lexicon: Lexicon | None, dictionaries: Dictionaries | None
@@ -79,13 +76,6 @@ class GamePlug:
         """Make the game that answers `meant(k)`, of rules in their one-line form."""
         game: Game[Any, Any] = resolve_name(self.meant)(rules)
         return game
-
-    def words_of_part(self, part: Any, rules: str) -> str | None:
-        """Say in a few words what a part of a job is; None where the game does not say."""
-        if not self.part_words:
-            return None
-        words: str = resolve_name(self.part_words)(part, rules)
-        return words
 
     @property
     def usual_ask(self) -> Ask:

@@ -30,7 +30,6 @@ LAKE_NAMES = frozenset(
         "corpora",
         "asked",
         "runs",
-        "divisions",
         "results",
         "solutions",
         "listings",

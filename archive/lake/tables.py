@@ -184,17 +184,6 @@ BUDGET_COLUMNS = RESULTS.names[RESULTS.names.index("run_id") + 1 :]
 is of `all` alone, bytes of all its solutions. All are null where an earlier version wrote the row.
 """
 
-DIVISIONS = _schema(
-    "divisions",
-    """
-    job_id string, run_id string, part_path string, what string, status string, count count?,
-    states int64, kernel_ns int64, worker string
-    """,
-)
-"""What a job was divided into, one row per part that has an outcome; none of a job that was worked
-whole. For people: `what` says in words what the part is, `worker` which worker worked it. How a job
-is divided depends on how many processes were idle, so nothing of it is the same every time."""
-
 PARTS = _schema(
     "parts",
     """

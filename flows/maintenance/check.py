@@ -54,7 +54,7 @@ class Mend(StrEnum):
 
 
 REMADE = (
-    "asked", "checked", "costs", "dictionaries", "divisions", "gold", "keys", "leases", "pending",
+    "asked", "checked", "costs", "dictionaries", "gold", "keys", "leases", "pending",
     "reports", "seen", "state",
 )  # fmt: skip
 """Folders of files that are made again when they are needed."""

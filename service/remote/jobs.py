@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.tables import SOLUTIONS
 from nightgrid.archive.lookup.reference import DateReference, read_reference
-from nightgrid.archive.results.parts import Part
 from nightgrid.service.remote.client import NotThereError, RemoteClient, quoted
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game
@@ -151,22 +150,6 @@ class RemoteJobs:
         """Read the puzzle of a result."""
         own = self.solve(row["job_id"])["puzzle"]
         return None if own is None else game(row["game"]).puzzle_from_json(own)
-
-    def parts(self, row: Mapping[str, Any]) -> Sequence[Part]:
-        """Read what a job was divided into."""
-        told = self.solve(row["job_id"])["answer"]["parts"]
-        return [
-            Part(
-                path=part["path"],
-                what=part["what"],
-                status=part["status"],
-                count=None if part["count"] is None else int(part["count"]),
-                states=int(part["states"]),
-                seconds=part["seconds"],
-                worker=part["worker"] or "",
-            )
-            for part in told
-        ]
 
     def files(self, row: Mapping[str, Any]) -> Sequence[Any]:  # noqa: ARG002 - the lake is elsewhere
         """Name the files of its solutions: a service shows none."""

@@ -9,7 +9,6 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.rules import Chains
 from nightgrid.solvers.letterboxed.search.search import Search
 from nightgrid.solvers.reasons import BudgetSpentError
-from nightgrid.solvers.sentences import numbered
 
 Part = dict[str, Any]
 """{"under": words that the chain begins with, "from": first word, "to": behind the last}. Words
@@ -37,15 +36,6 @@ def part_range(part: Part | None, words: int) -> tuple[list[int], range]:
             " `under`, a list of words, and `from` and `to`, all as indexes"
         )
     return under, range(start, stop)
-
-
-def part_words(part: Part, rules: str) -> str:  # noqa: ARG001 - the same of every game
-    """Say what a part is: "first words 1-90", or "words 1-90 after first word 7"."""
-    under, start, stop = part["under"], part["from"], part["to"]
-    if not under:
-        return numbered("first word", start, stop)
-    before = " and ".join(f"word {word + 1}" for word in under)
-    return f"{numbered('word', start, stop)} after {before}"
 
 
 def divide(search: Search, part: Part | None, chains: Chains, into: int) -> list[Part]:

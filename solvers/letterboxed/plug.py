@@ -16,7 +16,6 @@ PLUG = GamePlug(
     order=30,
     kernel_count=59,
     game="nightgrid.solvers.letterboxed.game:LetterBoxedGame",
-    part_words="nightgrid.solvers.letterboxed.parts:part_words",
     rules=Rules,
     words=True,
     own_words=True,

@@ -18,7 +18,6 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import Cell
 from nightgrid.solvers.pips.solution import Solution
-from nightgrid.solvers.sentences import numbered
 
 I64 = npt.NDArray[np.int64]
 Part = list[list[Any]]
@@ -69,26 +68,6 @@ def part_arrays(puzzle: Puzzle, part: Part | None) -> PartArrays:
         tiles=np.array(tiles, np.int64).reshape(-1, 2),
         halves=np.array(halves, np.int64).reshape(-1, 2),
     )
-
-
-def part_words(part: Any, rules: str) -> str:  # noqa: ARG001 - the same of every game
-    """Say what a part is: its first tiles, or from which domino to which it carries states.
-
-    Cells are (row, column) from 0 on, as payloads have them.
-    """
-    if isinstance(part, list):
-        tiles = [_tile_words(*tile) for tile in part]
-        return f"first {'tile' if len(tiles) == 1 else 'tiles'} {', '.join(tiles)}"
-    layer, (first, stop), until = part["layer"], part["buckets"], part.get("until")
-    states = numbered("group", first, stop)
-    if until is None:
-        return f"from domino {layer + 1:,} on, {states} of states"
-    return f"{numbered('domino', layer, until)}, {states} of states"
-
-
-def _tile_words(cell: Sequence[int], other: Sequence[int], *pips: int) -> str:
-    laid = f" with {pips[0]}|{pips[1]}" if pips else ""
-    return f"({cell[0]},{cell[1]})-({other[0]},{other[1]}){laid}"
 
 
 def divide(puzzle: Puzzle, order: Sequence[Cell], part: Part | None, into: int) -> list[Part]:

@@ -9,6 +9,5 @@ PLUG = GamePlug(
     title="Pips",
     order=10,
     game="nightgrid.solvers.pips.game:PipsGame",
-    part_words="nightgrid.solvers.pips.parts:part_words",
     kernel_count=81,
 )

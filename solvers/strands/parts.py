@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 from nightgrid.solvers.base_game import even_parts
-from nightgrid.solvers.sentences import numbered
 
 Part = dict[str, Any]
 """{"under": choices from the root, "from": first child, "to": behind the last}."""
@@ -22,17 +21,6 @@ def part_range(part: Part | None) -> tuple[list[int], int, int | None]:
     if part is None:
         return [], 0, None
     return list(part["under"]), part["from"], part["to"]
-
-
-def part_words(part: Part, rules: str) -> str:
-    """Say what a part is: "spangrams 1-128 with their zones", or "words 1-20 after spangram 58"."""
-    under, start, stop = part["under"], part["from"], part["to"]
-    first = "first word" if "spangram=off" in rules.split() else "spangram"
-    if not under:
-        zones = " with their zones" if first == "spangram" else ""
-        return numbered(first, start, stop) + zones
-    before = "".join(f", word {choice + 1}" for choice in under[1:])
-    return f"{numbered('word', start, stop)} after {first} {under[0] + 1}{before}"
 
 
 def walk(engine: Any, under: list[int]) -> tuple[list[tuple[str, int]], Any, int]:

@@ -17,7 +17,6 @@ PLUG = GamePlug(
     kernel_count=141,
     game="nightgrid.solvers.strands.game:StrandsGame",
     meant="nightgrid.archive.games.strands.ranking.meant:MeantGame",
-    part_words="nightgrid.solvers.strands.parts:part_words",
     rules=Rules,
     words=True,
     asks=frozenset({"first", "best", "all", "count", "meant"}),

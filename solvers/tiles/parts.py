@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from nightgrid.solvers.base_game import even_parts
-from nightgrid.solvers.sentences import numbered
 
 Part = dict[str, int]
 """{"from", "to"}: the walks that begin on a tile from the one on, and before the other."""
@@ -12,11 +11,6 @@ Part = dict[str, int]
 def part_range(part: Part) -> range:
     """Name the tiles that the walks of a part begin on."""
     return range(part["from"], part["to"])
-
-
-def part_words(part: Part, rules: str) -> str:  # noqa: ARG001 - the same of every game
-    """Say what a part is: "walks that begin on tiles 1-6"."""
-    return f"walks that begin on {numbered('tile', part['from'], part['to'])}"
 
 
 def divide(part: Part | None, tiles: int, into: int) -> list[Part]:

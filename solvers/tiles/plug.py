@@ -12,7 +12,6 @@ PLUG = GamePlug(
     order=40,
     kernel_count=36,
     game="nightgrid.solvers.tiles.game:TilesGame",
-    part_words="nightgrid.solvers.tiles.parts:part_words",
     rules=Rules,
     asks=frozenset({"first", "best"}),
     # A walk of the fewest moves.

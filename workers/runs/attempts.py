@@ -6,8 +6,6 @@ begins, and deletes it when it hands the chunk back; the driver adds why the att
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,11 +15,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, folder, started_attempts
-
-NOTES_READ = 1000
-"""Notes that are read to name the workers of parts; of more chunks none is."""
-NOTES_AT_ONCE = 16
-"""Read in parallel: on an object store each takes a round trip."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,24 +76,6 @@ def read_attempts(lake: Lake, run_id: str) -> dict[ChunkKey, int]:
     """List the last attempt at each chunk of a run that was begun."""
     # The last attempt of each chunk comes last, and replaces those before it.
     return dict(sorted(started_attempts(lake.list(f"{folder(run_id)}/started"))))
-
-
-def read_workers(lake: Lake, run_id: str, chunks: Collection[ChunkKey]) -> dict[ChunkKey, str]:
-    """Read which worker began the last attempt at each of some chunks; {} for very many chunks.
-
-    With few exceptions that is the one whose result counts. A result itself does not say: it is
-    the same bytes whichever worker wrote it.
-    """
-    if len(chunks) > NOTES_READ:
-        return {}
-    last = read_attempts(lake, run_id)
-    refs = [
-        ChunkRef(run_id=run_id, segment=key[0], chunk=key[1], attempt=last[key])
-        for key in sorted(last.keys() & set(chunks))
-    ]
-    with ThreadPoolExecutor(NOTES_AT_ONCE, "notes") as threads:
-        notes = list(threads.map(lambda ref: read_note(lake, ref), refs))
-    return {ref.key: note.worker for ref, note in zip(refs, notes, strict=True) if note}
 
 
 def failure_to_json(failure: Reason) -> dict[str, str]:

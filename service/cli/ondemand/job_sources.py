@@ -16,7 +16,6 @@ from nightgrid.solvers.errors import PermanentError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nightgrid.archive.results.parts import Part
     from nightgrid.archive.results.solution_files import SolutionFile
     from nightgrid.service.remote.jobs import RemoteJobs
     from nightgrid.workers.ondemand.status import JobStatus
@@ -53,9 +52,6 @@ class Jobs(Protocol):
 
     def puzzle(self, row: Mapping[str, Any]) -> Any | None:
         """Look up the puzzle of a result; None where it is not known."""
-
-    def parts(self, row: Mapping[str, Any]) -> Sequence[Part]:
-        """Read what a job was divided into; nothing where it was worked whole."""
 
     def files(self, row: Mapping[str, Any]) -> Sequence[SolutionFile]:
         """Name the files of solutions that are too many to be shown."""
@@ -117,12 +113,6 @@ class LakeJobs:
             complain(f"the board of {row['puzzle_id']} is not drawn: {error}")
             return None
         return board.published.puzzle
-
-    def parts(self, row: Mapping[str, Any]) -> Sequence[Part]:
-        """See Jobs."""
-        from nightgrid.archive.results.parts import parts_of
-
-        return parts_of(self.lake, row)
 
     def files(self, row: Mapping[str, Any]) -> Sequence[SolutionFile]:
         """See Jobs."""

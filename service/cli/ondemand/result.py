@@ -8,7 +8,7 @@ from dataclasses import asdict
 from itertools import islice
 from json import loads
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,17 +27,14 @@ from nightgrid.service.terminal.console import (
     exit_for,
     say,
     say_drawing,
-    say_table,
 )
 from nightgrid.service.terminal.formats import Format, chosen_format, write_rows, write_table
 from nightgrid.solvers.algebra import Ask, Status
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.archive.results.parts import Part
     from nightgrid.archive.results.solution_files import SolutionFile
     from nightgrid.workers.ondemand.status import JobStatus
 
@@ -68,30 +65,6 @@ RESULT_SHOWN = {
     "count": "count",
     "reason": "reason",
 }
-PART_COLUMNS = {
-    "job_id": "string",
-    "path": "string",
-    "what": "string",
-    "status": "string",
-    "count": "count?",
-    "states": "int64",
-    "seconds": "double",
-    "worker": "string",
-}
-PARTS_SHOWN = {
-    "path": "part",
-    "what": "what",
-    "status": "status",
-    "count": "count",
-    "states": "states",
-    "seconds": "seconds",
-    "worker": "worker",
-}
-GOES_ON = "carried"
-"""Status of a part of a staged count whose states other parts take on."""
-BAR_WIDTH = 24
-"""Columns of the bar beside the part that took longest."""
-ResultContent = Literal["results", "solutions", "parts"]
 SOLUTIONS_SHOWN = {"job_id": "job", "rank": "rank", "solution": "solution"}
 
 
@@ -117,13 +90,6 @@ def result(
             help="Write the solutions of all jobs, one row each, in canonical order.",
         ),
     ] = False,
-    parts: Annotated[
-        bool,
-        typer.Option(
-            "--parts",
-            help="Write what the jobs were divided into: the time, states and worker of each part.",
-        ),
-    ] = False,
     lake: LakeOption = None,
     url: Url = None,
     format_: FormatName = None,
@@ -134,17 +100,13 @@ def result(
 
     A reference means every job about its puzzles, whatever was asked, by a night, a count or on
     demand. --format csv and parquet leave solutions out; --json has them all, and --solutions
-    writes nothing else, as --format says, or one JSON object a line. So does --parts of what jobs
-    were divided into. Exit code: 0 solved, 1 not there yet or poison, 2 unsolvable, 3 bad input, 4
-    over budget; over several jobs the largest.
+    writes nothing else, as --format says, or one JSON object a line. Exit code: 0 solved, 1 not
+    there yet or poison, 2 unsolvable, 3 bad input, 4 over budget; over several jobs the largest.
     """
-    if parts and solutions:
-        raise PermanentError("--parts and --solutions exclude one another; give one of them")
     form = chosen_format(format_, output, json=json)
-    content: ResultContent = "parts" if parts else "solutions" if solutions else "results"
     with jobs_at(url, lake, writes=False) as source:
         named, worst = named_jobs(source, jobs)
-        shown = show_results(source, named, wait, form, output, content)
+        shown = show_results(source, named, wait, form, output, solutions=solutions)
     return max(worst, shown)
 
 
@@ -154,7 +116,8 @@ def show_results(
     wait: float,
     form: Format | None,
     output: Path | None = None,
-    content: ResultContent = "results",
+    *,
+    solutions: bool = False,
 ) -> Exit:
     """Print the results of jobs, waiting at most `wait` seconds for all of them.
 
@@ -165,7 +128,7 @@ def show_results(
     worst = Exit.OK
     until = time.monotonic() + wait
     rows: list[dict[str, Any]] = []
-    is_streamed = form is Format.JSON and output is None and content == "results"
+    is_streamed = form is Format.JSON and output is None and not solutions
     for job, name in named.items():
         row = source.result_row(job, timeout_s=max(0.0, until - time.monotonic()))
         if row is None:
@@ -178,59 +141,17 @@ def show_results(
         worst = max(worst, exit_for(Status(row["status"])))
         if is_streamed:
             _emit_row(source, row)
-        elif form is None and content != "solutions":
+        elif form is None and not solutions:
             if rows:
                 say()
-            show = _say_parts if content == "parts" else _say_row
-            show(source, row, name)
+            _say_row(source, row, name)
         rows.append(row)
-    if content == "parts":
-        if form is not None:
-            write_rows(_part_rows(source, rows), PART_COLUMNS, form, output, shown=PARTS_SHOWN)
-    elif content == "solutions":
+    if solutions:
         tables = (table for row in rows for table in source.solution_tables(row))
         write_table(tables, SOLUTIONS, form or Format.JSON, output, shown=SOLUTIONS_SHOWN)
     elif form is not None and not is_streamed:
         write_rows(rows, RESULT_COLUMNS, form, output, shown=RESULT_SHOWN)
     return worst
-
-
-def _part_rows(source: Jobs, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"job_id": row["job_id"], **asdict(p)} for row in rows for p in source.parts(row)]
-
-
-def _say_parts(source: Jobs, row: dict[str, Any], name: str) -> None:
-    """Draw what a job was divided into, with a bar as long as each part took."""
-    found = source.parts(row)
-    called = f" ({name})" if "/" in name else ""
-    told = f"{row['ask']} of puzzle {row['puzzle_id']}{called}"
-    if not found:
-        say(f"{told} was worked whole, in {duration(row['kernel_ns'])}")
-        return
-    spent_s = sum(part.seconds for part in found)
-    workers = len({part.worker for part in found if part.worker})
-    on = f" on {plural(workers, 'worker')}" if workers else ""
-    say(f"{told}: {plural(len(found), 'part')}{on}, {duration(round(spent_s * 1e9))} in all")
-    longest = max(part.seconds for part in found) or 1.0
-    cells = [
-        [
-            part.path,
-            part.what,
-            "█" * max(1, round(BAR_WIDTH * part.seconds / longest)),
-            f"{part.seconds:.2f} s",
-            f"{part.states:,}",
-            _ended(part) if part.count is None else f"{part.count:,}",
-            part.worker,
-        ]
-        for part in found
-    ]
-    headings = ["part", "what", "", "time", "states", "count", "worker"]
-    say_table(headings, cells, numbers=("time", "states", "count"))
-
-
-def _ended(part: Part) -> str:
-    """Say how a part without a count ended; the states of some go on in other parts."""
-    return "goes on" if part.status == GOES_ON else part.status.replace("_", " ")
 
 
 def _why_none(job: JobStatus) -> str:

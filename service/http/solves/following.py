@@ -76,8 +76,6 @@ class Followed:
         progress = solve.get("progress")
         if progress and (before is None or before["progress"] != progress):
             self._add("progress", progress)
-        for part in _parts(solve)[len(_parts(before)) :]:
-            self._add("part", part)
         if is_over(solve):
             self._add("end", solve)
         self.tell()
@@ -111,12 +109,6 @@ class Followed:
         last = self.events[-1].id if self.events else 0
         data = json.dumps(value, separators=(",", ":"))
         self.events.append(Event(max(last + 1, time.time_ns() // 1_000_000), name, data))
-
-
-def _parts(solve: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """List the parts of an answer."""
-    answer = None if solve is None else solve.get("answer")
-    return answer["parts"] if answer else []
 
 
 class Hub:

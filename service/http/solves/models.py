@@ -41,18 +41,6 @@ class SolveBody(BoardBody):
     )
 
 
-class Part(BaseModel):
-    """A share of a job that was worked by itself."""
-
-    path: str
-    what: str
-    status: str
-    count: str | None = None
-    states: str
-    seconds: float
-    worker: str | None = None
-
-
 class Answer(BaseModel):
     """What came out."""
 
@@ -68,7 +56,6 @@ class Answer(BaseModel):
     wall_s: float | None = None
     solver_version: str
     solutions_stored: int
-    parts: list[Part] = []
 
 
 class Progress(BaseModel):

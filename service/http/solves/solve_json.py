@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nightgrid.archive.results.parts import Part
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import Question
 
@@ -34,18 +33,17 @@ def solve_json(
     created_at: float | None,
     ended_at: float | None,
     row: Mapping[str, Any] | None = None,
-    parts: Sequence[Part] = (),
     progress: Mapping[str, Any] | None = None,
     reason: str = "",
 ) -> dict[str, Any]:
-    """Write a job in a state, with its result row and parts if it is answered; Unix times.
+    """Write a job in a state, with its result row if it is answered; Unix times.
 
     One that ended as poison has failed.
     """
     at = f"{API}/{job_id}"
     answer = None
     if row is not None:
-        answer = _answer(row, parts, created_at, ended_at)
+        answer = _answer(row, created_at, ended_at)
         state = FAILED if row["status"] == "poison" else state
     return {
         "id": job_id,
@@ -79,7 +77,6 @@ def is_over(solve: Mapping[str, Any]) -> bool:
 
 def _answer(
     row: Mapping[str, Any],
-    parts: Sequence[Part],
     created_at: float | None,
     ended_at: float | None,
 ) -> dict[str, Any]:
@@ -103,19 +100,6 @@ def _answer(
         "wall_s": wall_s,
         "solver_version": row["solver_version"],
         "solutions_stored": listed,
-        "parts": [_part(part) for part in parts],
-    }
-
-
-def _part(part: Part) -> dict[str, Any]:
-    return {
-        "path": part.path,
-        "what": part.what,
-        "status": part.status,
-        "count": None if part.count is None else str(part.count),
-        "states": str(part.states),
-        "seconds": part.seconds,
-        "worker": part.worker or None,
     }
 
 

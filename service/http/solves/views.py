@@ -20,7 +20,6 @@ from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import IdReference, reference_text
 from nightgrid.archive.results.asked import find_asked
-from nightgrid.archive.results.parts import parts_of
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.binding import open_game
@@ -121,7 +120,6 @@ class Views:
             created_at=created_at,
             ended_at=ended_at,
             row=row,
-            parts=() if row is None else parts_of(self._lake, row),
             progress=_progress(found),
             reason=found.reason,
         )

@@ -332,8 +332,7 @@ async function followSolve(solve, signal) {
     if (signal.aborted) return;
     answers(true);
     if (event === "progress") set({solve: noLess(state.solve, {...state.solve, progress: data})});
-    else if (event === "part") set({solve: withPart(state.solve, data)});
-    else if (event === "state") set({solve: noLess(state.solve, {...data, seen: state.solve?.seen})});
+    else if (event === "state") set({solve: noLess(state.solve, data)});
     else if (event === "end") { final = data; set({solve: data}); }
   }, signal, () => signal.aborted || answers(false));
   if (final) await ended(final, 0, signal);
@@ -351,12 +350,6 @@ function noLess(before, now) {
   const states = more(told.states, now.progress.states);
   return {...now, progress: {...now.progress, chunks_done: done, chunks_total: total, states}};
 }
-
-/** Add a part that has ended to those that were seen while the solve ran. */
-const withPart = (solve, part) => {
-  const others = (solve.seen ?? []).filter(({path}) => path !== part.path);
-  return {...solve, seen: [...others, part]};
-};
 
 const COUNTED = /^[1-9]\d*$/;
 

@@ -537,7 +537,7 @@ def told(*events: tuple[int, str, dict[str, Any]]) -> str:
 
 
 @BESIDE
-def test_parts_are_shown_as_they_end_and_a_lost_connection_is_made_again(opened: Opened) -> None:
+def test_progress_is_shown_and_a_lost_connection_is_made_again(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     expect(count(page)).to_have_text("1")
     expect(page.locator(".stepper")).to_be_visible()
@@ -545,19 +545,14 @@ def test_parts_are_shown_as_they_end_and_a_lost_connection_is_made_again(opened:
     solve_id = known["boards"][0]["results"][0]["id"]
     done = page.request.get(f"/v1/solves/{solve_id}").json()
     running = done | {"state": "running", "answer": None}
-    parts = [
-        {"path": f"0.{i}", "what": f"first tile {i}", "status": "solved", "count": "21000000"}
-        | {"states": "9", "seconds": seconds, "worker": f"worker-{i}"}
-        for i, seconds in enumerate((0.5, 2.0))
-    ]
-    answer = done["answer"] | {"parts": parts, "count": "12345678901234567890123456789"}
+    answer = done["answer"] | {"count": "12345678901234567890123456789"}
     progress = {"chunks_done": 1, "chunks_total": 2, "states": "1234567", "left_s": 3.0}
     asked: list[str | None] = []
     hold: list[Any] = []
 
     def follow(route: Any) -> None:
         asked.append(route.request.headers.get("last-event-id"))
-        first = told((7, "state", running), (8, "progress", progress), (9, "part", parts[0]))
+        first = told((7, "state", running), (8, "progress", progress))
         if len(asked) == 1:
             route.fulfill(content_type="text/event-stream", body=first)
         else:
@@ -566,7 +561,6 @@ def test_parts_are_shown_as_they_end_and_a_lost_connection_is_made_again(opened:
     page.route("**/events", follow)
     page.route("**/v1/solves", lambda route: route.fulfill(status=202, json=running))
     solve(page)
-    expect(page.locator(".parts")).to_contain_text("1 part done")
     expect(page.locator(".running")).to_contain_text("1,234,567")
     expect(page.locator("progress")).to_have_attribute("value", "0.5")
     until = time.monotonic() + WAIT_MS / 1000
@@ -575,11 +569,7 @@ def test_parts_are_shown_as_they_end_and_a_lost_connection_is_made_again(opened:
     end = told((10, "end", running | {"state": "done", "answer": answer}))
     hold[0].fulfill(content_type="text/event-stream", body=end)
     expect(count(page)).to_have_text("12,345,678,901,234,567,890,123,456,789")
-    assert asked[:2] == [None, "9"]
-    rows = page.locator(".parts tbody tr")
-    expect(rows).to_have_count(2)
-    expect(rows.first).to_contain_text("first tile 1")
-    expect(page.locator(".parts h2")).to_have_text("Divided into 2 parts by 2 workers")
+    assert asked[:2] == [None, "8"]
 
 
 @BESIDE

@@ -17,7 +17,6 @@ from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
-from nightgrid.archive.results.parts import put_parts
 from nightgrid.archive.results.statuses import FINAL, is_among
 from nightgrid.archive.words.binding import game_of
 from nightgrid.solvers.algebra import COST_COLUMNS, Outcome, Statistics, Status
@@ -26,7 +25,6 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.finishing.divisions import parts_of_jobs
 from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, Gathering
 from nightgrid.workers.runs.job_keys import Answers, keys_of, read_answers
 from nightgrid.workers.runs.listed import merged_ranks, statistics_of
@@ -69,7 +67,6 @@ def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any
         divided = gathering.take(run)
         if divided:
             answers.add(_merged(lake, run, divided))
-            put_parts(lake, run_id, parts_of_jobs(lake, run, divided))
         retried = statuses_of(run.retry)
         others = read_answers(
             lake,

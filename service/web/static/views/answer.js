@@ -6,7 +6,6 @@ import {cancel, sentence, useSession} from "../session.js";
 import {draftOf} from "../drafts.js";
 import {AskForm} from "./ask.js";
 import {Downloads} from "./downloads.js";
-import {Parts} from "./parts.js";
 import {Ranked} from "./ranked.js";
 import {SolutionList} from "./solutions.js";
 
@@ -173,7 +172,6 @@ export function Answer() {
   const session = useSession();
   const {solve, shown, problem, busy, away, retried, queue} = session;
   const over = solve && isOver(solve);
-  const parts = over ? solve.answer?.parts ?? [] : solve?.seen ?? [];
   return html`
     <section class="answer" aria-label="Answer">
       <${AskForm} />
@@ -186,7 +184,6 @@ export function Answer() {
         ${!solve && !problem && html`
           <p class="quiet">${hint(session)}</p>`}
       </div>
-      ${parts.length > 0 && html`<${Parts} parts=${parts} live=${!over} />`}
       <${SolutionList} />
       <${Ranked} />
       ${over && solve.answer && html`

@@ -30,7 +30,7 @@ async function whole(solve) {
     solutions.push(...page.solutions);
     next = page.next;
   }
-  return new Blob([JSON.stringify({...solve, seen: undefined, solutions}, null, 1)], {type: "application/json"});
+  return new Blob([JSON.stringify({...solve, solutions}, null, 1)], {type: "application/json"});
 }
 
 const parquet = async (solve) =>

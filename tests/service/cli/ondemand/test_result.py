@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -15,7 +14,6 @@ from benchmarks.tuned import tuned_settings
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_folder, puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
-from nightgrid.archive.results.parts import Part, put_parts
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import PRESETS
@@ -109,29 +107,3 @@ def test_no_more_than_a_hundred_solutions_are_drawn(
     code, out, _ = invoke("result", job, "--lake", "lake")
     assert code == 0
     assert out.splitlines()[-1] == f"and {count - 100:,} more: --solutions writes all of them"
-
-
-def test_parts_are_told_with_the_workers_that_are_known(
-    tmp_path: Path, invoke: Invoke, board: Any
-) -> None:
-    job = listed(tmp_path, board)
-    lake = Lake.open(str(tmp_path / "lake"))
-    (path,) = lake.list("results")
-    run_id = Path(path).stem
-    told = [("0", "carried", None, ""), ("1.0", "solved", 7, "a"), ("1.1", "solved", 8, "a")]
-    parts = [
-        Part(path=at, what="x", status=status, count=count, states=1, seconds=1.0, worker=worker)
-        for at, status, count, worker in told
-    ]
-    put_parts(lake, run_id, {job: parts})
-    rows = lake.read_table(path, RESULTS)
-    at = rows.column_names.index("parts")
-    lake.write_table(path, rows.set_column(at, rows.field(at), pa.array([3], rows.field(at).type)))
-    code, out, _ = invoke("result", job, "--lake", "lake", "--parts")
-    assert code == 0
-    assert "3 parts on 1 worker, " in out.splitlines()[0]
-    assert "goes on" in out
-    assert "carried" not in out
-    put_parts(lake, run_id, {job: parts[:1]})
-    code, out, _ = invoke("result", job, "--lake", "lake", "--parts")
-    assert "1 part, " in out.splitlines()[0]
