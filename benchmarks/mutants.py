@@ -68,9 +68,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "archive/sources/redirects.py": ("archive/sources/test_redirects.py",),
     "archive/sources/folder.py": ("archive/sources/test_folder.py",),
     "archive/sources/web.py": ("archive/sources",),
-    "archive/parquet_footers.py": ("archive/test_parquet_footers.py",),
-    "archive/parquet_sizes.py": ("archive/test_parquet_sizes.py",),
-    "archive/corpus/row_sizes.py": ("archive/corpus/test_row_sizes.py",),
     "archive/payloads/strict_json.py": ("archive/payloads/test_strict_json.py",),
     "archive/lake/conforming.py": ("archive/lake/test_conforming.py", "archive/lake/test_lake.py"),
     "archive/lake/location.py": ("archive/lake/test_location.py",),
@@ -103,26 +100,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "self._max_body_bytes + 2": (
             "one byte beyond the bound is enough to see that a body is longer"
         ),
-    },
-    "archive/parquet_footers.py": {
-        "next(elements).get(5, -1)": "it has no children either way",
-        "element.get(3, -1)": "it neither repeats nor may be null",
-        "wanted[ -1])": "of what a list has one kind is named",
-        "if shift > 64:": "it grows by seven, and is never 64",
-        "if at - size > len(data):": "what follows is behind the data as well",
-        "if at + size >= len(data):": "what follows is behind the data as well",
-    },
-    "archive/parquet_sizes.py": {
-        "fields[2], prefixed=True)": "a page without values has no texts",
-    },
-    "archive/corpus/row_sizes.py": {
-        "if row in faults or (held + sizes[row] > PIECE_VALUES and row >= start):": (
-            "no rows are cut out between a row and itself"
-        ),
-        "fill_null(lengths.cast(pa.int64()), ": (
-            "the bound of a piece is about; a null counts one value more or less"
-        ),
-        "sizes.sum() < PIECE_VALUES:": "a batch of exactly the bound is one piece either way",
     },
     "archive/payloads/strict_json.py": {
         "_after_space(text, -1)": "to look from before the begin is to look from there",

@@ -6,7 +6,6 @@ The inputs name the corpus: the same contents under the same names are the same 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,8 +16,6 @@ import pyarrow.parquet as pq
 from nightgrid.archive.games import archive_plug, game_found_in, has_plug
 from nightgrid.archive.games.generator_spec import EXAMPLE, is_generator_spec, read_generator_spec
 from nightgrid.archive.lake.tables import CORPUS_INPUTS
-from nightgrid.archive.parquet_footers import FooterError
-from nightgrid.archive.parquet_sizes import OversizeError, check_row_group
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
@@ -192,8 +189,6 @@ def _parquet(spec: str, base: Path, paths: list[Path], game: str | None) -> Inpu
             with open_parquet(path) as file:
                 _game_of_columns(path, file.schema_arrow, told)
                 groups = [*range(file.metadata.num_row_groups)]
-                if len(paths) == len(groups) == 1:
-                    check_sizes(path, 0, columns_to_read(told, file.schema_arrow))
         except DamagedInputError:
             if len(paths) == 1:
                 raise
@@ -252,35 +247,12 @@ def open_parquet(path: Path) -> pq.ParquetFile:
     Raises DamagedInputError when it is none, PermanentError when the system does not let us.
     """
     try:
-        file = pq.ParquetFile(path)
-        # Texts that repeat stay one text each, however often they stand there.
-        repeated = _texts(file)
-        return pq.ParquetFile(path, read_dictionary=repeated) if repeated else file
+        return pq.ParquetFile(path)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise unreadable(path, error) from error
-
-
-def _texts(file: pq.ParquetFile) -> list[str]:
-    leaves = [file.schema.column(i) for i in range(len(file.schema))]
-    return [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
-
-
-def check_sizes(path: Path, group: int, columns: Collection[str]) -> None:
-    """Raise DamagedInputError for a row group that would take more memory than it may."""
-    try:
-        with path.open("rb") as stream:
-            check_row_group(stream, group, columns)
-    except (FooterError, OversizeError) as error:
-        raise DamagedInputError(f"{path.name}: {error}") from error
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def unreadable(path: Path, error: Exception) -> PermanentError:
-    """Say why a Parquet file could not be read; Arrow's own OSError have no errno."""
-    if isinstance(error, OSError) and error.errno:
-        return PermanentError(f"{path.name} cannot be read: {error.strerror}")
-    return DamagedInputError(f"{path.name} cannot be read as Parquet: {error}")
+        # Arrow's own OSErrors have no errno.
+        if isinstance(error, OSError) and error.errno:
+            raise PermanentError(f"{path.name} cannot be read: {error.strerror}") from error
+        raise DamagedInputError(f"{path.name} cannot be read as Parquet: {error}") from error
 
 
 def file_sha256(path: Path) -> str:

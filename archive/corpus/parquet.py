@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,19 +10,16 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from nightgrid.archive.corpus.bounded_reader import UnreadableGroupError, read_batches
 from nightgrid.archive.corpus.inputs import (
     DERIVED,
     DamagedInputError,
     check_same,
-    check_sizes,
     columns_to_read,
     needed_columns,
     open_parquet,
-    unreadable,
 )
-from nightgrid.archive.corpus.row_sizes import bounded
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.payloads.envelopes import fault_of
@@ -31,9 +27,6 @@ from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.game_contract import Game
-
-BATCH_ROWS = 2_048
-"""Rows held as Python objects at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +59,11 @@ def read_parquet(
                 at = sum(meta.row_group(i).num_rows for i in range(group))
                 end = at + meta.row_group(group).num_rows
                 wanted = columns_to_read(game.name, file.schema_arrow)
-                check_sizes(path, group, wanted)
-                batches = _batches(file, path, group, wanted)
-                for piece in itertools.chain.from_iterable(map(bounded, batches)):
-                    items = [piece] if isinstance(piece, Fault) else _items(game, path, piece)
-                    for item in items:
-                        yield CorpusRow(source=about["source"], source_row=at, item=item)
-                        at += 1
-        except DamagedInputError as error:
+            for batch in read_batches(path, group, wanted):
+                for item in _items(game, path, batch):
+                    yield CorpusRow(source=about["source"], source_row=at, item=item)
+                    at += 1
+        except (DamagedInputError, UnreadableGroupError) as error:
             # A file that was changed meanwhile is not called damaged.
             check_same(path, about)
             what, place = str(error), ""
@@ -82,14 +72,6 @@ def read_parquet(
                 place = f"row group {group}"
             item = input_fault("damaged", what, place)
             yield CorpusRow(source=about["source"], source_row=at, item=item)
-
-
-def _batches(file: pq.ParquetFile, path: Path, group: int, wanted: list[str]) -> Iterator[pa.Table]:
-    try:
-        for batch in file.iter_batches(BATCH_ROWS, [group], wanted):
-            yield pa.Table.from_batches([batch])
-    except (pa.ArrowException, OSError) as error:
-        raise unreadable(path, error) from error
 
 
 def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Published | Fault]:

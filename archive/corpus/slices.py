@@ -15,8 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.corpus.bounded_reader import BATCH_ROWS
 from nightgrid.archive.corpus.inputs import MAX_PAYLOAD_BYTES, SLICE_BOARDS, check_same
-from nightgrid.archive.corpus.parquet import BATCH_ROWS, CorpusRow, read_parquet
+from nightgrid.archive.corpus.parquet import CorpusRow, read_parquet
 from nightgrid.archive.corpus.plans import (
     CorpusPlan,
     corpus_folder,

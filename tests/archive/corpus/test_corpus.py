@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from nightgrid.archive.corpus import bounded_reader
 from nightgrid.archive.corpus import corpus as corpora
 from nightgrid.archive.corpus import inputs as corpus_inputs
 from nightgrid.archive.corpus.corpus import Corpus, open_corpus
@@ -27,6 +28,7 @@ from nightgrid.solvers.registry import game
 
 PIPS_PUZZLES = archive_plug("pips").puzzles()
 
+NEEDED = corpus_inputs.needed_columns("pips")
 PIPS = game("pips")
 Snapshot = Callable[[Path], dict[str, str]]
 
@@ -324,11 +326,38 @@ def test_a_damaged_file_or_row_group_costs_the_others_nothing(lake: Lake, tmp_pa
     assert [first[name] for name in ("source", "source_row", "rule")] == ["a.parquet", 0, "damaged"]
     assert "a.parquet cannot be read as Parquet" in first["message"]
     assert (second["source"], second["place"]) == ("b.parquet", "row group 1")
-    assert second["message"].startswith("4 rows from row 4 on cannot be read: b.parquet")
+    assert second["message"].startswith("4 rows from row 4 on cannot be read: ")
     for path in folder.iterdir():
         path.write_bytes(b"no table either")
     with pytest.raises(PermanentError, match=r"a.parquet cannot be read as Parquet"):
         open_corpus(lake, str(folder))
+
+
+def test_a_bomb_and_a_reader_that_dies_cost_their_row_group(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    table = boards(2)
+    pq.write_table(table, folder / "a.parquet")
+    text = pa.array(["x" * 2**20] * 2_000)
+    repeated = {"puzzle_id": text, **{name: [[0]] * 2_000 for name in NEEDED}}
+    pq.write_table(pa.table(repeated), folder / "b.parquet", compression="zstd")
+    many = pa.ListArray.from_arrays([0, 2**20], pa.array([0] * 2**20, pa.uint8()))
+    pq.write_table(pa.table(dict.fromkeys(NEEDED, many)), folder / "c.parquet")
+    corpus = open_corpus(lake, str(folder))
+    assert ids(corpus) == table.column("puzzle_id").to_pylist()
+    bomb, values = faults_of(corpus)
+    assert "it takes more than 1,073,741,824 bytes of memory" in bomb["message"]
+    assert "values are said to be in" in values["message"]
+
+    monkeypatch.setattr(bounded_reader, "__name__", "os.abort")
+    (tmp_path / "one").mkdir()
+    pq.write_table(table, tmp_path / "one/a.parquet")
+    with pytest.raises(
+        PermanentError, match=r"holds no sound puzzle of pips; what broke a rule .1"
+    ):
+        open_corpus(lake, str(tmp_path / "one"))
 
 
 @pytest.mark.parametrize(

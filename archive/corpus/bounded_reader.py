@@ -1,0 +1,123 @@
+"""Read a row group of a Parquet file from elsewhere in a child process with bounded memory.
+
+A value that repeats takes a few bytes of a file: 3 KB can hold gigabytes. Arrow also ends the
+process for some damaged footers. In a child both are faults of one row group.
+
+`python -m nightgrid.archive.corpus.bounded_reader PATH GROUP COLUMN...` writes an Arrow stream to
+stdout, or one sentence to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+BATCH_ROWS = 2_048
+"""Rows that are read at once, and held as Python objects."""
+BATCH_BYTES = 2**24
+"""Bytes of a batch, about: fewer rows of large boards are given at once."""
+LIST_VALUES_MAX = 2**16
+"""Values that a list of one row may have: no game takes a larger board."""
+TEXT_BYTES_MAX = 256
+"""Bytes that a text of one row may have; ids have 32."""
+MEMORY_BYTES = 2**30
+"""Memory that reading a row group may take."""
+ANY_VALUES = 2**22
+"""Values that any row group may have."""
+VALUES_PER_BYTE = 64
+"""Beyond ANY_VALUES, values for each stored byte. Boards have up to about ten."""
+
+
+class UnreadableGroupError(Exception):
+    """A row group that is damaged, or takes too much memory; the text says which."""
+
+
+def read_batches(path: Path, group: int, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Read columns of a row group, BATCH_ROWS rows at a time.
+
+    Raises UnreadableGroupError, perhaps after some batches.
+    """
+    command = [sys.executable, "-m", __name__, str(path), str(group), *columns]
+    # Another pool would reserve a gigabyte ahead.
+    environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        try:
+            with suppress(pa.ArrowException), pa.ipc.open_stream(child.stdout) as stream:
+                for batch in stream:
+                    yield pa.Table.from_batches([batch])
+            child.stdout.close()
+            told = child.stderr.read().decode(errors="replace").split("\n")
+            if child.wait():
+                raise UnreadableGroupError(told[-1] or "its reader died")
+        finally:
+            child.kill()
+
+
+def _write_batches(path: str, group: int, columns: Sequence[str]) -> None:
+    with pq.ParquetFile(path) as file:
+        about = file.metadata.row_group(group)
+        chunks = [about.column(i) for i in range(about.num_columns)]
+        read = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
+        values = sum(chunk.num_values for chunk in read)
+        stored = sum(chunk.total_compressed_size for chunk in read)
+        if values > max(ANY_VALUES, VALUES_PER_BYTE * stored):
+            raise UnreadableGroupError(
+                f"{values:,} values are said to be in {stored:,} bytes; expected at most "
+                f"{VALUES_PER_BYTE} for each byte"
+            )
+        schema = pa.schema([file.schema_arrow.field(name) for name in columns])
+        with pa.ipc.new_stream(sys.stdout.buffer, schema) as stream:
+            for batch in file.iter_batches(BATCH_ROWS, [group], columns, use_threads=False):
+                _check_values(batch)
+                rows = max(1, batch.num_rows * BATCH_BYTES // max(batch.nbytes, BATCH_BYTES))
+                for start in range(0, batch.num_rows, rows):
+                    stream.write_batch(batch.slice(start, rows).select(columns))
+
+
+def _check_values(batch: pa.RecordBatch) -> None:
+    """Raise UnreadableGroupError for a list or text that is too large for a board."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if not is_text and not pa.types.is_list_like(column.type):
+            continue
+        lengths = pc.binary_length(column) if is_text else pc.list_value_length(column)
+        longest, most = pc.max(lengths).as_py() or 0, TEXT_BYTES_MAX if is_text else LIST_VALUES_MAX
+        if longest > most:
+            what = f"a text of {longest:,} bytes" if is_text else f"a list of {longest:,} values"
+            raise UnreadableGroupError(f"{name} has {what}; expected at most {most:,}")
+
+
+def _main() -> int:
+    path, group, *columns = sys.argv[1:]
+    with Path("/proc/self/statm").open() as told:
+        used = int(told.read().split()[0]) * resource.getpagesize()
+    inherited = resource.getrlimit(resource.RLIMIT_AS)[1]
+    bounds = (inherited, used + MEMORY_BYTES)
+    limit = min(bound for bound in bounds if bound != resource.RLIM_INFINITY)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    try:
+        _write_batches(path, int(group), columns)
+    except (MemoryError, pa.ArrowMemoryError):
+        message = f"it takes more than {MEMORY_BYTES:,} bytes of memory; write smaller row groups"
+    except (UnreadableGroupError, pa.ArrowException, OSError) as error:
+        message = " ".join(str(error).split())
+    else:
+        return 0
+    sys.stderr.write(message)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(_main())
