@@ -1,9 +1,10 @@
-"""Take solutions from a stream as JSON texts, and write them into files of bounded size."""
+"""Solutions as JSON texts: a few in the row of their job, many in files of bounded size."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import json
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -11,19 +12,16 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import SOLUTIONS
 from nightgrid.archive.results.solution_files import file_path, files_folder
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
+from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.chunks.result_rows import Row, listed_row
 from nightgrid.workers.runs.manifest import Run
 from nightgrid.workers.settings import Settings
 
-ALL = Ask(kind="all")
-CLOCK_STRIDE = 1024
-"""Solutions listed between two looks at the clock."""
 
-
-@dataclass
-class Texts:
+class Texts(NamedTuple):
     """Solutions of a stream as JSON texts, as far as they were taken."""
 
     texts: list[str]
@@ -31,7 +29,23 @@ class Texts:
     is_whole: bool
     """Whether the stream has no more of them."""
     outcome: Outcome[Any]
-    """How the stream ended, without its solutions: over budget where that stopped it."""
+    """How the stream ended, without its solutions."""
+
+    def in_row(self) -> Outcome[Any]:
+        """Return the outcome of a job that holds its solutions itself: it may have too many."""
+        if self.is_whole or self.outcome.reason_code is not None:
+            return self.outcome
+        sentence = f"{len(self.texts):,} solutions and more: too many for one row"
+        reason = Reason(code=ReasonCode.SOLUTION_BYTES, sentence=sentence)
+        return over_budget(reason, self.outcome.statistics)
+
+    def row(self, head: Row) -> Row:
+        """Make the PARTS row of a job that holds its solutions itself."""
+        outcome = self.in_row()
+        has_texts = outcome.reason_code is None
+        return listed_row(
+            head, outcome, solutions=f"[{','.join(self.texts)}]" if has_texts else None
+        )
 
 
 def take(
@@ -48,46 +62,43 @@ def take(
 
     Takes one solution more than `rows`, where there is one, to know that there are more.
     """
-    deadline = budget.deadline_ns()
-    ask = ALL if limit is None else Ask(kind="all", limit=limit)
-    stream = game.stream(puzzle, ask, part, budget)
+    stream = game.stream(puzzle, Ask(kind="all", limit=limit), part, budget)
     texts: list[str] = []
-    size, is_whole = 0, True
-    first: Any = None
-    stopped: ReasonCode | None = None
+    size, first = 0, None
     for solution in stream:
         first = solution if first is None else first
         texts.append(game.solution_text(solution))
         size += len(texts[-1])
         if len(texts) > rows or size > text_bytes:
-            is_whole = False
             break
-        if len(texts) % CLOCK_STRIDE == 0 and budget.is_over(deadline):
-            stopped = ReasonCode.SECONDS
-            break
-    why = stopped or (stream.reason_code if is_whole else None)
-    if why is not None:
-        reason = Reason(code=why) if stopped else Reason(code=why, sentence=stream.reason)
-        ended: Outcome[Any] = Outcome(
-            status=Status.OVER_BUDGET if stopped else stream.status,
-            reason_code=reason.code,
-            reason=reason.sentence,
-            statistics=stream.statistics,
-        )
-        return Texts([], size, is_whole=False, outcome=ended)
-    value = None if first is None else game.value_of([first])
-    return Texts(
-        texts,
-        size,
-        is_whole=is_whole,
-        outcome=Outcome(
-            status=Status.SOLVED if texts else Status.UNSOLVABLE,
-            count=len(texts),
-            truncated=stream.truncated,
-            statistics=stream.statistics,
-            value=value,
-        ),
+    is_whole = len(texts) <= rows and size <= text_bytes
+    if is_whole and stream.reason_code is not None:
+        reason = Reason(code=stream.reason_code, sentence=stream.reason)
+        spent = replace(over_budget(reason, stream.statistics), status=stream.status)
+        return Texts([], size, is_whole=False, outcome=spent)
+    outcome: Outcome[Any] = Outcome(
+        status=Status.SOLVED if texts else Status.UNSOLVABLE,
+        count=len(texts),
+        truncated=stream.truncated,
+        statistics=stream.statistics,
+        value=None if first is None else game.value_of([first]),
     )
+    return Texts(texts, size, is_whole=is_whole, outcome=outcome)
+
+
+def solve_whole(
+    game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget, settings: Settings
+) -> Outcome[Any]:
+    """Answer a job in one piece: over budget if it has more solutions than a result row holds."""
+    if ask.kind != "all":
+        return game.solve(puzzle, ask, None, budget)
+    rows, text_bytes = settings.tuning.listing_rows, settings.tuning.listing_row_bytes
+    taken = take(game, puzzle, None, budget, limit=ask.limit, rows=rows, text_bytes=text_bytes)
+    outcome = taken.in_row()
+    if outcome.reason_code is not None:
+        return outcome
+    values = (game.solution_from_json(json.loads(text)) for text in taken.texts)
+    return replace(outcome, solutions=tuple(values))
 
 
 class SolutionWriter:
@@ -98,7 +109,7 @@ class SolutionWriter:
     ) -> None:
         self._lake, self._run = lake, run
         self._job_id, self._puzzle_id = job_id, puzzle_id
-        self._settings = settings
+        self._tuning = settings.tuning
         self._first = self.rank = first
         """The rank of the next solution."""
         self._texts: list[str] = []
@@ -106,9 +117,8 @@ class SolutionWriter:
 
     def add(self, text: str) -> None:
         """Add the next solution, as a JSON text."""
-        settings = self._settings
-        is_full = self._bytes + len(text) > settings.tuning.listing_file_bytes
-        if len(self._texts) >= settings.tuning.listing_rows or (self._texts and is_full):
+        is_full = self._bytes + len(text) > self._tuning.listing_file_bytes
+        if len(self._texts) >= self._tuning.listing_rows or (self._texts and is_full):
             self.flush()
         self._texts.append(text)
         self._bytes += len(text)
@@ -121,30 +131,24 @@ class SolutionWriter:
         """
         if not self._texts:
             return
-        table = solutions_table(self._run, self._job_id, self._puzzle_id, self._first, self._texts)
         folder = files_folder(self._run.run_id)
         path = file_path(folder, self._job_id, self._first, self.rank)
         try:
-            self._lake.create_table(path, table)
+            self._lake.create_table(path, self._table())
         except PermanentError as error:
             raise RefusalError(str(error)) from error
         self._first, self._texts, self._bytes = self.rank, [], 0
 
-
-def solutions_table(
-    run: Run, job_id: str, puzzle_id: str, first: int, texts: list[str]
-) -> pa.Table:
-    """Make the rows of solutions that follow on one another, from rank `first` on."""
-    same = {
-        "job_id": job_id,
-        "puzzle_id": puzzle_id,
-        "game": run.question.game,
-        "ask": str(run.question.ask),
-        "run_id": run.run_id,
-    }
-    columns: dict[str, Any] = {
-        name: pa.repeat(pa.scalar(text), len(texts)) for name, text in same.items()
-    }
-    columns["rank"] = pa.array(range(first, first + len(texts)), pa.int64())
-    columns["solution"] = pa.array(texts, pa.string())
-    return pa.table({name: columns[name] for name in SOLUTIONS.names}, schema=SOLUTIONS)
+    def _table(self) -> pa.Table:
+        rows = len(self._texts)
+        same = {
+            "job_id": self._job_id,
+            "puzzle_id": self._puzzle_id,
+            "game": self._run.question.game,
+            "ask": str(self._run.question.ask),
+            "run_id": self._run.run_id,
+        }
+        columns: dict[str, Any] = {name: pa.repeat(text, rows) for name, text in same.items()}
+        columns["rank"] = pa.array(range(self._first, self.rank), pa.int64())
+        columns["solution"] = pa.array(self._texts, pa.string())
+        return pa.table({name: columns[name] for name in SOLUTIONS.names}, schema=SOLUTIONS)

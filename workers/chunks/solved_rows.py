@@ -22,9 +22,9 @@ from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, RefusalError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.chunks.inline_solutions import InlineSolutions
-from nightgrid.workers.chunks.listing import list_row
+from nightgrid.workers.chunks.listing import Listing
 from nightgrid.workers.chunks.result_rows import Row, count_batch, heads_of, outcome_row, result_row
+from nightgrid.workers.chunks.solution_texts import take
 from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.runs.finishing.finish import path_key
 from nightgrid.workers.runs.finishing.gathering import SPLIT
@@ -91,7 +91,7 @@ def list_solutions(
 
     def answer() -> Row:
         puzzle, part = chunk.puzzle_and_part(0)
-        return list_row(lake, run, game, head, puzzle, ranks or part, settings)
+        return Listing(lake, run, game, puzzle, head, settings).row(ranks or part)
 
     row = _sound(game, run.question.ask, head, answer)
     solved = pa.Table.from_pylist([row], PARTS)
@@ -123,13 +123,19 @@ def _sound(game: Game[Any, Any], ask: Ask, head: Row, answer: Callable[[], Row])
 
 
 def _answer_of(chunk: _Chunk, settings: Settings) -> Callable[[int, Row], Row]:
-    game, ask = chunk.game, chunk.run.question.ask
-    inline = InlineSolutions(game, ask.limit, chunk.budget, settings)
+    game, ask, tuning = chunk.game, chunk.run.question.ask, settings.tuning
+    left = tuning.listing_chunk_bytes
 
     def answer(row: int, head: Row) -> Row:
+        nonlocal left
         puzzle, part = chunk.puzzle_and_part(row)
         if ask.kind == "all":
-            return inline.row(head, puzzle, part)
+            taken = take(
+                game, puzzle, part, chunk.budget, limit=ask.limit,
+                rows=tuning.listing_rows, text_bytes=min(tuning.listing_row_bytes, left),
+            )  # fmt: skip
+            left -= taken.text_bytes if taken.is_whole else 0
+            return taken.row(head)
         outcome = game.solve(puzzle, ask, part, chunk.budget)
         if ask.kind == "meant":
             # The next board's pieces are found in new buffers, which would lie next to freed ones.

@@ -1,4 +1,4 @@
-"""Parts of a listing: ranges of the canonical order of a job's solutions.
+"""Listings: jobs whose solutions lie in files, in ranges of the canonical order.
 
 How many solutions a range has is known before it is listed, because they were counted, and so are
 their ranks. Each range is listed into solution files by itself, and nothing is left to merge.
@@ -7,13 +7,27 @@ their ranks. Each range is listed into solution files by itself, and nothing is 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.solution_files import (
+    SolutionFile,
+    files_folder,
+    in_a_row,
+    list_files,
+)
 from nightgrid.solvers.algebra import COST_COLUMNS, Outcome, Statistics, Status
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
+from nightgrid.workers.runs.manifest import Run
+from nightgrid.workers.runs.run_files import folder
 
 
 class Piece(NamedTuple):
@@ -35,44 +49,26 @@ class ListedPart:
     """What holds them, in canonical order."""
     value: int | None = None
     """What the best solution of the job is worth, in games that compare solutions."""
-    is_open: bool = False
-    """Whether the job may end before: it was not counted, and has a limit."""
-    truncated: bool = False
-    """Whether the job has more solutions than are listed."""
 
     def to_json(self) -> dict[str, Any]:
         """Write the part as it travels."""
-        told: dict[str, Any] = {
-            "ranks": [self.first, self.stop],
-            "pieces": [list(piece) for piece in self.pieces],
-        }
-        if self.value is not None:
-            told["value"] = self.value
-        if self.is_open:
-            told["open"] = True
-        if self.truncated:
-            told["truncated"] = True
-        return told
+        value = {} if self.value is None else {"value": self.value}
+        pieces = [list(piece) for piece in self.pieces]
+        return {"ranks": [self.first, self.stop], "pieces": pieces, **value}
 
 
 def listed_part(text: str) -> ListedPart | None:
-    """Read a manifest row's part, or None if it is no part of a listing."""
+    """Parse a manifest row's part; None if it is no part of a listing."""
     value = json.loads(text) if text else None
     if not isinstance(value, dict) or "ranks" not in value:
         return None
     first, stop = value["ranks"]
-    return ListedPart(
-        first=first,
-        stop=stop,
-        pieces=tuple(Piece(*piece) for piece in value["pieces"]),
-        value=value.get("value"),
-        is_open=value.get("open", False),
-        truncated=value.get("truncated", False),
-    )
+    pieces = tuple(Piece(*piece) for piece in value["pieces"])
+    return ListedPart(first=first, stop=stop, pieces=pieces, value=value.get("value"))
 
 
 def packed(pieces: Iterable[Piece], rows: int) -> list[list[Piece]]:
-    """Put pieces that follow on one another together, to at most `rows` solutions at a time.
+    """Group consecutive pieces into ranges of at most `rows` solutions.
 
     A larger piece stays alone; one without solutions is left out.
     """
@@ -89,75 +85,92 @@ def packed(pieces: Iterable[Piece], rows: int) -> list[list[Piece]]:
     return found
 
 
-def sliced(piece: Piece, rows: int) -> list[Piece]:
-    """Cut a piece into some of at most `rows` solutions: those before are searched for as well."""
-    return [
-        Piece(piece.part, piece.skip + at, min(rows, piece.take - at))
-        for at in range(0, piece.take, rows)
-    ]
+def ranks_json(first: int, stop: int) -> str:
+    """Write into the column `children` which solutions were listed into files."""
+    return canonical_json({"ranks": [first, stop]})
 
 
-def windows(piece: Piece, parts: Sequence[Any], counts: Sequence[int]) -> list[Piece]:
-    """Return which solutions of a piece lie in each of the parts that its own is divided into."""
-    found = []
-    before = 0
-    for part, count in zip(parts, counts, strict=True):
-        first = max(piece.skip - before, 0)
-        stop = min(piece.skip + piece.take - before, count)
-        if first < stop:
-            found.append(Piece(part, first, stop - first))
-        before += count
-    return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InFiles:
-    """What a result row says in `children` of solutions that were listed into files."""
-
-    first: int
-    stop: int
-
-    def to_json(self) -> str:
-        """Write it as it stands in the column."""
-        return canonical_json({"ranks": [self.first, self.stop]})
-
-    @classmethod
-    def from_json(cls, text: str | None) -> InFiles | None:
-        """Read it again; None for a row whose solutions are not in files."""
-        value = json.loads(text) if text else None
-        if not isinstance(value, dict) or "ranks" not in value:
-            return None
-        first, stop = value["ranks"]
-        return cls(first=first, stop=stop)
+def ranks_of(row: Mapping[str, Any]) -> tuple[int, int] | None:
+    """Parse which solutions of a PARTS row are in files; None if they are not in files."""
+    if row["status"] != Status.SOLVED or not row["children"]:
+        return None
+    first, stop = json.loads(row["children"])["ranks"]
+    return first, stop
 
 
 def merged_ranks(run_id: str, rows: Sequence[Mapping[str, Any]]) -> Outcome[Any] | None:
-    """Merge PARTS rows of one job whose solutions are in files, all of which are solved.
+    """Merge PARTS rows of one job whose solutions are all in files; None for other rows.
 
-    None where a row is of another kind: it is merged as the game does. Raises PermanentError where
-    ranks are missing or doubled.
+    Raises PermanentError where ranks are missing or doubled.
     """
-    ranks = [InFiles.from_json(row["children"]) for row in rows]
-    if not all(ranks) or any(row["status"] != Status.SOLVED for row in rows):
+    ranks = [ranks_of(row) for row in rows]
+    if None in ranks:
         return None
     at = 0
-    for part in sorted((r.first, r.stop) for r in ranks if r is not None and r.first < r.stop):
-        if part[0] != at:
+    for first, stop in sorted(filter(None, ranks)):
+        if first != at:
             raise PermanentError(
-                f"run {run_id}: job {rows[0]['job_id']} has solutions of rank {part[0]} next; "
+                f"run {run_id}: job {rows[0]['job_id']} has solutions of rank {first} next; "
                 f"expected {at}"
             )
-        at = part[1]
-    return Outcome(
-        status=Status.SOLVED,
-        count=at,
-        truncated=any(row["truncated"] for row in rows),
-        value=min((row["value"] for row in rows if row["value"] is not None), default=None),
-        statistics=statistics_of(rows),
-    )
+        at = stop
+    value = min((row["value"] for row in rows if row["value"] is not None), default=None)
+    return Outcome(status=Status.SOLVED, count=at, value=value, statistics=statistics_of(rows))
 
 
 def statistics_of(rows: Iterable[Mapping[str, Any]]) -> Statistics:
     """Add up what PARTS rows have cost."""
     costs = (Statistics(**{name: row[name] for name in COST_COLUMNS}) for row in rows)
     return sum(costs, Statistics())
+
+
+def settle_files(lake: Lake, run: Run, answers: Iterable[pa.Table]) -> int:
+    """Check that each listed job has all its files, and delete all other files of the run.
+
+    `answers` are the rows that the run files: a solved one without solutions of its own has them
+    in files. Other files were left by a worker that was killed, or by a job that ended otherwise.
+    Returns the number of files. Raises DamagedResultError for a chunk whose files are not all
+    there: it has to be worked again.
+    """
+    left = list_files(lake, files_folder(run.run_id))
+    by_job: dict[str, list[SolutionFile]] = defaultdict(list)
+    for file in left:
+        by_job[file.job_id].append(file)
+    kept: set[SolutionFile] = set()
+    for table in answers:
+        is_solved = pc.equal(table.column("status"), str(Status.SOLVED))
+        is_listed = pc.and_(is_solved, pc.is_null(table.column("solutions")))
+        for row in table.select(["job_id", "count"]).filter(is_listed).to_pylist():
+            chosen = in_a_row(by_job[row["job_id"]], int(row["count"]))
+            if chosen is None:
+                raise _lacking(lake, run, row["job_id"], by_job[row["job_id"]])
+            kept.update(chosen)
+    _drop(lake, set(left) - kept)
+    return len(kept)
+
+
+def drop_files(lake: Lake, run: Run) -> None:
+    """Delete the solution files of a cancelled run, and first the results that promise them.
+
+    What is deleted is listed again if the run is resumed.
+    """
+    if run.question.ask.kind == "all":
+        for part in ("parts", "started"):
+            for path in lake.list(f"{folder(run.run_id)}/{part}"):
+                lake.delete(path, durable=False)
+        _drop(lake, list_files(lake, files_folder(run.run_id)))
+
+
+def _lacking(lake: Lake, run: Run, job_id: str, there: Sequence[SolutionFile]) -> Exception:
+    """Name a chunk that has listed solutions of a job which are not in its files."""
+    for ref in run.chunks():
+        for row in read_result(lake, ref, ("job_id", "status", "children")).to_pylist():
+            ranks = ranks_of(row) if row["job_id"] == job_id else None
+            if ranks is not None and in_a_row(there, ranks[1], ranks[0]) is None:
+                return DamagedResultError(ref, f"{ref.name} lacks solution files of job {job_id}")
+    return PermanentError(f"run {run.run_id}: no chunk has listed the solutions of job {job_id}")
+
+
+def _drop(lake: Lake, files: Iterable[SolutionFile]) -> None:
+    for file in files:
+        lake.delete(file.path, durable=False)

@@ -13,7 +13,7 @@ from nightgrid.archive.results.files import result_path
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.canonical import digest
-from nightgrid.workers.runs.listed_files import drop_files
+from nightgrid.workers.runs.listed import drop_files
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.run_files import done_chunks, folder
 from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers

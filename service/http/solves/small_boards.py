@@ -45,7 +45,7 @@ from nightgrid.service.http.solves.solve_request import LIGHT_BYTES, SolveReques
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.game_contract import Game
-from nightgrid.workers.chunks.inline_solutions import solve_whole
+from nightgrid.workers.chunks.solution_texts import solve_whole
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import answer_of

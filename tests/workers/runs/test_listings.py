@@ -22,7 +22,6 @@ from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.strands.puzzle import Puzzle as Strands
 from nightgrid.workers.chunks import solution_texts
-from nightgrid.workers.chunks.listing import _Listing
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
@@ -119,6 +118,7 @@ def test_a_listing_in_files_joined_is_what_the_game_lists(
     expected = whole(game, puzzle, wanted)
     assert len(expected) > 70, "enough for several files"
     monkeypatch.setattr("nightgrid.workers.chunks.listing.RANGES", 4)
+    monkeypatch.setattr("nightgrid.workers.chunks.listing.CUT_INTO", 4)
     run_id = planned(lake, game, [puzzle], wanted)
     assert worked(lake, run_id, small).statuses == {"solved": 1}
     row = row_of(lake, run_id)
@@ -246,29 +246,19 @@ def test_a_chunk_that_is_worked_twice_and_a_driver_that_is_killed_leave_each_sol
     assert sum(file.stop - file.first for file in files) == row_of(lake, run_id)["count"]
 
 
-def test_a_range_out_of_time_is_cut_in_two(small, pips_board, monkeypatch):
+def test_a_range_out_of_time_is_over_budget(small, pips_board, monkeypatch):
     lake = Lake.open(small.lake)
     run_id = planned(lake, PIPS, [pips_board])
-    listed = _Listing._list
-    late = []
+    stream = PipsGame.stream
 
-    def slow(listing, part, writer):
-        if part.stop - part.first < 12:
-            return listed(listing, part, writer)
-        late.append(part)
-        writer.rank += 1
-        return Reason(code=ReasonCode.SECONDS)
+    def slow(game, puzzle, ask, part=None, budget=None):
+        found = stream(game, puzzle, ask, part, budget)
+        if part:
+            found.found = lambda: (_ for _ in ())
+            found.end(Reason(code=ReasonCode.SECONDS))
+        return found
 
-    monkeypatch.setattr(_Listing, "_list", slow)
-    assert worked(lake, run_id, small).statuses == {"solved": 1}
-    assert late
-    assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
-
-
-def test_a_range_that_finds_nothing_in_its_time_is_over_budget(small, pips_board, monkeypatch):
-    lake = Lake.open(small.lake)
-    run_id = planned(lake, PIPS, [pips_board])
-    monkeypatch.setattr(_Listing, "_list", lambda *_: Reason(code=ReasonCode.SECONDS))
+    monkeypatch.setattr(PipsGame, "stream", slow)
     assert worked(lake, run_id, small).statuses == {"over_budget": 1}
     assert row_of(lake, run_id)["reason_code"] == "seconds"
     assert list_files(lake, files_folder(run_id)) == []
@@ -286,7 +276,7 @@ def test_fewer_solutions_than_were_counted_are_no_answer(small, pips_board, monk
 
     monkeypatch.setattr(PipsGame, "stream", shorter)
     assert worked(lake, run_id, small).statuses == {"poison": 1}
-    assert "fewer than were counted" in row_of(lake, run_id)["reason"]
+    assert "fewer solutions than were counted" in row_of(lake, run_id)["reason"]
     assert list_files(lake, files_folder(run_id)) == []
 
 

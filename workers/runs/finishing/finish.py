@@ -27,8 +27,7 @@ from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, Gathering
 from nightgrid.workers.runs.job_keys import Answers, keys_of, read_answers
-from nightgrid.workers.runs.listed import merged_ranks, statistics_of
-from nightgrid.workers.runs.listed_files import settle_files
+from nightgrid.workers.runs.listed import merged_ranks, settle_files, statistics_of
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.plan.costs import note_factor
 from nightgrid.workers.runs.prefetch import ahead
