@@ -121,13 +121,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         '("G", 999999999.0)': "three digits do not show it",
     },
     "workers/runs/finishing/gathering.py": {
-        "np.zeros( 1, np.uint8)": "room for more jobs",
-        "+ 2 - len(self._answered)": "room for more jobs",
-        "if missing > -1:": "room for more jobs",
         "!= batch[ -1].segment": "all chunks of a batch lie in one segment",
         "TRIM_BUCKETS - 2:": "as often, one bucket earlier",
-        "+ 1 + len(self._answered)": "room for more jobs",
-        "if missing >= 0:": "room for more jobs",
         "if bounds[i] <= bounds[i + 1]:": "no rows are written either way",
         "np.arange(self._count + 2": "the last bound is not looked at",
     },

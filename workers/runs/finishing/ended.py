@@ -26,15 +26,13 @@ from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import read_done
 from nightgrid.workers.runs.run_files import done_path
 
-ASKED_AGAIN = "; answers to submitted jobs that stood in it are worked when they are asked again"
-"""What becomes of answers that no chunk result tells, told with a file that is set aside."""
 _RUN_ROWS = select(RESULTS, ["run_id", "job_id"])
 
 
 def results_of_run(lake: Lake, run_id: str, columns: Sequence[str]) -> Iterator[pa.Table]:
     """Read columns of a run's results, each row once, wherever they stand.
 
-    Raises DamagedFileError for rows that were changed since the run wrote them.
+    Raises DamagedFileError for a damaged file.
     """
     path = result_path(run_id)
     try:
@@ -49,20 +47,18 @@ def results_of_run(lake: Lake, run_id: str, columns: Sequence[str]) -> Iterator[
 def ensure_results(lake: Lake, run_id: str) -> dict[str, Any] | None:
     """Read how a run ended; make its results again from its chunk results if some are lost.
 
-    A file of results that is damaged, or that another program has changed, is set aside. None: the
-    run has not ended, or so much is lost that it has to be worked again.
+    A damaged file of results is set aside. None: the run has not ended, or so much is lost that it
+    has to be worked again.
     """
     done = read_done(lake, run_id)
     if done is None or not done["results"]:
         return done
     path = result_path(run_id)
     try:
-        # All columns: a count that was changed is as bad as a row that is lost.
-        with suppress(MissingFileError):
-            check_table(lake, path, RESULTS)
-        there = sum(map(len, results_of_run(lake, run_id, ["job_id"])))
+        # All columns: any of them may be damaged.
+        there = sum(map(len, results_of_run(lake, run_id, RESULTS.names)))
     except DamagedFileError as error:
-        _set_aside(lake, path, error, "its run tells written again")
+        skip_file(path, f"{error}; moved to {set_aside(lake, path)}, and written again")
         there = 0
     return done if there >= done["result_count"] else write_again(lake, run_id)
 
@@ -79,42 +75,19 @@ def write_again(lake: Lake, run_id: str) -> dict[str, Any] | None:
         return None
 
 
-def repair_results(lake: Lake) -> list[str]:
-    """Set damaged files of results aside, and write the results of their runs again.
-
-    Returns what was set aside.
-    """
-    aside = []
+def set_damaged_aside(lake: Lake) -> None:
+    """Move damaged files of results away, so that the jobs in them are planned again."""
     for path in lake.list(RESULT_FILES.path):
         if not path.endswith(".parquet"):
             continue
         try:
-            check_table(lake, path, RESULTS)
+            for _ in lake.scan_file(path, RESULTS, RESULTS.names):
+                pass
         except MissingFileError:
             continue
         except DamagedFileError as error:
-            _set_aside(lake, path, error, f"its runs tell written again{ASKED_AGAIN}")
-            aside.append(path)
-    if aside:
-        paths = lake.list("")
-        there = rows_by_run(lake, paths)
-        for run_id, wanted in ended_runs(lake, paths).items():
-            if there.get(run_id, 0) < wanted:
-                write_again(lake, run_id)
-    return aside
-
-
-def _set_aside(lake: Lake, path: str, error: DamagedFileError, again: str) -> None:
-    skip_file(path, f"{error}; moved to {set_aside(lake, path)}, and what {again}")
-
-
-def check_table(lake: Lake, path: str, schema: pa.Schema) -> None:
-    """Read a whole Parquet file, batch by batch.
-
-    Raises DamagedFileError, and MissingFileError when it does not exist.
-    """
-    for _ in lake.scan_file(path, schema, schema.names):
-        pass
+            aside = set_aside(lake, path)
+            skip_file(path, f"{error}; moved to {aside}, and what it told is worked again")
 
 
 def ended_runs(lake: Lake, paths: list[str]) -> dict[str, int]:

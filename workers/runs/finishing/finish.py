@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +25,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, Gathering
+from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, gather
 from nightgrid.workers.runs.job_keys import Answers, keys_of, read_answers
 from nightgrid.workers.runs.listed import merged_ranks, settle_files, statistics_of
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
@@ -61,9 +61,8 @@ def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any
     counts: Counter[str] = Counter()
     result_path, solution_path = f"results/{run_id}.parquet", f"solutions/{run_id}.parquet"
     solved, files = False, 0
-    with Gathering(lake, run) as gathering:
-        answers = gathering.answers
-        divided = gathering.take(run)
+    with Buckets(ANSWER, run.puzzle_count or run.job_count, run.question.ask.kind) as answers:
+        divided = gather(lake, run, answers)
         if divided:
             answers.add(_merged(lake, run, divided))
         retried = statuses_of(run.retry)
@@ -175,9 +174,6 @@ def solution_rows(
 def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) -> pa.Table:
     """Merge the parts of every divided job, in the order of their paths."""
     game = game_of(lake, run.question)
-    for rows in by_job.values():
-        _check_disjoint(run, rows)
-        _check_carried_on(run, rows)
     results = []
     for job_no, jobs in _manifest_rows(lake, run, set(by_job)):
         rows = sorted(by_job[job_no], key=lambda row: path_key(row["part_path"]))
@@ -221,7 +217,12 @@ def merge_outcomes(
                     reason=f"part {row['part_path']}: {row['reason']}",
                 )
     # What a stage has carried on is in the outcomes of a later one.
+    last = rows[-1]
     rows = [row for row in rows if row["status"] != CARRIED]
+    if last["status"] == CARRIED and all(row["status"] != Status.OVER_BUDGET for row in rows):
+        raise PermanentError(
+            f"run {run.run_id}: job {last['job_id']} has states that were not carried on"
+        )
     listed = merged_ranks(run.run_id, rows)
     if listed is not None:
         return listed
@@ -266,28 +267,6 @@ def path_key(path: str) -> tuple[int, ...]:
 def child_path(path: str, index: int) -> str:
     """Name the place of a child among its siblings."""
     return f"{path}.{index}" if path else str(index)
-
-
-def _check_disjoint(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse to merge a part with itself or with a part of it."""
-    paths = sorted(path_key(row["part_path"]) for row in rows)
-    for one, other in pairwise(paths):
-        if other[: len(one)] == one:
-            raise PermanentError(
-                f"run {run.run_id}: job {rows[0]['job_id']} has two outcomes for part {one}"
-            )
-
-
-def _check_carried_on(run: Run, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse to merge a staged count whose last stage has left states that were not carried on."""
-    statuses = {row["status"] for row in rows}
-    if CARRIED not in statuses or statuses & {Status.OVER_BUDGET, *_UNRECOVERABLE}:
-        return
-    last = max(path_key(row["part_path"])[0] for row in rows)
-    if any(r["status"] == CARRIED and path_key(r["part_path"])[0] == last for r in rows):
-        raise PermanentError(
-            f"run {run.run_id}: job {rows[0]['job_id']} has states that were not carried on"
-        )
 
 
 def _manifest_rows(lake: Lake, run: Run, wanted: set[int]) -> Iterator[tuple[int, pa.Table]]:

@@ -6,15 +6,13 @@ Rows are spread over buckets on the disk, which are sorted one after the other.
 from __future__ import annotations
 
 import contextlib
-import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -44,89 +42,42 @@ ANSWER = pa.schema(
 )
 """What a run finds out about a job: its result, and its solutions as a JSON list or null."""
 _FROM_PART = [name for name in ANSWER.names if name in PARTS.names]
-_MANIFEST = ("job_id", "puzzle_id")
 
 BUCKET_ROWS = 32_768
 """Rows of a bucket, about: a row group of the sorted file."""
-LISTING_BUCKET_ROWS = 1024
-"""The same of a run that lists solutions: its rows have up to `listing_row_bytes` of them each."""
-MEANT_BUCKET_ROWS = 128
-"""The same of a run that ranks: a row has up to a hundred covers, 200 kB of JSON."""
-SPREAD_ROWS, SPREAD_BYTES = 16_384, 2**26
-"""Rows that are spread over the buckets at once, or so many as have so many bytes."""
+LARGE_ROWS = {"all": 1024, "meant": 128}
+"""The same by asks whose rows have solutions: up to `listing_row_bytes`, or a hundred covers."""
 TRIM_BUCKETS = 8
-"""While buckets are read back, freed memory is returned after so many: all wait for the end of a
-run, and to get new pages takes longer than to fill them."""
+"""Freed memory is returned after so many buckets: to get new pages takes longer than to fill them.
+"""
 BUCKETS_MAX = 512
 """Files open at once; the buckets of a very large run hold more rows."""
 
 
-class Gathering(contextlib.AbstractContextManager["Gathering"]):
-    """Answers of the jobs of a run, sorted on the disk, in a folder that is deleted at the end.
+def gather(lake: Lake, run: Run, answers: Buckets) -> dict[int, list[dict[str, Any]]]:
+    """Add the answers of whole jobs to `answers`; return the rows of divided jobs by job number.
 
-    Memory is that of some ten thousand rows, whatever the length of the run.
+    Raises DamagedResultError for chunk results that are missing or damaged, and PermanentError
+    unless each job has one outcome.
     """
-
-    def __init__(self, lake: Lake, run: Run) -> None:
-        self._lake, self._run_id = lake, run.run_id
-        self._folder = Path(tempfile.mkdtemp(prefix="nightgrid-finish-"))
-        # The same for every driver of the run: the row groups of its results follow from it.
-        rows = run.puzzle_count or run.job_count
-        bucket_rows = {"all": LISTING_BUCKET_ROWS, "meant": MEANT_BUCKET_ROWS}
-        self.answers = Buckets(self._folder, ANSWER, rows, bucket_rows.get(run.question.ask.kind))
-        self._answered = np.zeros(0, np.uint8)
-
-    def __exit__(self, *_: object) -> None:
-        self.answers.__exit__()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def take(self, run: Run) -> dict[int, list[dict[str, Any]]]:
-        """Take in all answers; return the rows of the jobs that were divided, by job number.
-
-        Raises PermanentError for jobs without an outcome, and for those with two.
-        """
-        divided: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        for leaves in ahead(_leaves(self._lake, run)):
-            is_whole = pc.equal(leaves.column("part_path"), "")
-            for row in leaves.filter(pc.invert(is_whole)).to_pylist():
-                divided[row["job_no"]].append(row)
-            self._add(leaves.filter(is_whole))
-        self._count(np.fromiter(divided, np.int64, len(divided)))
-        self._check(run)
-        return divided
-
-    def _add(self, rows: pa.Table) -> None:
+    divided: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    outcomes = np.zeros(run.job_count, np.uint8)
+    for leaves in ahead(_leaves(lake, run)):
+        is_whole = pc.equal(leaves.column("part_path"), "")
+        for row in leaves.filter(pc.invert(is_whole)).to_pylist():
+            divided[row["job_no"]].append(row)
+        rows = leaves.filter(is_whole)
+        np.add.at(outcomes, rows.column("job_no").to_numpy(), 1)
         columns = {name: rows.column(name) for name in (*_FROM_PART, "puzzle_id")}
         columns["parts"] = pa.repeat(pa.scalar(1, pa.int32()), len(rows))
-        self.answers.add(pa.table({name: columns[name] for name in ANSWER.names}, schema=ANSWER))
-        self._count(rows.column("job_no").to_numpy())
-
-    def _count(self, numbers: npt.NDArray[np.int64]) -> None:
-        if not len(numbers):
-            return
-        if numbers.min() < 0:
-            raise PermanentError(f"run {self._run_id}: a job is numbered {numbers.min()}")
-        missing = int(numbers.max()) + 1 - len(self._answered)
-        if missing > 0:
-            more = np.zeros(max(missing, len(self._answered)), np.uint8)
-            self._answered = np.concatenate([self._answered, more])
-        np.add.at(self._answered, numbers, 1)
-
-    def _check(self, run: Run) -> None:
-        if (self._answered > 1).any():
-            raise PermanentError(f"run {run.run_id}: a job has two outcomes; expected one")
-        if self._answered[run.job_count :].any():
-            raise PermanentError(f"run {run.run_id}: a job is numbered beyond {run.job_count} jobs")
-        missing = run.job_count - int(self._answered.sum())
-        if missing:
-            raise PermanentError(
-                f"run {run.run_id}: {missing} jobs have no outcome; expected one for each"
-            )
-
-
-def _is_full(chunks: int, rows: int) -> bool:
-    """Return whether so many chunks, with so many rows, are enough to take in at once."""
-    return chunks >= BATCH_CHUNKS or rows >= BATCH_ROWS
+        answers.add(pa.table({name: columns[name] for name in ANSWER.names}, schema=ANSWER))
+    outcomes[list(divided)] += 1
+    wrong = np.count_nonzero(outcomes != 1)
+    if wrong:
+        raise PermanentError(
+            f"run {run.run_id}: {wrong} jobs have no outcome, or two; expected one for each"
+        )
+    return divided
 
 
 def _leaves(lake: Lake, run: Run) -> Iterator[pa.Table]:
@@ -134,36 +85,34 @@ def _leaves(lake: Lake, run: Run) -> Iterator[pa.Table]:
 
     Chunks that were halved do not count, nor rows that went on.
     """
-    done = done_chunks(lake, run.run_id)
-    refs = run.chunks()
-    missing = [ref for ref in refs if ref.key not in done]
-    if missing:
-        first = missing[0]
-        raise DamagedResultError(
-            first,
-            f"run {run.run_id}: {len(missing)} chunks are not done, the first is {first.name}",
-        )
+    refs, done = run.chunks(), done_chunks(lake, run.run_id)
+    for ref in refs:
+        if ref.key not in done:
+            raise DamagedResultError(ref, f"run {run.run_id}: {ref.name} is not done")
     expanded = read_expanded(lake, run.run_id, run.segments)
     for batch in _batches(run, refs):
-        parts = {ref: read_result(lake, ref, rows=run.rows(ref.key)) for ref in batch}
-        rows = _with_puzzle_ids(lake, parts)
+        parts = [read_result(lake, ref, rows=run.rows(ref.key)) for ref in batch]
+        chunks = [ref.chunk for ref in batch]
+        asked = lake.read_row_groups(batch[0].manifest_path, chunks, ["puzzle_id"])
+        rows = pa.concat_tables(parts).append_column("puzzle_id", asked.column("puzzle_id"))
         went_on = [
             pc.is_in(part.column("job_no"), value_set=expanded.get(ref.key, NO_JOBS))
-            for ref, part in parts.items()
+            for ref, part in zip(batch, parts, strict=True)
         ]
-        chunks = [chunk for column in went_on for chunk in column.chunks]
-        rows = rows.filter(pc.invert(pa.chunked_array(chunks, pa.bool_())))
+        flags = pa.chunked_array([chunk for column in went_on for chunk in column.chunks])
+        rows = rows.filter(pc.invert(flags))
         if pc.any(pc.equal(rows.column("status"), SPLIT)).as_py():
             raise PermanentError(f"run {run.run_id}: a part came back split and nothing went on")
         yield rows
 
 
 def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
-    """Put chunks together that are taken in at once: they lie in one segment."""
+    """Group chunks of one segment that are read at once."""
     batch: list[ChunkRef] = []
     rows = 0
     for ref in refs:
-        if batch and (_is_full(len(batch), rows) or ref.segment != batch[0].segment):
+        is_full = len(batch) >= BATCH_CHUNKS or rows >= BATCH_ROWS
+        if batch and (is_full or ref.segment != batch[0].segment):
             yield batch
             batch, rows = [], 0
         batch.append(ref)
@@ -172,59 +121,36 @@ def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
         yield batch
 
 
-def _with_puzzle_ids(lake: Lake, parts: Mapping[ChunkRef, pa.Table]) -> pa.Table:
-    """Join parts of chunks of one segment with which boards their rows are about.
-
-    Raises DamagedResultError where rows are not those of their chunk, in its order.
-    """
-    first = next(iter(parts))
-    rows = lake.read_row_groups(first.manifest_path, [ref.chunk for ref in parts], _MANIFEST)
-    joined = pa.concat_tables(parts.values())
-    if not joined.column("job_id").equals(rows.column("job_id")):
-        wrong = next(ref for ref, part in parts.items() if not _answers(lake, ref, part))
-        raise DamagedResultError(
-            wrong, f"run {wrong.run_id}: {wrong.name} answers other jobs than it was asked"
-        )
-    return joined.append_column("puzzle_id", rows.column("puzzle_id"))
-
-
-def _answers(lake: Lake, ref: ChunkRef, part: pa.Table) -> bool:
-    asked = lake.read_row_group(ref.manifest_path, ref.chunk, ["job_id"])
-    same: bool = part.column("job_id").equals(asked.column("job_id"))
-    return same
-
-
 class Buckets(contextlib.AbstractContextManager["Buckets"]):
     """Rows with a job_id, spread by it over equal ranges; a single range stays in memory."""
 
-    def __init__(
-        self, folder: Path, schema: pa.Schema, expected_rows: int, bucket_rows: int | None = None
-    ) -> None:
-        self._folder, self._schema = folder, schema
-        bucket_rows = bucket_rows or BUCKET_ROWS
+    def __init__(self, schema: pa.Schema, expected_rows: int, ask_kind: str = "count") -> None:
+        self._schema = schema
+        bucket_rows = LARGE_ROWS.get(ask_kind, BUCKET_ROWS)
         single = min(ROW_GROUP_ROWS, 2 * bucket_rows)
+        # The same for every driver of a run: the row groups of its results follow from it.
         wanted = 1 if expected_rows <= single else -(-expected_rows // bucket_rows)
         self._count = min(wanted, BUCKETS_MAX)
-        self._waiting: list[pa.Table] = []
-        self._files: list[pa.NativeFile] = []
+        self._held: list[pa.Table] = []
         self._writers: list[pa.RecordBatchStreamWriter] = []
-        if self._count > 1:
-            with self._room():
-                self._files = [pa.OSFile(self._path(i), "wb") for i in range(self._count)]
-                self._writers = [pa.ipc.new_stream(file, schema) for file in self._files]
+        self._open = contextlib.ExitStack()
+        if self._count == 1:
+            return
+        self._temporary = tempfile.TemporaryDirectory(
+            prefix="nightgrid-finish-", ignore_cleanup_errors=True
+        )
+        self._folder = Path(self._temporary.name)
+        with self._room():
+            for i in range(self._count):
+                file = self._open.enter_context(pa.OSFile(self._path(i), "wb"))
+                self._writers.append(self._open.enter_context(pa.ipc.new_stream(file, schema)))
 
     def __exit__(self, *_: object) -> None:
         # The rows are given up: whether the disk takes the ends of their files does not matter.
-        while self._writers or self._files:
-            with contextlib.suppress(OSError):
-                self._close()
-
-    def _close(self) -> None:
-        # Writing ends before the rows are read back, and a writer is not closed twice.
-        while self._writers:
-            self._writers.pop().close()
-        while self._files:
-            self._files.pop().close()
+        with contextlib.suppress(OSError):
+            self._open.close()
+        if self._count > 1:
+            self._temporary.cleanup()
 
     def _room(self) -> contextlib.AbstractContextManager[None]:
         return room_on(self._folder, f"{self._folder.name}, the answers of a run,")
@@ -233,18 +159,10 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
         return str(self._folder / f"bucket-{bucket}.arrow")
 
     def add(self, rows: pa.Table) -> None:
-        """Add rows; they are spread when there are enough of them."""
-        self._waiting.append(rows)
-        is_full = (
-            sum(len(table) for table in self._waiting) >= SPREAD_ROWS
-            or sum(table.nbytes for table in self._waiting) >= SPREAD_BYTES
-        )
-        if self._writers and is_full:
-            self._spread()
-
-    def _spread(self) -> None:
-        rows = pa.concat_tables([self._schema.empty_table(), *self._waiting])
-        self._waiting = []
+        """Add rows to their buckets."""
+        if self._count == 1:
+            self._held.append(rows)
+            return
         high = keys_of(rows.column("job_id")).view(">u4")[::4].astype(np.uint64)
         bucket = (high * np.uint64(self._count)) >> np.uint64(32)
         order = np.argsort(bucket, kind="stable")
@@ -260,12 +178,10 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
     def tables(self) -> Iterator[pa.Table]:
         """Yield all rows, sorted by job_id, one bucket after the other; may be called again."""
         if self._count == 1:
-            yield _sorted(pa.concat_tables([self._schema.empty_table(), *self._waiting]))
+            yield _sorted(pa.concat_tables([self._schema.empty_table(), *self._held]))
             return
-        if self._writers:
-            self._spread()
-            with self._room():
-                self._close()
+        with self._room():
+            self._open.close()
         for i in range(self._count):
             with pa.OSFile(self._path(i), "rb") as file, pa.ipc.open_stream(file) as reader:
                 table = reader.read_all()

@@ -18,7 +18,7 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question, question_of
-from nightgrid.workers.runs.finishing.ended import repair_results
+from nightgrid.workers.runs.finishing.ended import set_damaged_aside
 from nightgrid.workers.runs.job_keys import Answers, Keys, KeySet, name_jobs, read_answers
 from nightgrid.workers.runs.retry import Retry, statuses_of
 
@@ -51,18 +51,14 @@ class Asking:
         return question_of(self.game, self.ask)
 
     def read_answers(self) -> Answers:
-        """Read which jobs need no work; damaged results are made again first, if they can be."""
-        answers = self._read_answers()
-        if any(path.startswith(f"{RESULTS_FOLDER}/") for path in skipped_files()):
-            repair_results(self.lake)
-            answers = self._read_answers()
-        return answers
-
-    def _read_answers(self) -> Answers:
+        """Read which jobs need no work; damaged results are set aside, and are no answers."""
         again = statuses_of(self.retry)
-        return read_answers(
+        answers = read_answers(
             self.lake, self.question, self.budget, again=again, listed_bytes=self.solution_bytes
         )
+        if any(path.startswith(f"{RESULTS_FOLDER}/") for path in skipped_files()):
+            set_damaged_aside(self.lake)
+        return answers
 
 
 class OpenJobs:

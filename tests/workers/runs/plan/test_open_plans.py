@@ -10,12 +10,9 @@ import pyarrow as pa
 import pytest
 import toy_game as toy
 
-from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.runs.finishing.gathering import SPLIT, Gathering
 from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, has_plan, open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
@@ -320,26 +317,3 @@ def test_a_driver_whose_planner_has_died_says_so_and_the_next_goes_on(
     extend(lake)
     assert drive(lake, RUN_ID, executor, settings=settings).finished
     check_results(lake, tmp_path)
-
-
-def test_a_part_of_other_jobs_is_named_among_those_that_are_taken_in_with_it(lake, settings):
-    begin(lake)
-    extend(lake)
-    run = open_run(lake, RUN_ID)
-    same = [ref for ref in run.chunks() if ref.segment == 0]
-    for ref in run.chunks():
-        solve_chunk(lake, ref, settings, "w")
-    wrong = next(r for r in same[1:] if SPLIT not in statuses(lake, r))
-    part = lake.read_table(wrong.result_path, PARTS)
-    at = part.schema.get_field_index("job_id")
-    others = pa.array(["0" * 32] * len(part))
-    lake.write_table(wrong.result_path, part.set_column(at, part.schema.field(at), others))
-    with (
-        Gathering(lake, run) as gathered,
-        pytest.raises(PermanentError, match=f"{wrong.name} answers other jobs"),
-    ):
-        gathered.take(run)
-
-
-def statuses(lake, ref):
-    return lake.read_table(ref.result_path, PARTS).column("status").to_pylist()
