@@ -58,9 +58,11 @@ def read_batches(path: Path, group: int, columns: Sequence[str]) -> Iterator[pa.
                 for batch in stream:
                     yield pa.Table.from_batches([batch])
             child.stdout.close()
-            told = child.stderr.read().decode(errors="replace").split("\n")
+            message = child.stderr.read().decode(errors="replace")
             if child.wait():
-                raise UnreadableGroupError(told[-1] or "its reader died")
+                # Anything but one sentence is what a crash leaves.
+                known = message != "" and message.isprintable()
+                raise UnreadableGroupError(message if known else "its reader died")
         finally:
             child.kill()
 
@@ -90,7 +92,7 @@ def _check_values(batch: pa.RecordBatch) -> None:
     """Raise UnreadableGroupError for a list or text that is too large for a board."""
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        if not is_text and not pa.types.is_list_like(column.type):
+        if not (is_text or pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
             continue
         lengths = pc.binary_length(column) if is_text else pc.list_value_length(column)
         longest, most = pc.max(lengths).as_py() or 0, TEXT_BYTES_MAX if is_text else LIST_VALUES_MAX
