@@ -58,11 +58,11 @@ def read_batches(path: Path, group: int, columns: Sequence[str]) -> Iterator[pa.
                 for batch in stream:
                     yield pa.Table.from_batches([batch])
             child.stdout.close()
-            message = child.stderr.read().decode(errors="replace")
+            written = child.stderr.read().decode(errors="replace")
             if child.wait():
                 # Anything but one sentence is what a crash leaves.
-                known = message != "" and message.isprintable()
-                raise UnreadableGroupError(message if known else "its reader died")
+                is_sentence = written != "" and written.isprintable()
+                raise UnreadableGroupError(written if is_sentence else "its reader died")
         finally:
             child.kill()
 
