@@ -114,7 +114,7 @@ def _main() -> int:
     except (MemoryError, pa.ArrowMemoryError):
         message = f"it takes more than {MEMORY_BYTES:,} bytes of memory; write smaller row groups"
     except (UnreadableGroupError, pa.ArrowException, OSError) as error:
-        message = " ".join(str(error).split())
+        message = str(error).translate({ord("\n"): " "})
     else:
         return 0
     sys.stderr.write(message)
