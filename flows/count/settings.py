@@ -20,7 +20,7 @@ from nightgrid.workers.runs.status import is_finished, next_name
 
 if TYPE_CHECKING:
     # Settings are read before there is anything to plan.
-    from nightgrid.workers.runs.plan.open_jobs import Asking
+    from nightgrid.workers.runs.plan.plan_pass import Asking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class CountSettings(RunSettings):
 
 def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
     """Return what a count asks of a corpus: its game is bound to the rules and words of it."""
-    from nightgrid.workers.runs.plan.open_jobs import Asking
+    from nightgrid.workers.runs.plan.plan_pass import Asking
 
     words: Lexicon | str | None = settings.lexicon
     if words is None and game_plug(corpus.game).own_words and is_generator_spec(corpus.name):
@@ -133,7 +133,7 @@ def lacks_answers(asking: Asking, corpus: Corpus, run_id: str) -> bool:
     # What is given up and too long a listing are answers, too: a run ends with them.
     known = read_answers(asking.lake, asking.question, asking.budget)
     named = (name_jobs(asking.question, ids) for ids in corpus.puzzle_ids().chunks)
-    return any(not known.hold(keys).all() for keys in named)
+    return any(not known.have(keys).all() for keys in named)
 
 
 def rests_on_others(run: Run, done: Mapping[str, Any] | None) -> bool:

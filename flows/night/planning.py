@@ -21,9 +21,9 @@ from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.workers.runs.damaged_runs import NIGHTLY, ensure_plan
-from nightgrid.workers.runs.job_keys import Answers, name_jobs
+from nightgrid.workers.runs.job_keys import Answers, Known, name_jobs
 from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
-from nightgrid.workers.runs.plan.open_jobs import Asking
+from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry import Retry, statuses_of
 
@@ -135,7 +135,7 @@ def _open_boards(lake: Lake, question: Question, answers: Answers) -> tuple[pa.T
     """
 
     def has_answer(subjects: pa.ChunkedArray) -> pa.Array:
-        return pa.array(answers.final.holds(name_jobs(question, subjects)))
+        return pa.array(answers.have(name_jobs(question, subjects), Known.FINAL))
 
     if question.ask.kind == "meant":
         boards = clued_boards(lake, question.game)

@@ -54,7 +54,7 @@ from nightgrid.workers.runs.finishing.ended import ensure_results
 from nightgrid.workers.runs.job_keys import Answers
 from nightgrid.workers.runs.listed import drop_files
 from nightgrid.workers.runs.manifest import has_plan, has_run, open_run
-from nightgrid.workers.runs.plan.open_jobs import Asking
+from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontier_folder, frontiers

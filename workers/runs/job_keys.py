@@ -7,8 +7,8 @@ answered fit into memory, and finding the open ones is an anti-join of sorted ar
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from enum import IntFlag
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii
 
@@ -22,13 +22,16 @@ from nightgrid.archive.results.results import scan_results
 from nightgrid.archive.results.statuses import FINAL, is_among
 from nightgrid.solvers.algebra import Budget, Status
 from nightgrid.solvers.canonical import ID_HEX_DIGITS
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import ReasonCode
 
 Keys = npt.NDArray[np.bytes_]
 """Job ids as their 16 bytes each: an array of KEY."""
 KEY = np.dtype(f"S{ID_HEX_DIGITS // 2}")
+NO_KEYS = np.empty(0, KEY)
+Mask = npt.NDArray[np.bool_]
+Flags = npt.NDArray[np.uint8]
+"""Of each job what is known, as `Known` has it."""
 
 _LIMITS = ("budget_nodes", "budget_table_bytes", "budget_seconds")
 _TOTALS = ("total_seconds", "total_bytes")
@@ -46,19 +49,8 @@ def name_jobs(question: Question, subjects: pa.Array | pa.ChunkedArray) -> Keys:
 
 
 def keys_of(job_ids: pa.Array | pa.ChunkedArray) -> Keys:
-    """Read a column of job ids.
-
-    Raises PermanentError for anything but 32 hexadecimal digits each.
-    """
-    texts = job_ids.to_pylist()
-    try:
-        if all(len(text) == ID_HEX_DIGITS for text in texts):
-            found = np.frombuffer(bytes.fromhex("".join(texts)), KEY)
-            if len(found) == len(texts):
-                return found
-    except (TypeError, ValueError):
-        pass
-    raise PermanentError(f"expected job ids of {ID_HEX_DIGITS} hexadecimal digits")
+    """Read a column of job ids, of 32 hexadecimal digits each."""
+    return np.frombuffer(bytes.fromhex("".join(job_ids.to_pylist())), KEY)
 
 
 def ids_of(keys: Keys) -> pa.Array:
@@ -79,43 +71,50 @@ class KeySet:
     def __len__(self) -> int:
         return len(self._keys)
 
-    def holds(self, keys: Keys) -> npt.NDArray[np.bool_]:
-        """Return for each key whether it is in the set."""
-        return self._found(keys, np.searchsorted(self._keys, keys))
-
     def add(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """Add keys; return for each whether it is new, of equal new ones the first."""
         ranked, firsts = np.unique(keys, return_index=True)
         at = np.searchsorted(self._keys, ranked)
-        is_new = ~self._found(ranked, at)
+        is_new = at == len(self._keys)
+        is_new[~is_new] = self._keys[at[~is_new]] != ranked[~is_new]
         self._keys = np.insert(self._keys, at[is_new], ranked[is_new])
         fresh = np.zeros(len(keys), np.bool_)
         fresh[firsts[is_new]] = True
         return fresh
 
-    def _found(self, keys: Keys, at: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-        if not len(self._keys):
-            return np.zeros(len(keys), np.bool_)
-        found: npt.NDArray[np.bool_] = self._keys[np.minimum(at, len(self._keys) - 1)] == keys
-        return found
+
+class Known(IntFlag):
+    """What the lake knows of a job."""
+
+    FINAL = 1
+    """It has a result that no budget changes."""
+    GIVEN_UP = 2
+    """It is over budget or poison in a run that had at least the budget in question."""
+    POISON = 4
+    """It was given up as poison."""
+    AGAIN = 8
+    """It would need no work, and is to be worked again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """The jobs that need no work."""
+    """What the lake knows of jobs: a sorted array of keys, and the flags of each."""
 
-    final: KeySet = field(default_factory=KeySet)
-    """With a result that no budget changes."""
-    given_up: KeySet = field(default_factory=KeySet)
-    """Over budget or poison in a run that had at least the budget in question."""
-    poison: KeySet = field(default_factory=KeySet)
-    """Those given up as poison."""
-    again: KeySet = field(default_factory=KeySet)
-    """Those that would need no work, and are to be worked again."""
+    def __init__(self, keys: Sequence[Keys] = (), flags: Sequence[Flags] = ()) -> None:
+        self._keys, at = np.unique(np.concatenate([NO_KEYS, *keys]), return_inverse=True)
+        self._flags = np.zeros(len(self._keys), np.uint8)
+        np.bitwise_or.at(self._flags, at, np.concatenate([np.empty(0, np.uint8), *flags]))
 
-    def hold(self, keys: Keys) -> npt.NDArray[np.bool_]:
-        """Return for each job whether it needs no work."""
-        return self.final.holds(keys) | self.given_up.holds(keys)
+    def flags(self, keys: Keys) -> Flags:
+        """Return what is known of each job; 0: nothing."""
+        if not len(self._keys):
+            return np.zeros(len(keys), np.uint8)
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[at] == keys, self._flags[at], np.uint8(0))
+
+    def have(self, keys: Keys, known: Known = Known.FINAL | Known.GIVEN_UP) -> Mask:
+        """Return for each job whether it has any of some flags; by default, needs no work."""
+        found: Mask = (self.flags(keys) & known.value) != 0
+        return found
 
 
 def read_answers(
@@ -136,7 +135,7 @@ def read_answers(
     What had too many solutions counts if its row says that it could list at least `listed_bytes`
     of them; None: whatever it could.
     """
-    answers = Answers()
+    keys, flags = [], []
     columns = _COLUMNS if listed_bytes is None else (*_COLUMNS, *_LISTED)
     for found in scan_results(lake, columns):
         asked = pc.and_(
@@ -144,19 +143,16 @@ def read_answers(
             pc.equal(found.column("ask"), str(question.ask)),
         )
         rows = found.filter(pc.and_(asked, pc.not_equal(found.column("run_id"), but_of or "")))
+        is_final = is_among(rows.column("status"), FINAL)
+        rows = rows.filter(pc.or_(is_final, _had(rows, budget, listed_bytes)))
         status = rows.column("status")
-        is_final = is_among(status, FINAL)
-        counts = pc.or_(is_final, _had(rows, budget, listed_bytes))
-        is_again = is_among(status, again)
-        is_poison = pc.equal(status, str(Status.POISON))
-        for keys, chosen in (
-            (answers.again, is_again),
-            (answers.final, pc.and_not(is_final, is_again)),
-            (answers.given_up, pc.invert(pc.or_(is_final, is_again))),
-            (answers.poison, pc.and_not(is_poison, is_again)),
-        ):
-            keys.add(keys_of(rows.column("job_id").filter(pc.and_(counts, chosen))))
-    return answers
+        is_poison = pc.equal(status, str(Status.POISON)).to_numpy()
+        given_up = np.where(is_poison, Known.GIVEN_UP | Known.POISON, Known.GIVEN_UP)
+        known = np.where(is_among(status, FINAL).to_numpy(), Known.FINAL, given_up)
+        known = np.where(is_among(status, again).to_numpy(), Known.AGAIN, known)
+        keys.append(keys_of(rows.column("job_id")))
+        flags.append(known.astype(np.uint8))
+    return Answers(keys, flags)
 
 
 def _had(rows: pa.Table, budget: Budget, listed_bytes: int | None) -> pa.ChunkedArray:

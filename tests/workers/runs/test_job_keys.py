@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game
 from nightgrid.workers.runs.job_keys import KeySet, ids_of, keys_of, name_jobs
@@ -25,19 +24,12 @@ def test_jobs_are_named_as_one_by_one_whatever_their_puzzles_are_called(names):
     assert keys_of(ids_of(keys)[2:]).tolist() == keys[2:].tolist()
 
 
-@pytest.mark.parametrize("wrong", ["", "0" * 31, "0" * 33, "g" * 32, "é" * 16, None])
-def test_what_is_no_job_id_is_refused(wrong):
-    with pytest.raises(PermanentError, match="hexadecimal"):
-        keys_of(pa.array(["0" * 32, wrong], pa.string()))
-
-
 @settings(deadline=None)
 @given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=9), max_size=9))
 def test_a_set_of_keys_knows_each_key_and_takes_it_once(batches):
     keys, known = KeySet(), set()
     for batch in batches:
         column = keys_of(pa.array([f"{high:016x}{low:016x}" for high, low in batch], pa.string()))
-        assert keys.holds(column).tolist() == [key in known for key in batch]
         fresh = keys.add(column).tolist()
         assert fresh == [key not in known and key not in batch[:i] for i, key in enumerate(batch)]
         known.update(batch)

@@ -14,7 +14,7 @@ from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.manifest import SegmentTakenError, open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
-from nightgrid.workers.runs.plan.open_jobs import Asking
+from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from tests.workers.conftest import BUDGET, COUNT, quick_settings, result_rows, undisturbed_rows
 

@@ -23,8 +23,13 @@ from nightgrid.workers.runs.finishing.finish import child_path, finish_run, path
 from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, open_run, read_done
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
-from nightgrid.workers.runs.plan.open_jobs import Asking
-from nightgrid.workers.runs.plan.plan_pass import CHUNK_MIN_S, SHARES_PER_WORKER, chunk_s, cut
+from nightgrid.workers.runs.plan.plan_pass import (
+    CHUNK_MIN_S,
+    SHARES_PER_WORKER,
+    Asking,
+    chunk_s,
+    cut,
+)
 from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
 from nightgrid.workers.runs.run_files import ChunkRef, segment_path
 from tests.drawn import drawn

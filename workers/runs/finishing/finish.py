@@ -26,7 +26,7 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, gather
-from nightgrid.workers.runs.job_keys import Answers, keys_of, read_answers
+from nightgrid.workers.runs.job_keys import Answers, Known, keys_of, read_answers
 from nightgrid.workers.runs.listed import merged_ranks, settle_files, statistics_of
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.plan.costs import note_factor
@@ -111,7 +111,7 @@ def _unanswered(table: pa.Table, others: Answers) -> pa.Table:
     """Leave out what others have answered; a final answer yields only to a final one."""
     keys = keys_of(table.column("job_id"))
     final = is_among(table.column("status"), FINAL).to_numpy()
-    taken = others.final.holds(keys) | (others.given_up.holds(keys) & ~final)
+    taken = others.have(keys, Known.FINAL) | (others.have(keys, Known.GIVEN_UP) & ~final)
     return table.filter(pa.array(~taken)) if taken.any() else table
 
 

@@ -12,23 +12,40 @@ first (the longest processing time first, Graham, 1969): whatever is worked last
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.ingest.puzzles import subjects_of
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, manifest_schema
+from nightgrid.archive.results.files import RESULTS_FOLDER
+from nightgrid.archive.skipped_files import skipped_files
+from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.runs.job_keys import Answers, Keys, ids_of, keys_of
+from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.question import Question, question_of
+from nightgrid.workers.runs.finishing.ended import set_damaged_aside
+from nightgrid.workers.runs.job_keys import (
+    Answers,
+    Keys,
+    KeySet,
+    Known,
+    ids_of,
+    keys_of,
+    name_jobs,
+    read_answers,
+)
 from nightgrid.workers.runs.manifest import Segment, manifest_row
 from nightgrid.workers.runs.plan.costs import expected_s, read_factor
-from nightgrid.workers.runs.plan.open_jobs import Asking, OpenJobs
+from nightgrid.workers.runs.retry import Retry, statuses_of
 from nightgrid.workers.runs.run_files import segment_path
 from nightgrid.workers.runs.staged.stages import first_stage
 
@@ -57,6 +74,50 @@ AHEAD_S = 1.0
 LARGEST_TOLD = 5
 """Jobs that an estimate names."""
 _HEAD = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "job_id", "part_path")])
+
+
+Split = Literal["auto", "ahead", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is asked of puzzles: in which lake, by which game, within which budget of each job."""
+
+    lake: Lake
+    game: Game[Any, Any]
+    """Bound to its rules and lexicon."""
+    ask: Ask
+    budget: Budget
+    worker_count: int = 2
+    """Processes that chunks are cut for."""
+    retry: Retry | None = None
+    """Which jobs are worked again that a run gave up within this budget."""
+    split: Split = "auto"
+    """Whether jobs are divided before a worker begins them."""
+    expected_s: float = 0.0
+    """What every job is expected to take, in the place of a smaller estimate by its size."""
+    solution_bytes: int | None = None
+    """How many bytes of solutions a job may list; None: what the worker's setting says."""
+
+    @property
+    def listed_bytes(self) -> int | None:
+        """The bound of `solution_bytes`, if the run lists solutions."""
+        return self.solution_bytes if self.ask.kind == "all" else None
+
+    @property
+    def question(self) -> Question:
+        """What the answers depend on."""
+        return question_of(self.game, self.ask)
+
+    def read_answers(self) -> Answers:
+        """Read which jobs need no work; damaged results are set aside, and are no answers."""
+        again = statuses_of(self.retry)
+        answers = read_answers(
+            self.lake, self.question, self.budget, again=again, listed_bytes=self.solution_bytes
+        )
+        if any(path.startswith(f"{RESULTS_FOLDER}/") for path in skipped_files()):
+            set_damaged_aside(self.lake)
+        return answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,32 +152,59 @@ class _Jobs:
     cost_s: npt.NDArray[np.float64]
 
 
-class PlanPass(OpenJobs):
+class PlanPass:
     """One pass over the puzzles of a run. `job_count` and the like are final at its end."""
 
-    def __init__(
-        self,
-        asking: Asking,
-        tables: Iterable[pa.Table],
-        first_rows: int,
-        answers: Answers | None = None,
-    ) -> None:
-        """Begin a pass whose first batch has at most `first_rows`, see `batches`.
-
-        `answers` is what the lake has answered, if it was read before.
-        """
-        super().__init__(asking.question, answers or asking.read_answers())
+    def __init__(self, asking: Asking, answers: Answers | None = None) -> None:
+        """Begin a pass; `answers` is what the lake has answered, if it was read before."""
         self._asking = asking
-        self._tables = batches(tables, first_rows)
+        self._question = asking.question
+        self._answers = answers or asking.read_answers()
+        self._seen = KeySet()
+        self.open_count = self.answered_count = self.repeated_count = 0
+        self.poison_count = self.again_count = 0
+        """Jobs among those answered that are poison; open ones that a run has given up before."""
+        self.job_count = self.divided_count = self.chunk_count = 0
+        self.cost_s = 0.0
+        """Seconds that one core is expected to take for all chunks."""
         self.factor = read_factor(asking.lake, asking.question)
-        self._cut_s = 0.0
         self.largest: list[LargeJob] = []
+        self._cut_s = 0.0
+        self._key_sum = np.zeros(2, np.uint64)
+
+    def find(self, puzzles: pa.Table) -> tuple[Keys, npt.NDArray[np.bool_]]:
+        """Name the job of every row, and find which are open: neither repeated nor answered.
+
+        Raises PermanentError for puzzles of another game.
+        """
+        if pc.any(pc.not_equal(puzzles.column("game"), self._question.game)).as_py():
+            raise PermanentError(f"expected puzzles of game {self._question.game!r} only")
+        keys = name_jobs(self._question, subjects_of(puzzles))
+        fresh, known = self._seen.add(keys), self._answers.flags(keys)
+        is_answered = (known & (Known.FINAL | Known.GIVEN_UP)) != 0
+        is_poison = (known & (Known.POISON | Known.FINAL)) == Known.POISON
+        is_open = fresh & ~is_answered
+        self.poison_count += int((fresh & is_poison).sum())
+        self.again_count += int((is_open & ((known & Known.AGAIN) != 0)).sum())
+        self.repeated_count += int((~fresh).sum())
+        self.answered_count += int((fresh & is_answered).sum())
+        self.open_count += int(is_open.sum())
+        halves = keys[is_open].view(">u8").reshape(-1, 2)
+        self._key_sum += halves.sum(axis=0, dtype=np.uint64)
+        return keys, is_open
+
+    def run_id(self) -> str:
+        """Name the run of the jobs that were found open, whatever their order."""
+        jobs = [str(self.open_count), *(f"{half:016x}" for half in self._key_sum.tolist())]
+        if self._asking.listed_bytes is not None:
+            jobs.append(str(self._asking.listed_bytes))
+        return self._question.run_id(self._asking.budget, tuple(jobs))
 
     def take_over(self, run_id: str, segment: Segment) -> None:
         """Count in the jobs of a `plan` segment that is in the lake, and do not plan them again."""
         rows = self._asking.lake.read_table(segment_path(run_id, segment.number), _HEAD)
         numbers = rows.column("job_no").to_numpy()
-        self.seen.add(keys_of(rows.column("job_id")))
+        self._seen.add(keys_of(rows.column("job_id")))
         self.job_count = max(self.job_count, int(numbers.max()) + 1)
         is_part = pc.not_equal(rows.column("part_path"), "").to_numpy()
         self.divided_count += len(np.unique(numbers[is_part]))
@@ -124,24 +212,20 @@ class PlanPass(OpenJobs):
         self.cost_s += sum(segment.chunk_cost_s)
         self._cut_s += sum(segment.chunk_cost_s)
 
-    def pieces(self) -> Iterator[Piece]:
-        """Make the chunks of the plan."""
-        held: deque[_Jobs] = deque()
-        for jobs in self._estimated():
-            held.append(jobs)
-            if len(held) > 1:
-                # More may come than is held: as much as there has been, for all one knows.
-                yield from self._cut(held, self._cut_s)
-        if held:
-            yield from self._cut(held, 0.0)
-
-    def _estimated(self) -> Iterator[_Jobs]:
-        """Name the open jobs batch by batch, and estimate what they take."""
-        for table in self._tables:
+    def pieces(self, tables: Iterable[pa.Table], first_rows: int) -> Iterator[Piece]:
+        """Make the chunks of the plan; the first batch has at most `first_rows` puzzles."""
+        held: _Jobs | None = None
+        for table in batches(tables, first_rows):
             keys, is_open = self.find(table)
-            if is_open.any():
-                yield self._estimate(table, keys, is_open)
-            del table, keys
+            if not is_open.any():
+                continue
+            jobs = self._estimate(table, keys, is_open)
+            if held is not None:
+                # More may come than is held: as much as there has been, for all one knows.
+                yield from self._cut(held, self._cut_s + float(jobs.cost_s.sum()))
+            held = jobs
+        if held is not None:
+            yield from self._cut(held, 0.0)
 
     def _estimate(self, table: pa.Table, keys: Keys, is_open: npt.NDArray[np.bool_]) -> _Jobs:
         if not is_open.all():
@@ -151,7 +235,7 @@ class PlanPass(OpenJobs):
             # Numbered when its place in the plan is known.
             "job_no": pa.array(np.zeros(len(keys), np.int64)),
             "job_id": ids_of(keys),
-            "ask": pa.repeat(pa.scalar(str(self.question.ask)), len(keys)),
+            "ask": pa.repeat(pa.scalar(str(self._question.ask)), len(keys)),
             "part": empty,
             "part_path": empty,
         }
@@ -173,10 +257,11 @@ class PlanPass(OpenJobs):
         self.largest.sort(key=lambda job: -job.cost_s)
         del self.largest[LARGEST_TOLD:]
 
-    def _cut(self, held: deque[_Jobs], to_come_s: float) -> Iterator[Piece]:
-        """Cut the front into chunks, those jobs first that are expected to take longest."""
-        jobs = held.popleft()
-        left_s = to_come_s + sum(float(part.cost_s.sum()) for part in held)
+    def _cut(self, jobs: _Jobs, left_s: float) -> Iterator[Piece]:
+        """Cut a batch into chunks, those jobs first that are expected to take longest.
+
+        `left_s` is what is left to do after these jobs.
+        """
         order = np.argsort(-jobs.cost_s, kind="stable")
         cost_s = jobs.cost_s[order]
         self._cut_s += float(cost_s.sum())

@@ -1,7 +1,6 @@
 """Planning a run, segment by segment, while workers may be at it already.
 
-`nightgrid.workers.runs.plan.open_jobs` finds what there is to plan, and `plan_pass` beside it cuts
-that into chunks.
+`plan_pass` finds what there is to plan, and cuts it into chunks.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.game_contract import Game
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.damaged_runs import ensure_plan
-from nightgrid.workers.runs.job_keys import Answers, name_jobs
+from nightgrid.workers.runs.job_keys import Answers, Known, name_jobs
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
     has_plan,
@@ -29,8 +28,13 @@ from nightgrid.workers.runs.manifest import (
     read_segments,
     segment_metadata,
 )
-from nightgrid.workers.runs.plan.open_jobs import Asking, OpenJobs, Split
-from nightgrid.workers.runs.plan.plan_pass import DIVIDED_PARTS_MAX, Piece, PlanPass
+from nightgrid.workers.runs.plan.plan_pass import (
+    DIVIDED_PARTS_MAX,
+    Asking,
+    Piece,
+    PlanPass,
+    Split,
+)
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.run_files import CHUNKS_MAX, asked_path, plan_path, segment_path
@@ -79,10 +83,10 @@ def plan_run(
     """
     asking = Asking(lake, game, ask, budget, worker_count, retry, split, expected_s, solution_bytes)
     answers = answers or asking.read_answers()
-    jobs = OpenJobs(asking.question, answers)
+    jobs = PlanPass(asking, answers)
     for table in _tables(puzzles):
         jobs.find(table)
-    run_id = jobs.run_id(budget, _solution_bytes(asking))
+    run_id = jobs.run_id()
     if jobs.again_count:
         run_id = next_name(lake, run_id, more=True)
     if jobs.open_count:
@@ -96,15 +100,11 @@ def plan_run(
     return run_id
 
 
-def _solution_bytes(asking: Asking) -> int | None:
-    return asking.solution_bytes if asking.ask.kind == "all" else None
-
-
 def has_retries(asking: Asking, puzzle_ids: pa.ChunkedArray) -> bool:
     """Return whether any of these puzzles has a job that is to be worked again."""
     answers = asking.read_answers()
     named = (name_jobs(asking.question, ids) for ids in puzzle_ids.chunks)
-    return any((answers.again.holds(keys) & ~answers.hold(keys)).any() for keys in named)
+    return any((answers.have(keys, Known.AGAIN) & ~answers.have(keys)).any() for keys in named)
 
 
 def begin_run(asking: Asking, run_id: str, *, puzzle_count: int) -> None:
@@ -134,9 +134,9 @@ def extend_run(
     """
     lake = asking.lake
     while not has_plan(lake, run_id):
-        plan = PlanPass(asking, _tables(puzzles), SEGMENT_ROWS, answers)
+        plan = PlanPass(asking, answers)
         try:
-            _add_missing(lake, plan, run_id)
+            _add_missing(lake, plan, _tables(puzzles), run_id)
         except SegmentTakenError:
             continue
         begun = read_about(lake, asked_path(run_id)) or {}
@@ -149,13 +149,13 @@ def _tables(puzzles: Puzzles) -> Iterable[pa.Table]:
 
 def estimate_run(asking: Asking, puzzles: Puzzles) -> PlanPass:
     """Return the pass that `extend_run` would make, at its end, and write nothing."""
-    plan = PlanPass(asking, _tables(puzzles), SEGMENT_ROWS)
-    for _ in plan.pieces():
+    plan = PlanPass(asking)
+    for _ in plan.pieces(_tables(puzzles), SEGMENT_ROWS):
         pass
     return plan
 
 
-def _add_missing(lake: Lake, plan: PlanPass, run_id: str) -> None:
+def _add_missing(lake: Lake, plan: PlanPass, tables: Iterable[pa.Table], run_id: str) -> None:
     """Add segments to a run until all jobs of a pass are in its manifest.
 
     Raises SegmentTakenError when another planner has added one meanwhile: what it holds must not
@@ -176,7 +176,7 @@ def _add_missing(lake: Lake, plan: PlanPass, run_id: str) -> None:
             seen += 1
         return segment_path(run_id, seen)
 
-    pieces = ahead(plan.pieces())
+    pieces = ahead(plan.pieces(tables, SEGMENT_ROWS))
     rows = SEGMENT_ROWS
     for first in pieces:
         stream_plan(lake, _some(chain([first], pieces), rows), first, next_path)
@@ -222,7 +222,7 @@ def _asked(asking: Asking, run_id: str, puzzle_count: int) -> dict[str, Any]:
         "run_id": run_id,
         **asking.question.to_json(),
         "budget": asking.budget.limits,
-        **({} if _solution_bytes(asking) is None else {"solution_bytes": asking.solution_bytes}),
+        **({} if asking.listed_bytes is None else {"solution_bytes": asking.listed_bytes}),
         "retry": asking.retry,
         "puzzle_count": puzzle_count,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -230,7 +230,7 @@ def _asked(asking: Asking, run_id: str, puzzle_count: int) -> dict[str, Any]:
 
 
 def _write_plan(
-    asking: Asking, run_id: str, puzzle_count: int, plan: OpenJobs, known_count: int
+    asking: Asking, run_id: str, puzzle_count: int, plan: PlanPass, known_count: int
 ) -> None:
     planned = {
         "job_count": plan.job_count,
@@ -238,7 +238,7 @@ def _write_plan(
         "poison_count": plan.poison_count,
         "divided_count": plan.divided_count,
         "cost_s": round(plan.cost_s, 6),
-        "cost_factor": plan.factor if isinstance(plan, PlanPass) else 1.0,
+        "cost_factor": plan.factor,
     }
     about = _asked(asking, run_id, puzzle_count) | planned
     write_json(asking.lake, plan_path(run_id), about)

@@ -17,7 +17,7 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.costs import CLOSE_ROWS, cost_path, expected_s, read_factor
-from nightgrid.workers.runs.plan.open_jobs import Asking
+from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
 from tests.workers.pending import pending_chunks
 

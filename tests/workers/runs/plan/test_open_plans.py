@@ -16,7 +16,7 @@ from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, has_plan, open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
-from nightgrid.workers.runs.plan.open_jobs import Asking
+from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, estimate_run, extend_run
 from nightgrid.workers.runs.run_files import segment_path
 from tests.workers.conftest import (
