@@ -101,13 +101,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "one byte beyond the bound is enough to see that a body is longer"
         ),
     },
-    "archive/payloads/strict_json.py": {
-        "_after_space(text, -1)": "to look from before the begin is to look from there",
-        "if len(value) <= len(pairs):": (
-            "the careful way reads it as well, and finds no key that stands twice"
-        ),
-        "len(value) < MAX_MEMBERS else": "the careful way reads it as well",
-    },
     "archive/lake/location.py": {
         "if writes else 1)": "1 is os.X_OK, which is asked for anyway",
     },

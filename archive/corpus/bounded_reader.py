@@ -14,7 +14,6 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -35,6 +34,8 @@ ANY_VALUES = 2**22
 """Values that any row group may have."""
 VALUES_PER_BYTE = 64
 """Beyond ANY_VALUES, values for each stored byte. Boards have up to about ten."""
+_UNREADABLE = 3
+"""Exit code of the child where stderr says what is wrong with the row group."""
 
 
 class UnreadableGroupError(Exception):
@@ -46,7 +47,7 @@ def read_batches(path: Path, group: int, columns: Sequence[str]) -> Iterator[pa.
 
     Raises UnreadableGroupError, perhaps after some batches.
     """
-    command = [sys.executable, "-m", __name__, str(path), str(group), *columns]
+    command = _command(path, group, columns)
     # Another pool would reserve a gigabyte ahead.
     environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}
     pipe = subprocess.PIPE
@@ -54,17 +55,24 @@ def read_batches(path: Path, group: int, columns: Sequence[str]) -> Iterator[pa.
         assert child.stdout is not None
         assert child.stderr is not None
         try:
-            with suppress(pa.ArrowException), pa.ipc.open_stream(child.stdout) as stream:
-                for batch in stream:
-                    yield pa.Table.from_batches([batch])
-            child.stdout.close()
-            written = child.stderr.read().decode(errors="replace")
-            if child.wait():
-                # Anything but one sentence is what a crash leaves.
-                is_sentence = written != "" and written.isprintable()
-                raise UnreadableGroupError(written if is_sentence else "its reader died")
+            try:
+                with pa.ipc.open_stream(child.stdout) as stream:
+                    for batch in stream:
+                        yield pa.Table.from_batches([batch])
+            except pa.ArrowException:
+                # The stream ends early: so does a child that still writes.
+                child.stdout.close()
+            told = child.stderr.read().decode(errors="replace")
+            if child.wait() == _UNREADABLE or child.returncode < 0:
+                raise UnreadableGroupError(told if child.returncode > 0 else "its reader died")
+            if child.returncode:
+                raise RuntimeError(told)
         finally:
             child.kill()
+
+
+def _command(path: Path, group: int, columns: Sequence[str]) -> list[str]:
+    return [sys.executable, "-m", __name__, str(path), str(group), *columns]
 
 
 def _write_batches(path: str, group: int, columns: Sequence[str]) -> None:
@@ -91,8 +99,10 @@ def _write_batches(path: str, group: int, columns: Sequence[str]) -> None:
 def _check_values(batch: pa.RecordBatch) -> None:
     """Raise UnreadableGroupError for a list or text that is too large for a board."""
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        if not (is_text or pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
+        kind = column.type
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+        if not is_text and not is_list and not pa.types.is_fixed_size_list(kind):
             continue
         lengths = pc.binary_length(column) if is_text else pc.list_value_length(column)
         longest, most = pc.max(lengths).as_py() or 0, TEXT_BYTES_MAX if is_text else LIST_VALUES_MAX
@@ -118,7 +128,7 @@ def _main() -> int:
     else:
         return 0
     sys.stderr.write(message)
-    return 1
+    return _UNREADABLE
 
 
 if __name__ == "__main__":

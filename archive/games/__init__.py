@@ -12,7 +12,7 @@ from nightgrid.archive.games.plug import ArchivePlug, PayloadReader, RankingPlug
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.solvers.algebra import MEANT
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.plug import Plugs
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
@@ -95,7 +95,11 @@ def claimed_game(data: bytes) -> str | None:
         first = text[1:].lstrip()[:1]
         found = _claimed(lambda plug: plug.claims_list(first))
     elif text[:1] == b"{":
-        for key, value in ((member.key, member.value) for member in read_members(data)):
+        try:
+            members = read_members(data)
+        except InvalidPuzzleError:
+            return None
+        for key, value in ((key, member.value) for key, member in members.items()):
             if key == "game" and value in GAMES:
                 return str(value)
             found = _claimed(lambda plug: plug.claims_member(key, value))  # noqa: B023 - called at once

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
+from nightgrid.archive.payloads.strict_json import Member, read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
 
 MAX_TEXT = 256
@@ -124,10 +124,8 @@ def read_one(
 
     With a date that is expected the payload has to be for it, and its puzzle has the level.
     """
-    keyed, loose = members_by_key(data)
-    if loose:
-        return [*map(fault_of, loose)]
     try:
+        keyed = read_members(data)
         date = print_date(keyed.pop(DATE_KEY, None), expected)
     except InvalidPuzzleError as error:
         return [fault_of(error)]

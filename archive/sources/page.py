@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from nightgrid.archive.payloads.envelopes import DATE_KEY, embedded, print_date
-from nightgrid.archive.payloads.strict_json import members_by_key
+from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.archive.sources import Answer, Validators
 from nightgrid.archive.sources.web import HttpSource
 from nightgrid.solvers.errors import InvalidPuzzleError
@@ -40,8 +40,7 @@ def _date_in(body: bytes) -> dt.date | None:
     payload = embedded(body)
     if payload is None:
         return None
-    keyed, _ = members_by_key(payload)
     try:
-        return print_date(keyed.get(DATE_KEY), None)
+        return print_date(read_members(payload).get(DATE_KEY), None)
     except InvalidPuzzleError:
         return None

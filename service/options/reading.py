@@ -231,10 +231,8 @@ def _chosen(
     missing = [level for level in levels if level not in present]
     faults = [item for item in found if isinstance(item, Fault)]
     whole = [fault for fault in faults if fault.level is None]
-    cut = [fault for fault in faults if fault.rule == "truncated" and fault.level not in levels]
-    if missing and (whole or cut):
-        # Why the rest of the file could not be read is the answer to why a level is missing.
-        whole += [fault for fault in cut if fault not in whole]
+    if whole:
+        # Why the file could not be read is the answer to why a level is missing.
         missing = []
     for level in missing:
         has = f"expected one of {', '.join(present)}" if present else "it names no levels"
@@ -244,7 +242,4 @@ def _chosen(
             place="",
             message=f"no level {level} in {name}; {has}",
         )
-    for fault in cut:
-        if fault not in whole:
-            note(f"warning: {fault}")
     yield from (item for item in found if item.level in levels or item in whole)

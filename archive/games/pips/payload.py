@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any
 
 from nightgrid.archive.payloads.envelopes import (
     DATE_KEY,
@@ -19,7 +18,7 @@ from nightgrid.archive.payloads.envelopes import (
     values_of,
 )
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
+from nightgrid.archive.payloads.strict_json import Member, read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.pips.check import check_solution
 from nightgrid.solvers.pips.puzzle import Puzzle
@@ -45,9 +44,12 @@ def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
 
     A payload that does not say it is for that date is one fault and no puzzle. Otherwise every
     level is a puzzle or a fault by itself, and so is each of LEVELS that is missing. A document
-    that is cut or not JSON is one fault, beside the levels before the cut.
+    that is not JSON is one fault.
     """
-    return _read_payload(*members_by_key(data), date)
+    try:
+        return _read_payload(read_members(data), date)
+    except InvalidPuzzleError as error:
+        return [fault_of(error)]
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
@@ -56,12 +58,17 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     `name` is what the input is called and starts every fault's message. Unlike `read_payload`, any
     date will do, none included, and a payload may lack levels.
     """
-    keyed, loose = members_by_key(data)
-    if any(key in keyed for key in _BOARD_KEYS):
-        found = [_read_single(keyed, loose)]
-    else:
-        message = "expected a puzzle with dominoes and regions, or a payload with levels"
-        found = _read_payload(keyed, loose, None) or [input_fault("no-puzzle", message)]
+    found: list[Published | Fault]
+    try:
+        keyed = read_members(data)
+        if any(key in keyed for key in _BOARD_KEYS):
+            value = values_of(keyed, GAME)
+            found = [_read_puzzle(value, "", date=None, level=None, editor=None)]
+        else:
+            message = "expected a puzzle with dominoes and regions, or a payload with levels"
+            found = _read_payload(keyed, None) or [input_fault("no-puzzle", message)]
+    except InvalidPuzzleError as error:
+        found = [fault_of(error)]
     return in_input(found, name, _way_out)
 
 
@@ -80,19 +87,9 @@ def _way_out(fault: Fault) -> str:
     return "; remove `solution` to solve the board alone" if wrong else ""
 
 
-def _read_payload(
-    keyed: dict[str, Member], loose: list[InvalidPuzzleError], expected: dt.date | None
-) -> list[Published | Fault]:
-    found: list[Published | Fault] = [*map(fault_of, loose)]
-    if found and not keyed:
-        return found
-    torn = [*loose, *(m.fault for m in keyed.values() if m.fault and m.fault.rule == "truncated")]
-    if torn and expected is not None and DATE_KEY not in keyed:
-        return [fault_of(torn[0])]
-    try:
-        date = print_date(keyed.pop(DATE_KEY, None), expected)
-    except InvalidPuzzleError as error:
-        return [*found, fault_of(error)]
+def _read_payload(keyed: dict[str, Member], expected: dt.date | None) -> list[Published | Fault]:
+    date = print_date(keyed.pop(DATE_KEY, None), expected)
+    found: list[Published | Fault] = []
     editor: str | None = None
     try:
         member = keyed.pop("editor", None)
@@ -107,17 +104,10 @@ def _read_payload(
         message = f"{len(levels)} levels; all beyond the first {MAX_LEVELS} are refused"
         found.append(input_fault("too-many-levels", message))
     missing = [level for level in LEVELS if expected is not None and level not in keyed]
-    if missing and torn:
-        # What a torn document lacks may have stood behind the tear, which is then one fault of all.
-        return [replace(item, level=None) if _is_tear(item) else item for item in found]
     for level in missing:
         message = f"expected a puzzle under {level!r}, but the key is missing"
         found.append(Fault(level=level, rule="missing-level", place=level, message=message))
     return found
-
-
-def _is_tear(item: Published | Fault) -> TypeGuard[Fault]:
-    return isinstance(item, Fault) and item.rule == "truncated"
 
 
 def _is_level(key: str, member: Member) -> bool:
@@ -138,15 +128,6 @@ def _read_level(member: Member, date: dt.date | None, editor: str | None) -> Pub
         return _read_puzzle(member_value(member), level, date=date, level=level, editor=editor)
     except InvalidPuzzleError as error:
         return fault_of(error, level)
-
-
-def _read_single(keyed: dict[str, Member], loose: list[InvalidPuzzleError]) -> Published | Fault:
-    if loose:
-        return fault_of(loose[0])
-    try:
-        return _read_puzzle(values_of(keyed, GAME), "", date=None, level=None, editor=None)
-    except InvalidPuzzleError as error:
-        return fault_of(error)
 
 
 def _read_puzzle(

@@ -14,7 +14,7 @@ from typing import Any
 
 from nightgrid.archive.payloads.envelopes import MAX_TEXT, fault_of, in_input, text, values_of
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import Member, members_by_key, shown
+from nightgrid.archive.payloads.strict_json import Member, read_members, shown
 from nightgrid.solvers.errors import Faults, InvalidPuzzleError, json_kind
 from nightgrid.solvers.tiles.puzzle import Puzzle
 
@@ -45,12 +45,10 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
 def _read(data: bytes) -> list[Published | Fault]:
     # A list by itself is read as the value of the key that it would stand under.
     wrapped = _wrapped(data)
-    keyed, loose = members_by_key(wrapped)
-    if loose:
-        return [*map(fault_of, loose)]
-    if wrapped is not data and len(keyed) > 1:
-        return [input_fault("trailing-data", "expected nothing after the list")]
     try:
+        keyed = read_members(wrapped)
+        if wrapped is not data and len(keyed) > 1:
+            return [input_fault("trailing-data", "expected nothing after the list")]
         return [Published(date=None, level=None, puzzle=_read_board(keyed))]
     except InvalidPuzzleError as error:
         return [fault_of(error)]

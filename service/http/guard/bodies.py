@@ -11,8 +11,9 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Send
 
-from nightgrid.archive.payloads.strict_json import members_by_key
+from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of
+from nightgrid.solvers.errors import InvalidPuzzleError
 
 BODY_SECONDS = 30.0
 """A body that is not there after this time is not waited for."""
@@ -184,16 +185,15 @@ def read_json(data: bytes, depth: int) -> dict[str, Any]:
             "too-deep",
             f"the body is nested deeper than {depth} levels",
         )
-    errors: list[FieldError] = []
-    keyed, faults = members_by_key(data)
-    for fault in (*faults, *(member.fault for member in keyed.values() if member.fault)):
-        said = f"{fault.place}: {fault.detail}"
-        errors.append(
-            FieldError(pointer="" if fault in faults else pointer_of(fault.place), detail=said)
-        )
-        if fault.rule == "not-an-object":
-            raise Problem("bad-value", said, errors=errors)
-    if errors:
+    try:
+        keyed = read_members(data)
+    except InvalidPuzzleError as fault:
+        kind = "bad-value" if fault.rule == "not-an-object" else "bad-json"
+        errors = [FieldError(pointer="", detail=str(fault))]
+        raise Problem(kind, str(fault), errors=errors) from None
+    faults = [member.fault for member in keyed.values() if member.fault]
+    if faults:
+        errors = [FieldError(pointer=pointer_of(f.place), detail=str(f)) for f in faults]
         raise Problem("bad-json", errors[0]["detail"], errors=errors)
     return {key: member.value for key, member in keyed.items()}
 

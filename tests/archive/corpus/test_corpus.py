@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -351,12 +352,11 @@ def test_a_bomb_and_a_reader_that_dies_cost_their_row_group(
     assert "it takes more than 1,073,741,824 bytes of memory" in bomb["message"]
     assert "values are said to be in" in values["message"]
 
-    monkeypatch.setattr(bounded_reader, "__name__", "os.abort")
+    command = [sys.executable, "-c", "import os; os.abort()"]
+    monkeypatch.setattr(bounded_reader, "_command", lambda *_: command)
     (tmp_path / "one").mkdir()
     pq.write_table(table, tmp_path / "one/a.parquet")
-    with pytest.raises(
-        PermanentError, match=r"holds no sound puzzle of pips; what broke a rule .1"
-    ):
+    with pytest.raises(PermanentError, match=r"holds no sound puzzle of pips; what broke a rule"):
         open_corpus(lake, str(tmp_path / "one"))
 
 

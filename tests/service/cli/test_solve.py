@@ -436,18 +436,6 @@ def test_levels_are_known_in_any_case(invoke: Invoke, write: Write) -> None:
     assert json.loads(out)["level"] == "hard"
 
 
-def test_a_truncated_file_is_said_although_the_wanted_level_is_whole(
-    invoke: Invoke, write: Write
-) -> None:
-    file = write(json.dumps(payload(easy=PAIR, hard=PAIR))[:-20], "cut.json")
-    code, out, err = invoke("solve", "-l", "easy", file, "--count", "--json")
-    assert (code, json.loads(out)["count"]) == (0, PAIR_COUNT)
-    assert err.startswith("warning: hard: the text ends before the value does")
-    code, out, err = invoke("solve", "-l", "medium", file)
-    assert (code, out, err.count("\n")) == (3, "", 1)
-    assert err.startswith("nightgrid: hard: the text ends before the value does")
-
-
 def test_a_wrong_solution_is_told_with_the_way_around_it(invoke: Invoke, write: Write) -> None:
     wrong = {**PAIR, "solution": [[[0, 0], [1, 0]], [[1, 1], [0, 1]]]}
     code, _, err = invoke("solve", write(wrong))

@@ -238,7 +238,7 @@ def test_spangram_must_touch_two_opposite_sides() -> None:
     [
         (b"<?xml version='1.0'?><Error><Code>NoSuchKey</Code></Error>", "xml-answer"),
         (b"", "empty-body"),
-        (b"{", "truncated"),
+        (b"{", "not-json"),
         (b"nonsense", "not-json"),
         (b"[]", "not-an-object"),
         (b"\xef\xbb\xbf{}", "byte-order-mark"),
