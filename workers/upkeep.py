@@ -10,7 +10,7 @@ from nightgrid.archive.results.files import merge_answers
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.run_files import done_path, folder
-from nightgrid.workers.runs.status import cancelled_path, delete_discarded, discarded_at
+from nightgrid.workers.runs.status import cancelled_path, delete_discarded, drops_states
 
 log = get_logger("nightgrid.upkeep")
 
@@ -48,7 +48,7 @@ def ends_of_runs(lake: Lake) -> dict[str, int | None]:
     for run_id in ends:
         if done_path(run_id) in stamps:
             ends[run_id] = stamps[done_path(run_id)][1]
-        elif cancelled_path(run_id) in stamps and discarded_at(lake, run_id) is not None:
+        elif cancelled_path(run_id) in stamps and drops_states(lake, run_id):
             ends[run_id] = stamps[cancelled_path(run_id)][1]
     return ends
 
@@ -68,5 +68,5 @@ def prune_runs(lake: Lake, run_ids: Collection[str]) -> None:
     for run_id in run_ids:
         if lake.exists(done_path(run_id)):
             lake.delete_folder(folder(run_id), last=done_path(run_id))
-        elif discarded_at(lake, run_id) is not None:
+        elif drops_states(lake, run_id):
             delete_discarded(lake, run_id)

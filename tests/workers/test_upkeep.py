@@ -17,7 +17,7 @@ from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.manifest import has_run, read_done
-from nightgrid.workers.runs.status import cancel_run, discarded_at, read_run_status, resume_run
+from nightgrid.workers.runs.status import cancel_run, drops_states, read_run_status, resume_run
 from nightgrid.workers.upkeep import old_runs, prune_runs, tidy
 from tests.workers.conftest import plan, quick_settings
 
@@ -147,7 +147,7 @@ def test_deleting_a_run_that_was_given_up_may_be_killed_before_any_file(tmp_path
         if not killed:
             break
         kills += 1
-        assert discarded_at(lake, run_id) is not None
+        assert drops_states(lake, run_id)
         assert pruned(lake, LATER) == 1
         assert lake.folders("runs") == []
         assert lake.list(files_folder(run_id)) == []

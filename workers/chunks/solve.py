@@ -122,7 +122,13 @@ def _worked(
         if small:
             run = replace(run, budget=small_budget(run.budget, settings))
         rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
-        game = _planned_for(game_of(lake, run.question), run)
+        game = game_of(lake, run.question)
+        planned = run.question.solver_version
+        if game.solver_version != planned:
+            raise RefusalError(
+                f"run {run.run_id} was planned for {game.name} solver {planned}, this worker has "
+                f"{game.solver_version}"
+            )
         _name_work(game, rows)
         write_note(lake, ref, Note(worker=worker, started_at=time.time()))
     stage = stage_part(rows.column("part")[0].as_py())
@@ -141,8 +147,7 @@ def _worked(
             part = carry(lake, ref, run, game, rows, stage)
         if drops_states(lake, ref.run_id):
             # The process that cancelled the run has deleted all states but these.
-            drop_frontiers(lake, ref.run_id, [ref.key])
-            return ChunkReport(ref=ref, rows=0, state="stale")
+            return _stopped(lake, ref, worker)
     if part is None:
         take_back(lake, ref, worker)
         is_done = lake.exists(ref.result_path)
@@ -181,12 +186,7 @@ def refusing(fault: type[PermanentError] = PermanentError) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, NightgridError):
             raise
-        raise system_refusal(error) from error
-
-
-def system_refusal(error: OSError) -> RefusalError:
-    """Make the refusal of a process that the system of its machine keeps from working."""
-    return RefusalError(f"this machine does not let the process work: {error}")
+        raise RefusalError(f"this machine does not let the process work: {error}") from error
 
 
 def _superseded(lake: Lake, ref: ChunkRef) -> str | None:
@@ -202,13 +202,3 @@ def _superseded(lake: Lake, ref: ChunkRef) -> str | None:
 def open_run_head(lake: Lake, run_id: str) -> Run:
     """Open a run once per process: what it asks never changes (its segments may)."""
     return open_run(lake, run_id)
-
-
-def _planned_for(game: Game[Any, Any], run: Run) -> Game[Any, Any]:
-    planned = run.question
-    if game.solver_version != planned.solver_version:
-        raise RefusalError(
-            f"run {run.run_id} was planned for {planned.game} solver {planned.solver_version}, "
-            f"this worker has {game.solver_version}"
-        )
-    return game

@@ -64,15 +64,17 @@ def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Setting
     many, ask, arrays = rows.num_rows > 1, run.question.ask, arrays_of(rows)
     budget, step = run.budget, 1
     if many:
-        small, step = share_of_row(settings, float(game.cost_s(arrays, ask).mean()))
-        budget = smaller_budget(small, run.budget)
+        budget, step = share_of_row(budget, settings, float(game.cost_s(arrays, ask).mean()))
     chunk = _Chunk(game, run, rows, arrays, budget)
     slices = slices_in_time(rows.num_rows, step, settings.tuning.batch_chunk_seconds, budget)
     whole = not any(rows.column("part").to_pylist())
     if ask.kind == "count" and whole:
         solved = count_batch(game, ask, rows, arrays, budget, slices)
     else:
-        solved = _one_by_one(chunk, slices, _answer_of(chunk, settings))
+        heads, answer = heads_of(rows), _answer_of(chunk, settings)
+        numbers = (i for start, stop in slices for i in range(start, stop))
+        answers = [_sound(game, ask, heads[i], partial(answer, i, heads[i])) for i in numbers]
+        solved = pa.Table.from_pylist(answers, PARTS)
     if solved.num_rows < rows.num_rows:
         solved = pa.concat_tables([solved, _unworked(rows.slice(solved.num_rows))])
     return promote(solved) if many else _divide(chunk, solved, settings)
@@ -96,19 +98,6 @@ def list_solutions(
     row = _sound(game, run.question.ask, head, answer)
     solved = pa.Table.from_pylist([row], PARTS)
     return solved if ranks else _divide(chunk, solved, settings)
-
-
-def _one_by_one(
-    chunk: _Chunk, slices: Iterator[tuple[int, int]], answer: Callable[[int, Row], Row]
-) -> pa.Table:
-    """Answer rows one after the other: for asks with solutions, and for parts of jobs."""
-    heads, ask = heads_of(chunk.rows), chunk.run.question.ask
-    rows = [
-        _sound(chunk.game, ask, heads[i], partial(answer, i, heads[i]))
-        for start, stop in slices
-        for i in range(start, stop)
-    ]
-    return pa.Table.from_pylist(rows, PARTS)
 
 
 def _sound(game: Game[Any, Any], ask: Ask, head: Row, answer: Callable[[], Row]) -> Row:
@@ -145,22 +134,24 @@ def _answer_of(chunk: _Chunk, settings: Settings) -> Callable[[int, Row], Row]:
     return answer
 
 
-def share_of_row(settings: Settings, expected_s: float) -> tuple[Budget, int]:
-    """Return what one row of a chunk of many may spend, and how many rows make a slice.
+def share_of_row(budget: Budget, settings: Settings, expected_s: float) -> tuple[Budget, int]:
+    """Return what one row of a chunk of many may spend of a budget, and how many rows a slice has.
 
-    `expected_s` is what the game expects a row to take, on the average. A row that is expected to
-    take long may spend more than `batch_row_seconds`; its slice has fewer rows, so that no slice
-    takes longer than one of ordinary rows.
+    A row that its game expects to take long, on the average, may spend more than
+    `batch_row_seconds`; its slice has fewer rows, so that no slice takes longer than one of
+    ordinary rows.
     """
-    wanted_s = settings.tuning.batch_row_cost_factor * expected_s
-    seconds = max(settings.tuning.batch_row_seconds, min(wanted_s, settings.batch_slice_seconds))
-    more = seconds / settings.tuning.batch_row_seconds
-    budget = Budget(
-        nodes=min(int(settings.tuning.batch_row_nodes * more), settings.budget_nodes),
-        table_bytes=min(settings.tuning.batch_row_table_bytes, settings.budget_table_bytes),
-        seconds=min(seconds, settings.budget_seconds),
+    tuning = settings.tuning
+    wanted_s = tuning.batch_row_cost_factor * expected_s
+    seconds = max(tuning.batch_row_seconds, min(wanted_s, settings.batch_slice_seconds))
+    more = seconds / tuning.batch_row_seconds
+    share = replace(
+        budget,
+        nodes=min(int(tuning.batch_row_nodes * more), budget.nodes),
+        table_bytes=min(tuning.batch_row_table_bytes, budget.table_bytes),
+        seconds=min(seconds, budget.seconds),
     )
-    return budget, max(1, int(settings.tuning.batch_slice_rows / more))
+    return share, max(1, int(tuning.batch_slice_rows / more))
 
 
 def small_budget(budget: Budget, settings: Settings) -> Budget:
@@ -169,16 +160,6 @@ def small_budget(budget: Budget, settings: Settings) -> Budget:
         budget,
         table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
         seconds=min(budget.seconds, settings.ondemand_seconds),
-    )
-
-
-def smaller_budget(share: Budget, whole: Budget) -> Budget:
-    """Return the smaller of each limit, and the flag that stops the `whole`."""
-    return Budget(
-        nodes=min(share.nodes, whole.nodes),
-        table_bytes=min(share.table_bytes, whole.table_bytes),
-        seconds=min(share.seconds, whole.seconds),
-        stop=whole.stop,
     )
 
 
@@ -234,27 +215,23 @@ def _divide(chunk: _Chunk, solved: pa.Table, settings: Settings) -> pa.Table:
     code = row["reason_code"] and ReasonCode(row["reason_code"])
     if not code or not (code.is_budget or (depth and code is ReasonCode.SOLUTION_BYTES)):
         return solved
-    game, run, children = chunk.game, chunk.run, None
-    if run.question.ask.kind == "count" and not row["part_path"]:
-        puzzle, _ = chunk.puzzle_and_part(0)
-        children = first_stage(game, puzzle, run.budget, carry_rows=tuning.stage_carry_rows)
+    puzzle, part = chunk.puzzle_and_part(0)
+    children: list[Any] | None = None
+    if chunk.run.question.ask.kind == "count" and not row["part_path"]:
+        carry_rows = tuning.stage_carry_rows
+        children = first_stage(chunk.game, puzzle, chunk.run.budget, carry_rows=carry_rows)
     if children is None and tuning.split_into ** (depth + 1) <= tuning.split_parts_max:
-        children = _subtrees(chunk, settings)
+        try:
+            ask = chunk.run.question.ask
+            children = chunk.game.split(puzzle, ask, part, tuning.split_into)
+        except MissingDictionaryError:
+            raise
+        except PermanentError:
+            # A board that the game will not divide: what solving it said stands.
+            return solved
+        if not 1 < len(children) <= tuning.split_parts_max:
+            return solved
     if children is None:
         return solved
     again = {**row, "status": SPLIT, "children": canonical_json(children)}
     return pa.Table.from_pylist([again], PARTS)
-
-
-def _subtrees(chunk: _Chunk, settings: Settings) -> list[Any] | None:
-    try:
-        puzzle, part = chunk.puzzle_and_part(0)
-        children = chunk.game.split(
-            puzzle, chunk.run.question.ask, part, settings.tuning.split_into
-        )
-    except MissingDictionaryError:
-        raise
-    except PermanentError:
-        # A board that the game will not divide: what solving it said stands.
-        return None
-    return children if 1 < len(children) <= settings.tuning.split_parts_max else None

@@ -62,23 +62,9 @@ def carry(
     if count is None:
         raise PermanentError(f"part {head['part_path']} is of a count by layers; this has none")
     keep_freed()
-    row = _carried(lake, ref, run, game, head, puzzle, part, count)
-    kept_tables.keep(key, count)
-    return None if row is None else pa.Table.from_pylist([row], PARTS)
-
-
-def _carried(
-    lake: Lake,
-    ref: ChunkRef,
-    run: Run,
-    game: Game[Any, Any],
-    head: Row,
-    puzzle: Any,
-    part: StagePart,
-    count: LayeredCount,
-) -> Row | None:
     has_room = _gather(lake, ref, count, part)
     if has_room is None:
+        kept_tables.keep(key, count)
         return None
     reached, kept = part.layer, len(count.rows)
     stopped = None if has_room else ReasonCode.TABLE_BYTES
@@ -104,7 +90,9 @@ def _carried(
         # The game knows which counts a result cannot hold.
         ask = run.question.ask
         row = outcome_row(game, ask, head, game.merge(puzzle, ask, [whole]))
-    return row | {name: getattr(count.statistics, name) for name in COST_COLUMNS}
+    row |= {name: getattr(count.statistics, name) for name in COST_COLUMNS}
+    kept_tables.keep(key, count)
+    return pa.Table.from_pylist([row], PARTS)
 
 
 def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> bool | None:
@@ -116,10 +104,9 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
         count.begin()
         _, begins = count.by_bucket()
         first, last = part.buckets
-        if begins[first] < begins[last]:
-            return True
-        # Half of a first part: the empty board falls into a bucket of the other half.
-        count.clear()
+        if begins[first] == begins[last]:
+            # Half of a first part: the empty board falls into a bucket of the other half.
+            count.clear()
         return True
     count.clear()
     before = sources(lambda number: read_segment(lake, ref.run_id, number), ref)

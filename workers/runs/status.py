@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 from itertools import chain, count
+from typing import Any
 
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_json, write_json
@@ -48,18 +49,16 @@ def is_cancelled(lake: Lake, run_id: str) -> bool:
 def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> RunStatus:
     """Cancel a run durably, unless it is finished; keep its chunk results.
 
-    With `drop_states`, delete the states of staged counts and the files of solutions, which may be
-    gigabytes, with the chunk results of a run that asks `all`; they are made again if the run is
-    resumed. Raises PermanentError for a run that the
-    lake does not have.
+    With `drop_states`, delete the states of staged counts, which may be gigabytes, and of a run
+    that asks `all` its solution files and chunk results; they are made again if the run is resumed.
+    Raises PermanentError for a run that the lake does not have.
     """
     status = read_run_status(lake, run_id)
     if status.finished:
         return status
     if not status.cancelled_at or drop_states:
-        now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-        about = {"cancelled_at": status.cancelled_at or now, "drop_states": drop_states}
-        write_json(lake, cancelled_path(run_id), about)
+        when = status.cancelled_at or dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+        write_json(lake, cancelled_path(run_id), {"cancelled_at": when, "drop_states": drop_states})
     if drop_states:
         drop_frontiers(lake, run_id, frontiers(lake, run_id))
         drop_files(lake, open_run(lake, run_id))
@@ -68,29 +67,17 @@ def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> RunStat
 
 def drops_states(lake: Lake, run_id: str) -> bool:
     """Return whether a run is cancelled and its states are dropped."""
-    return discarded_at(lake, run_id) is not None
+    return bool((_cancelled(lake, run_id) or {}).get("drop_states"))
 
 
-def discarded_at(lake: Lake, run_id: str) -> str | None:
-    """Read when a run was cancelled and its states dropped, UTC; None for any other run."""
-    when, drops = _cancelled(lake, run_id) or ("", False)
-    return when if drops else None
-
-
-def _cancelled(lake: Lake, run_id: str) -> tuple[str, bool] | None:
-    """Read when a run was cancelled, UTC, and whether its states are dropped; None: it is not.
-
-    A damaged note cancels its run, and drops nothing.
-    """
+def _cancelled(lake: Lake, run_id: str) -> dict[str, Any] | None:
+    """Read the note of a cancelled run; None: it is not cancelled. A damaged note is empty."""
     path = cancelled_path(run_id)
     try:
-        about = read_json(lake, path)
+        return read_json(lake, path)
     except DamagedFileError as error:
         skip_file(path, error)
-        about = {}
-    if about is None:
-        return None
-    return str(about.get("cancelled_at", "")), bool(about.get("drop_states"))
+        return {}
 
 
 def delete_discarded(lake: Lake, run_id: str) -> None:
@@ -120,7 +107,7 @@ def read_run_status(lake: Lake, run_id: str) -> RunStatus:
     return RunStatus(
         run_id=run_id,
         finished=finished,
-        cancelled_at=None if cancelled is None else cancelled[0],
+        cancelled_at=None if cancelled is None else str(cancelled.get("cancelled_at", "")),
         jobs=run.job_count,
         chunks_done=len(chunks) if finished else done,
         chunks_left=0 if finished else len(chunks) - done,

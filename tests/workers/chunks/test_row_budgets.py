@@ -5,16 +5,16 @@ import pytest
 from benchmarks.tuned import tuned_settings
 from nightgrid.solvers.algebra import Budget
 from nightgrid.workers.chunks import solved_rows
-from nightgrid.workers.chunks.solved_rows import share_of_row, slices_in_time, smaller_budget
+from nightgrid.workers.chunks.solved_rows import share_of_row, slices_in_time
 
 
 def test_no_slice_takes_longer_than_one_of_ordinary_rows():
     settings = tuned_settings(batch_slice_rows=100, batch_row_seconds=0.2, batch_row_cost_factor=10)
     assert settings.batch_slice_seconds == 20.0
     for expected_s, seconds, step in ((0.001, 0.2, 100), (0.1, 1.0, 20), (0.5, 5.0, 4)):
-        budget, rows = share_of_row(settings, expected_s)
+        budget, rows = share_of_row(settings.budget, settings, expected_s)
         assert (budget.seconds, rows) == (pytest.approx(seconds), step)
-    budget, rows = share_of_row(settings, 1000.0)
+    budget, rows = share_of_row(settings.budget, settings, 1000.0)
     assert (budget.seconds, rows) == (20.0, 1)
 
 
@@ -31,6 +31,6 @@ def test_a_chunk_whose_time_is_over_begins_no_other_slice(monkeypatch: pytest.Mo
 
 
 def test_a_row_gets_the_smaller_of_each_limit():
-    share = Budget(nodes=1, table_bytes=20, seconds=3.0)
-    found = smaller_budget(share, Budget(nodes=10, table_bytes=2, seconds=30.0))
+    settings = tuned_settings(batch_row_nodes=1, batch_row_seconds=3.0, batch_row_table_bytes=20)
+    found, _ = share_of_row(Budget(nodes=10, table_bytes=2, seconds=30.0), settings, 0.0)
     assert (found.nodes, found.table_bytes, found.seconds) == (1, 2, 3.0)
