@@ -176,7 +176,6 @@ REQUESTS: tuple[Request, ...] = (
     _body("a budget over the service's", _pips() | {"budget": {"seconds": 1e6}}),
     _body("a budget of texts", _pips() | {"budget": {"nodes": "many"}}),
     _body("a deadline in the past", _pips() | {"deadline_s": -1}),
-    _body("a way to divide that is none", _pips() | {"split": "often"}),
     _body("a board that is too large", {"puzzle": {"board": ["A" * 64] * 64}}, path=PICTURE),
     _body("a board that takes too long", {"puzzle": LOOSE}),
     # What is sound and has no solution, or none within its budget

@@ -71,7 +71,6 @@ def submit(
     budget: Budget | None = None,
     deadline_at: float | None = None,
     client: str = "",
-    split: str = "",
     expected_s: float = 0.0,
 ) -> str:
     """Ask for it to be solved soon, as workers/ondemand/submitting does; return the job."""
@@ -89,6 +88,5 @@ def submit(
         settings=settings,
         deadline_at=deadline_at,
         client=client,
-        split=split,
         expected_s=expected_s,
     )

@@ -110,10 +110,6 @@ class Settings(BaseSettings):
     """What one job or part may spend at most; also the longest a chunk of one row runs."""
     budget_solution_bytes: int = Field(default=SOLUTION_BYTES, ge=1)
     """Solutions that one job may list, as bytes of JSON: what has more is over budget."""
-    split: Literal["auto", "ahead", "never"] = "auto"
-    """Whether jobs are divided before they are over budget: `auto` where processes would be idle
-    and the job is expected to take long enough, `ahead` also where it is expected to take less,
-    `never`."""
     soft_shutdown_seconds: float = Field(default=10.0, ge=0)
     """A stopping worker lets its tasks run this long before it hands them back."""
     broker_patience_seconds: float = Field(default=60.0, ge=0)

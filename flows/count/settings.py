@@ -91,7 +91,6 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
         workers.budget,
         workers.batch_processes,
         settings.retry,
-        workers.split,
         solution_bytes=workers.budget_solution_bytes,
     )
 

@@ -117,7 +117,6 @@ def plan_ask(
         night.workers.budget,
         worker_count=night.workers.batch_processes,
         retry=retry,
-        split=night.workers.split,
         solution_bytes=listed_bytes,
         answers=answers,
         known_count=known,

@@ -18,7 +18,6 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     Plain,
     RetryOption,
-    Split,
     Verbose,
     check_game,
     date_range,
@@ -132,7 +131,6 @@ def nightly(
         ),
     ] = False,
     workers: BatchProcesses = None,
-    split: Split = None,
     inline: Inline = False,
     no_prefect: Plain = False,
     retry: RetryOption = None,
@@ -170,7 +168,7 @@ def nightly(
     night = NightSettings(
         games=games,
         retry=retry,
-        **run_options(lake, workers, inline=inline, split=split, rank=rank),
+        **run_options(lake, workers, inline=inline, rank=rank),
     )
 
     reports: list[GameReport] = []

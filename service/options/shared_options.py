@@ -46,15 +46,6 @@ FormatName = Annotated[
         "as Parquet, which wants --output or a pipe.",
     ),
 ]
-Split = Annotated[
-    str | None,
-    typer.Option(
-        metavar="auto|ahead|never",
-        autocompletion=offer(("auto", "ahead", "never")),
-        help="Whether a job is divided before it is over budget: where processes would be idle and "
-        "it takes long enough (auto, unless set otherwise), also where it takes less, or never.",
-    ),
-]
 DEADLINE_MAX_S = 30 * 24 * 3600.0
 Deadline = Annotated[
     float | None,
@@ -277,13 +268,12 @@ def run_options(
     processes: int | None,
     *,
     inline: bool,
-    split: str | None = None,
     rank: bool = False,
     writes: bool = True,
 ) -> dict[str, Any]:
     """Say what solves a run, and where, as settings of flows; `writes` as for `read_settings`."""
     executor = "inline" if inline else "celery"
-    given: dict[str, Any] = {"batch_processes": processes, "split": split, "rank": rank or None}
+    given: dict[str, Any] = {"batch_processes": processes, "rank": rank or None}
     return {"executor": executor, "workers": read_settings(lake=lake, writes=writes, **given)}
 
 

@@ -242,7 +242,6 @@ def test_what_is_wrong_is_said_where_it_stands(
         ("redis_url", "a text in quotes"),
         ("var_dir", "a path"),
         ("rank", "true or false"),
-        ("split", "auto or ahead or never"),
     ],
 )
 def test_what_a_setting_takes_is_said_in_words(name: str, says: str) -> None:

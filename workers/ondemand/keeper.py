@@ -249,7 +249,6 @@ class Keeper:
             )
         puzzle = game.puzzle_from_json(with_words(lake, submission.puzzle))
         expected = game.expected(game.to_arrays([puzzle]), question.ask)
-        split: Any = submission.split or settings.split
         if not has_plan(lake, wanted.run_id):
             asking = Asking(
                 lake=lake,
@@ -258,7 +257,6 @@ class Keeper:
                 budget=wanted.budget.part,
                 worker_count=self._outbox.processes(BATCH),
                 retry=Retry.ALL,
-                split=split,
                 expected_s=expected.seconds,
                 solution_bytes=wanted.budget.solution_bytes,
             )

@@ -60,8 +60,6 @@ class Submission:
     """Unix time, seconds."""
     deadline_at: float | None = None
     """Unix time, seconds, until which an answer is wanted; None: however long it takes."""
-    split: str = ""
-    """Whether it is divided ahead: auto, ahead or never; "": as the keeper's settings say."""
     expected_s: float = 0.0
     """What its game expects it to take, if the client has asked."""
     after: str = ""
@@ -100,7 +98,7 @@ class Submission:
             expected_s=float(value["expected_s"]),
             **{
                 name: checked_value(value, name, str)
-                for name in ("job_id", "puzzle_id", "client", "split", "after")
+                for name in ("job_id", "puzzle_id", "client", "after")
             },
         )
         if not is_job_id(found.job_id):

@@ -58,7 +58,6 @@ def submit(
     settings: Settings | None = None,
     deadline_at: float | None = None,
     client: str = "",
-    split: str = "",
     expected_s: float = 0.0,
 ) -> str:
     """Ask for a puzzle to be solved soon; return the job's id.
@@ -67,7 +66,7 @@ def submit(
     travel through the lake, or with the default one. A job that is wanted already gets the larger
     budget and the later deadline. What the lake calls poison is asked again, and what was refused,
     cancelled or expired. `client` tells this client from others that want the same
-    (`client_name`). `split` (auto, ahead or never) takes precedence over the settings.
+    (`client_name`).
     `expected_s` is what the game expects it to take. After `deadline_at`, Unix time, the answer is
     not wanted any more.
 
@@ -91,7 +90,6 @@ def submit(
         budget=limits,
         submitted_at=time.time(),
         deadline_at=deadline_at,
-        split=split or ("" if settings.split == "auto" else settings.split),
         expected_s=expected_s,
         trace=trace_header(),
         after="" if row is None else _last_run(lake, job_id, limits, row["run_id"]),

@@ -19,7 +19,6 @@ from nightgrid.service.options.shared_options import (
     OutputFile,
     Plain,
     RetryOption,
-    Split,
     Verbose,
     check_game,
     one_of,
@@ -84,7 +83,6 @@ def count(
     *,
     rules: GameRules,
     workers: BatchProcesses = None,
-    split: Split = None,
     inline: Inline = False,
     no_prefect: Plain = False,
     dry_run: Annotated[
@@ -155,7 +153,7 @@ def count(
         lexicon=rules.lexicon,
         resume=resume,
         retry=retry,
-        **run_options(lake, workers, inline=inline, split=split, writes=not dry_run),
+        **run_options(lake, workers, inline=inline, writes=not dry_run),
     )
     with sigterm_as_interrupt():
         try:

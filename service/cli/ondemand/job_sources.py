@@ -63,10 +63,10 @@ class Jobs(Protocol):
 class LakeJobs:
     """The jobs of a lake."""
 
-    def __init__(self, lake: str | None, split: str | None = None, *, writes: bool = True) -> None:
+    def __init__(self, lake: str | None, *, writes: bool = True) -> None:
         from nightgrid.archive.lake.storage import Lake
 
-        self.settings = read_settings(lake=lake, split=split, writes=writes)
+        self.settings = read_settings(lake=lake, writes=writes)
         self.lake = Lake.open(self.settings.lake)
 
     def names(self, text: str) -> dict[str, str]:

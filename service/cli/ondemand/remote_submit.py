@@ -70,7 +70,6 @@ def _submit(
     said = {key: value for key, value in rules.said.items() if key != "lexicon"}
     words = None if rules.lexicon is None else _words(rules.lexicon)
     more = {
-        "split": submission.split,
         "rules": said or None,
         "words": words,
         "deadline_s": submission.deadline_s,

@@ -30,7 +30,6 @@ class Submission:
     chosen: Ask | None
     """The ask that was given; None: what is usually asked of each game."""
     rules: GameRules
-    split: str | None
     deadline_s: float | None
     """How long an answer is wanted, from when its puzzle is submitted; None: for ever."""
     json: bool

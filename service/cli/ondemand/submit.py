@@ -23,7 +23,6 @@ from nightgrid.service.options.shared_options import (
     Json,
     LakeOption,
     Levels,
-    Split,
     check_range,
     chosen_ask,
 )
@@ -62,7 +61,6 @@ def submit(
         ),
     ] = False,
     rules: GameRules,
-    split: Split = None,
     deadline: Deadline = None,
     wait: Annotated[
         float | None,
@@ -96,7 +94,6 @@ def submit(
         game=game,
         chosen=chosen,
         rules=rules,
-        split=split,
         deadline_s=deadline,
         json=json,
         wait_s=wait,
@@ -110,7 +107,7 @@ def submit(
             return max(code, _waited(service, submission.jobs, wait, json=json))
     from nightgrid.service.cli.ondemand.lake_submit import submit_here
 
-    source = LakeJobs(lake, split)
+    source = LakeJobs(lake)
     code = submit_here(source, submission, lake)
     return max(code, _waited(source, submission.jobs, wait, json=json))
 

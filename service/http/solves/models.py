@@ -10,7 +10,6 @@ from nightgrid.service.http.guard.board_body import BoardBody
 from nightgrid.service.options.shared_options import DEADLINE_MAX_S
 
 State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
-SPLITS = Literal["auto", "ahead", "never"]
 
 
 class BudgetBody(BaseModel):
@@ -36,9 +35,6 @@ class SolveBody(BoardBody):
         description="After so long it is not wanted any more.",
     )
     budget: BudgetBody | None = None
-    split: SPLITS | None = Field(
-        default=None, description="Whether it is divided ahead over workers that are free."
-    )
 
 
 class Answer(BaseModel):

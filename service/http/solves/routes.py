@@ -163,7 +163,6 @@ def _begin(service: Service, wanted: SolveRequest, client: Client, key: str | No
             budget=wanted.budget,
             deadline_at=wanted.deadline_at,
             client=client_for(client, key),
-            split=wanted.split or "",
             expected_s=wanted.expected.seconds,
         )
     except TransientError:

@@ -93,7 +93,7 @@ def is_small(wanted: SolveRequest, seconds: float) -> bool:
     """Return whether a question, expected to take so long at most, is worth a try at once."""
     # A board with words of its own needs these in the lake.
     has_words = getattr(wanted.asked.puzzle, "dictionary", None) is not None
-    return wanted.expected.seconds <= seconds and wanted.split != "ahead" and not has_words
+    return wanted.expected.seconds <= seconds and not has_words
 
 
 def _subject_of(wanted: SolveRequest, references: tuple[str, ...] = ()) -> Subject:

@@ -38,7 +38,6 @@ class SolveRequest:
     """None: what the service allows."""
     deadline_at: float | None
     """Unix time."""
-    split: str | None
     names_board: bool
     """Whether the body names a board of the lake, and does not hold it."""
     expected: Expected
@@ -75,7 +74,6 @@ def read_request(
         asked=asked,
         budget=_budget(settings, body),
         deadline_at=None if body.deadline_s is None else time.time() + body.deadline_s,
-        split=body.split,
         names_board=body.id is not None,
         expected=board.expected,
     )

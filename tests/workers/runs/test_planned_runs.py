@@ -1,5 +1,6 @@
 """Planning and finishing runs, without any worker."""
 
+import math
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -135,9 +136,10 @@ def test_expensive_jobs_come_first_and_alone_and_cheap_ones_share(
 ):
     lake = Lake.open(str(tmp_path_factory.mktemp("plan")))
     # What is divided is no chunk of its own any more: see the tests of dividing.
-    run_id = plan_run(
-        lake, GAME, puzzles(sizes), COUNT, BUDGET, worker_count=worker_count, split="never"
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan_pass, "DIVIDE_S", math.inf)
+        patch.setattr(plan_pass, "IDLE_S", math.inf)
+        run_id = plan_run(lake, GAME, puzzles(sizes), COUNT, BUDGET, worker_count=worker_count)
     run = open_run(lake, run_id)
     chunks = manifest_of(lake, run)
     costs = [cost_s(arrays_of(chunk), COUNT) for chunk in chunks]

@@ -11,10 +11,9 @@ first (the longest processing time first, Graham, 1969): whatever is worked last
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -69,14 +68,9 @@ IDLE_S = 3.0
 """A job that is expected to take longer is divided where workers would be idle next to it. Shorter
 ones are not worth it: each stage of a count waits for messages and files, and on demand for the
 chunks of other runs."""
-AHEAD_S = 1.0
-"""A job that is expected to take longer is divided with `split=ahead`, idle workers or not."""
 LARGEST_TOLD = 5
 """Jobs that an estimate names."""
 _HEAD = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "job_id", "part_path")])
-
-
-Split = Literal["auto", "ahead", "never"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +86,6 @@ class Asking:
     """Processes that chunks are cut for."""
     retry: Retry | None = None
     """Which jobs are worked again that a run gave up within this budget."""
-    split: Split = "auto"
-    """Whether jobs are divided before a worker begins them."""
     expected_s: float = 0.0
     """What every job is expected to take, in the place of a smaller estimate by its size."""
     solution_bytes: int | None = None
@@ -282,14 +274,10 @@ class PlanPass:
 
     def _divided_from_s(self, left_s: float) -> float:
         """Return from how many expected seconds on a job is divided, of so many left to do."""
-        asking = self._asking
-        if asking.split == "never":
-            return math.inf
-        if asking.split == "ahead":
-            return AHEAD_S
+        workers = self._asking.worker_count
         # What takes longer than a fair share of the work would keep others waiting.
-        fair_s = left_s / max(1, asking.worker_count)
-        return DIVIDE_S if asking.worker_count < 2 else min(DIVIDE_S, max(IDLE_S, 1.001 * fair_s))
+        fair_s = left_s / max(1, workers)
+        return DIVIDE_S if workers < 2 else min(DIVIDE_S, max(IDLE_S, 1.001 * fair_s))
 
     def _counted(self, piece: Piece) -> Piece:
         self.chunk_count += len(piece.chunks)

@@ -33,7 +33,6 @@ from nightgrid.workers.runs.plan.plan_pass import (
     Asking,
     Piece,
     PlanPass,
-    Split,
 )
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import Retry
@@ -62,7 +61,6 @@ def plan_run(
     *,
     worker_count: int = 2,
     retry: Retry | None = None,
-    split: Split = "auto",
     expected_s: float = 0.0,
     solution_bytes: int | None = None,
     answers: Answers | None = None,
@@ -74,14 +72,13 @@ def plan_run(
     The run is named after its question, its budget and its jobs, for which the puzzles are passed
     over once more: the same jobs are the same run, planned once and found again, with all the work
     done for it. Expensive jobs come first, as far as they are held together. With `retry` jobs are
-    planned, too, that earlier runs have given up within this budget. `split` says whether jobs are
-    divided before they are begun. `expected_s` is what each is expected to take, in the place of a
-    smaller estimate by its size.
-    `solution_bytes` bounds what a job may list, in the place of the worker's setting.
+    planned, too, that earlier runs have given up within this budget. `expected_s` is what each is
+    expected to take, in the place of a smaller estimate by its size. `solution_bytes` bounds what a
+    job may list, in the place of the worker's setting.
     `answers` is what the lake has answered, if it was read before, and `known_count` how many
     answered puzzles the caller has left out: the plan counts them in.
     """
-    asking = Asking(lake, game, ask, budget, worker_count, retry, split, expected_s, solution_bytes)
+    asking = Asking(lake, game, ask, budget, worker_count, retry, expected_s, solution_bytes)
     answers = answers or asking.read_answers()
     jobs = PlanPass(asking, answers)
     for table in _tables(puzzles):

@@ -189,10 +189,9 @@ def test_a_board_that_is_no_small_one_is_a_job(
 ) -> None:
     body = {"puzzle": generated(12), "ask": "count"}
     assert quick.post("/v1/solves", json=body).status_code == 202, "its client does not wait"
-    ahead = {**body, "split": "ahead"}
     monkeypatch.setattr(small_boards, "SECONDS", -1.0)
     wait = {"Prefer": "wait=0.1"}
-    assert quick.post("/v1/solves", json=ahead, headers=wait).status_code == 202
+    assert quick.post("/v1/solves", json=body, headers=wait).status_code == 202
     large = {"puzzle": generated(13), "ask": "count"}
     assert quick.post("/v1/solves", json=large, headers=wait).status_code == 202
     assert len(list_jobs(service.lake)) == 2
