@@ -24,7 +24,7 @@ def tidy(lake: Lake, runs_kept_days: float) -> None:
     What fails is left to the next call, and logged.
     """
     try:
-        damaged = merge_answers(lake).damaged
+        damaged = merge_answers(lake)
         if damaged:
             log.warning("files left out of merging", damaged=list(damaged))
         prune_runs(lake, old_runs(lake, days_ago(runs_kept_days)))

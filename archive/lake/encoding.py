@@ -127,13 +127,13 @@ class TableFile(pq.ParquetFile):  # type: ignore[misc]
     def __init__(self, source: pa.NativeFile, path: str) -> None:
         """Open a file; raises as `check_version`, and what Arrow raises for what is no Parquet."""
         super().__init__(source, page_checksum_verification=True)
-        self._path = path
+        self.path = path
         check_version(self.schema_arrow, path)
 
     def group(self, number: int, wanted: pa.Schema) -> pa.Table:
         """Read one row group in the shape of a schema."""
         there = [name for name in wanted.names if name in self.schema_arrow.names]
-        return shaped(self.read_row_group(number, columns=there), wanted, self._path)
+        return shaped(self.read_row_group(number, columns=there), wanted, self.path)
 
 
 def check_version(schema: pa.Schema, path: str) -> None:

@@ -1,35 +1,34 @@
-"""Folders whose files are created, merged into larger ones, and never changed.
+"""Folders whose files are created, merged into larger ones, and never changed: read and look up.
 
-A file of such a folder is one that a writer created, or `merged-LOW-HIGH-DIGEST.parquet`: the rows
-with keys from LOW to HIGH of the files whose names give DIGEST. While files are merged, and where a
-merge was killed, a row stands in two files; it is never in none. Readers bear both.
+A file of such a folder is one that a writer created, or `merged-DIGEST.parquet`, with the rows of
+several others. While files are merged, and where a merge was killed, a row is in two files; it is
+never in none. Readers tolerate both.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from nightgrid.archive.lake.conforming import select
+from nightgrid.archive.lake.encoding import TableFile
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
-from nightgrid.archive.lake.local_listing import TABLE
-from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
 
 T = TypeVar("T")
 
-DIGITS = 16
-"""Hexadecimal digits of a key that a name tells."""
-_MERGED = re.compile(rf"merged-([0-9a-f]{{{DIGITS}}})-([0-9a-f]{{{DIGITS}}})-([0-9a-f]{{16}})$")
-_HEX = re.compile(r"[0-9a-f]+$")
+GROUP_ROWS = 8_192
+"""Rows of a row group of a merged file, the least that a look-up reads."""
 LOOKS_MAX = 50
-"""Listings of a folder that a reader compares: more change only while a process writes all the
-time, and what it writes after the first one the reader need not see."""
+"""How often a reader lists a folder: more files come only while a process writes all the time."""
+_MERGED = "merged-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,63 +38,29 @@ class MergedFolder:
     path: str
     schema: pa.Schema
     key: str
-    """The column by which rows are looked up: hexadecimal digits, spread evenly."""
+    """The text column by which rows are looked up."""
     order: tuple[str, ...]
     """The columns by which rows of a merged file are sorted; the key comes first."""
     same: tuple[str, ...]
-    """Rows that agree in these are one row, though they stand in several files."""
+    """Rows that agree in these are one row, though they are in several files."""
     alone_bytes: int | None = None
     """A file of more bytes than this stays as its writer named it; None: none does."""
-    group_rows: int = ROW_GROUP_ROWS
-    """Rows of a row group, which is the least that a look-up reads."""
+    group_rows: int = GROUP_ROWS
     names_key: Callable[[str], str | None] = lambda _: None
-    """Tells from the name of a file, without ".parquet", the only key that it has."""
+    """Returns the only key of a file by its name without ".parquet"; None for any key."""
 
     def stem(self, path: str) -> str:
         """Name a file without its folder and ending."""
         return path.rsplit("/", 1)[-1].removesuffix(".parquet")
 
+    def is_merged(self, path: str) -> bool:
+        """Return whether a file was made of others."""
+        return self.stem(path).startswith(_MERGED)
 
-def create_rows(lake: Lake, folder: MergedFolder, path: str, table: pa.Table) -> bool:
-    """Write a file of a folder unless it is there already; tell whether it was written."""
-    starts = range(0, max(1, len(table)), folder.group_rows)
-    groups = (table.slice(start, folder.group_rows) for start in starts)
-    return lake.write_row_groups(path, groups, folder.schema, new=True)
-
-
-def merged_path(folder: MergedFolder, low: str, high: str, digest: str) -> str:
-    """Name a merged file with keys from `low` to `high`."""
-    if not (_HEX.match(low) and _HEX.match(high)):
-        low, high = "", ""  # may hold any key
-    return f"{folder.path}/merged-{_begin(low, '0')}-{_begin(high, 'f')}-{digest}.parquet"
-
-
-def digest_of(paths: Iterable[str]) -> str:
-    """Name the merge of files: the same for all processes that merge the same."""
-    return sha256("\n".join(sorted(paths)).encode()).hexdigest()[:16]
-
-
-def digest_in(folder: MergedFolder, path: str) -> str | None:
-    """Tell which merge made a file; None: a writer did."""
-    match = _MERGED.match(folder.stem(path))
-    return match[3] if match else None
-
-
-def _begin(key: str, fill: str) -> str:
-    return key[:DIGITS].ljust(DIGITS, fill)
-
-
-def may_hold(folder: MergedFolder, path: str, keys: Sequence[str]) -> bool:
-    """Tell from its name whether a file may hold one of `keys`, which are sorted."""
-    stem = folder.stem(path)
-    match = _MERGED.match(stem)
-    if match is None:
-        only = folder.names_key(stem)
-        return only is None or only in keys
-    low, high = match[1], match[2]
-    at = bisect_left(keys, low)
-    # A key that is no number of hexadecimal digits has no place between the two.
-    return (at < len(keys) and keys[at][:DIGITS] <= high) or not all(map(_HEX.match, keys))
+    def merged_path(self, rows: Iterable[str]) -> str:
+        """Name a merged file by its rows, as `keys_in` writes them."""
+        digest = sha256("\n".join(rows).encode()).hexdigest()[:16]
+        return f"{self.path}/{_MERGED}{digest}.parquet"
 
 
 def read_each(
@@ -104,15 +69,11 @@ def read_each(
     read: Callable[[str], Iterable[T]],
     wanted: Callable[[str], bool] = lambda _: True,
 ) -> Iterator[T]:
-    """Read the files of a folder one after the other, by `read`, which is given their paths.
+    """Read the files of a folder one after the other by `read`, which takes a path.
 
-    `wanted` chooses files by their paths. Every row that was there when this began is read at
-    least once, whatever is merged meanwhile, and perhaps twice: a file that is gone when it is to
-    be read was merged, and a listing that was made during a merge may lack both the merged file
-    and what it was made of. Therefore the folder is listed until there is nothing new.
-
-    A file that is damaged or foreign is passed over, and named at the end: its answers are made
-    again, or asked again.
+    `wanted` chooses files by their paths. Every row that was there at the beginning is read at
+    least once, whatever is merged meanwhile, and perhaps twice. Damaged files are skipped, and
+    named at the end.
     """
     for names in listings(lake, folder, wanted):
         for name in names:
@@ -127,10 +88,15 @@ def read_each(
 def listings(
     lake: Lake, folder: MergedFolder, wanted: Callable[[str], bool] = lambda _: True
 ) -> Iterator[list[str]]:
-    """List the files of a folder, and then those that have come, until there are no more."""
+    """List the files of a folder, and then those that have come, until there are no more.
+
+    A file that is gone when it is to be read was merged, and a listing that was made during a
+    merge may lack both the merged file and what it was made of.
+    """
     seen: set[str] = set()
     for look in range(LOOKS_MAX):
-        new = [name for name in paths_of(lake, folder) if name not in seen]
+        names = lake.names(folder.path)
+        new = [name for name in names if name.endswith(".parquet") and name not in seen]
         seen.update(new)
         names = [name for name in new if wanted(name)]
         if look and not names:
@@ -138,12 +104,57 @@ def listings(
         yield names
 
 
-def paths_of(lake: Lake, folder: MergedFolder) -> list[str]:
-    """List the files of a folder, sorted."""
-    return [path for path in lake.names(folder.path) if path.endswith(TABLE)]
-
-
 def sizes_of(lake: Lake, folder: MergedFolder) -> dict[str, int]:
     """List the files of a folder with their sizes, bytes."""
     found = lake.sizes(folder.path, deep=False)
-    return {path: size for path, size in found.items() if path.endswith(TABLE)}
+    return {path: size for path, size in found.items() if path.endswith(".parquet")}
+
+
+def rows_of_keys(
+    lake: Lake,
+    folder: MergedFolder,
+    keys: Collection[str],
+    is_wanted: Callable[[str], bool] = lambda _: True,
+    *,
+    whole_groups: bool = False,
+) -> Iterator[pa.Table]:
+    """Read the rows that have these keys, perhaps some of them twice.
+
+    `is_wanted` chooses files by their paths. With `whole_groups` the other rows of their row
+    groups are given as well.
+    """
+    ids = sorted(set(keys))
+    if not ids:
+        return
+    wanted, key = pa.array(ids, pa.string()), select(folder.schema, [folder.key])
+
+    def may_have(path: str) -> bool:
+        only = folder.names_key(folder.stem(path))
+        return (only is None or only in ids) and is_wanted(path)
+
+    def overlaps(low: str, high: str) -> bool:
+        at = bisect_left(ids, low)
+        return at < len(ids) and ids[at] <= high
+
+    def rows(path: str) -> Iterator[pa.Table]:
+        with lake.open_parquet(path) as file:
+            for number in groups_with(file, folder.key, overlaps):
+                is_one = pc.is_in(file.group(number, key).column(0), value_set=wanted)
+                if pc.any(is_one).as_py():
+                    table = file.group(number, folder.schema)
+                    yield table if whole_groups else table.filter(is_one)
+
+    yield from read_each(lake, folder, rows, may_have)
+
+
+def groups_with(file: TableFile, key: str, overlaps: Callable[[str, str], bool]) -> list[int]:
+    """Choose row groups by `overlaps`, which takes the lowest and the highest key of each."""
+    names = file.schema_arrow.names
+    if key not in names:
+        raise DamagedFileError(f"{file.path} is foreign: it has no column {key}")
+    chosen = []
+    for number in range(file.num_row_groups):
+        found = file.metadata.row_group(number).column(names.index(key)).statistics
+        if found is None or not found.has_min_max or overlaps(found.min, found.max):
+            chosen.append(number)
+    return chosen

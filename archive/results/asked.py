@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import ASKED
-from nightgrid.archive.merging.files import digest_of, merged_path
+from nightgrid.archive.merging.merge import put_merged
 from nightgrid.archive.results.files import (
     ASKED_FILES,
     ASKED_FOLDER,
@@ -43,12 +43,11 @@ def keep_asked(lake: Lake, puzzles: Sequence[AskedPuzzle]) -> None:
     rows = [{**item._asdict(), "puzzle": canonical_json(item.puzzle)} for item in items]
     table = pa.Table.from_pylist(rows, ASKED)
     day = dt.datetime.now(dt.UTC).date()
-    names = [f"{ASKED_FOLDER}/{ONDEMAND_PREFIX}{item.puzzle_id}-{day}.parquet" for item in items]
-    if len(names) == 1:
-        put_rows(lake, names[0], table)
+    if len(items) == 1:
+        name = f"{ONDEMAND_PREFIX}{items[0].puzzle_id}-{day}.parquet"
+        put_rows(lake, f"{ASKED_FOLDER}/{name}", table)
     else:
-        ends = items[0].puzzle_id, items[-1].puzzle_id
-        put_rows(lake, merged_path(ASKED_FILES, *ends, digest_of(names)), table)
+        put_merged(lake, ASKED_FILES, table)
 
 
 def find_asked(lake: Lake, puzzle_id: str) -> AskedPuzzle | None:

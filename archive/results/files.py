@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,21 +16,12 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import ASKED, RESULTS, SOLUTIONS
 from nightgrid.archive.merging.files import (
     MergedFolder,
-    digest_in,
-    digest_of,
-    may_hold,
-    merged_path,
+    groups_with,
     read_each,
+    rows_of_keys,
     sizes_of,
 )
-from nightgrid.archive.merging.lookup import rows_of_keys
-from nightgrid.archive.merging.merge import (
-    Merged,
-    groups_with,
-    key_ranges,
-    merge_folder,
-    without_repeats,
-)
+from nightgrid.archive.merging.merge import merge_folder, without_repeats
 
 RESULTS_FOLDER = "results"
 SOLUTIONS_FOLDER = "solutions"
@@ -37,6 +30,9 @@ ONDEMAND_PREFIX = "ondemand-"
 """Begins the run ids of answers to submitted jobs, and the names of their files; the job's id
 follows, and of an ending that is no answer a dash and what tells it from others."""
 _OF_JOB = re.compile(rf"{ONDEMAND_PREFIX}([0-9a-z]+)(-|$)")
+RANGE_BYTES = 8 * 2**20
+"""Bytes of files whose rows are held in memory at once while all rows are read in order."""
+_LAST_KEY = chr(sys.maxunicode)
 SOLUTION_FILE_BYTES = 4 * 2**20
 """Larger files of solutions stay as their run named them, and are found by that name."""
 
@@ -86,7 +82,7 @@ def solution_path(run_id: str) -> str:
 def put_rows(lake: Lake, path: str, table: pa.Table) -> None:
     """Write a file of these folders once; the same answer again changes nothing.
 
-    A file that is there and damaged is replaced: nothing is merged of it.
+    A damaged file is replaced.
     """
     if lake.create_table(path, table):
         return
@@ -98,25 +94,10 @@ def put_rows(lake: Lake, path: str, table: pa.Table) -> None:
         return  # merged meanwhile
 
 
-def merge_answers(lake: Lake) -> Merged:
-    """Merge the small files of results and solutions, where it is worth it."""
-    done = [merge_folder(lake, folder) for folder in (SOLUTION_FILES, RESULT_FILES, ASKED_FILES)]
-    return Merged(
-        inputs=sum(merged.inputs for merged in done),
-        files=sum(merged.files for merged in done),
-        damaged=tuple(path for merged in done for path in merged.damaged),
-    )
-
-
-def put_rows_of_many(lake: Lake, folder: MergedFolder, table: pa.Table) -> None:
-    """Write rows of several keys as one file, as a merge of their files would be.
-
-    One file takes two writes to the disk, however many answers it has.
-    """
-    table = table.sort_by([(name, "ascending") for name in folder.order])
-    keys = table.column(folder.key).to_pylist()
-    names = [f"{folder.path}/{ONDEMAND_PREFIX}{key}.parquet" for key in dict.fromkeys(keys)]
-    put_rows(lake, merged_path(folder, keys[0], keys[-1], digest_of(names)), table)
+def merge_answers(lake: Lake) -> tuple[str, ...]:
+    """Merge the small files of results and solutions, where it is worth it; return damaged ones."""
+    folders = SOLUTION_FILES, RESULT_FILES, ASKED_FILES
+    return tuple(path for folder in folders for path in merge_folder(lake, folder))
 
 
 def rows_of_jobs(
@@ -126,14 +107,13 @@ def rows_of_jobs(
 
     With `run_ids`, files that runs have named otherwise are left out.
     """
-    ids = sorted(set(job_ids))
 
     def is_wanted(path: str) -> bool:
-        if run_ids and digest_in(folder, path) is None:
-            return folder.stem(path).startswith(tuple(run_ids))
-        return may_hold(folder, path, ids)
+        if not run_ids or folder.is_merged(path):
+            return True
+        return folder.stem(path).startswith(tuple(run_ids))
 
-    yield from rows_of_keys(lake, folder, ids, is_wanted)
+    yield from rows_of_keys(lake, folder, job_ids, is_wanted)
 
 
 def rows_where(
@@ -165,17 +145,20 @@ def stream_where(
     Ranges of keys are read one after the other, so that few rows are held.
     """
     key = pc.field(folder.key)
-    for first, stop in key_ranges(sum(sizes_of(lake, folder).values())):
-        here = condition & (key >= first) if first else condition
-        here = here if stop is None else here & (key < stop)
+    for first, stop in _key_ranges(sum(sizes_of(lake, folder).values())):
+        here = condition & (key >= first) & (key < stop)
 
-        def groups(file: TableFile, first: str = first, stop: str | None = stop) -> list[int]:
-            return groups_with(
-                file,
-                folder.key,
-                lambda low, high: high >= first and (stop is None or low < stop),
-            )
+        def overlaps(low: str, high: str, first: str = first, stop: str = stop) -> bool:
+            return high >= first and low < stop
 
+        groups = partial(groups_with, key=folder.key, overlaps=overlaps)
         tables = rows_where(lake, folder, here, folder.schema.names, (), groups)
         found = without_repeats(folder, pa.concat_tables([folder.schema.empty_table(), *tables]))
         yield from found.to_batches(max_chunksize=batch_rows)
+
+
+def _key_ranges(total_bytes: int) -> list[tuple[str, str]]:
+    """Cut all keys into ranges, each of about RANGE_BYTES of files of so many bytes."""
+    count = max(1, -(-total_bytes // RANGE_BYTES))
+    firsts = [f"{(i * 16**8) // count:08x}" for i in range(1, count)]
+    return list(zip(["", *firsts], [*firsts, _LAST_KEY], strict=True))

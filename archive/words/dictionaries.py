@@ -10,15 +10,8 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DICTIONARIES
-from nightgrid.archive.merging.files import (
-    MergedFolder,
-    create_rows,
-    digest_of,
-    merged_path,
-    read_each,
-)
-from nightgrid.archive.merging.lookup import rows_of_keys
-from nightgrid.archive.merging.merge import merge_folder, without_repeats
+from nightgrid.archive.merging.files import MergedFolder, read_each, rows_of_keys
+from nightgrid.archive.merging.merge import merge_folder, put_merged
 from nightgrid.solvers.errors import PermanentError
 
 ARCHIVE_PATH = "dictionaries/archive"
@@ -148,10 +141,7 @@ def add_dictionaries(lake: Lake, dictionaries: Mapping[str, tuple[str, ...]]) ->
     new = sorted(set(dictionaries) - known)
     if new or len(earlier):
         added = _table({name: dictionaries[name] for name in new})
-        table = without_repeats(ARCHIVE, pa.concat_tables([earlier, added]))
-        ids = table.column("dictionary_id").to_pylist()
-        path = merged_path(ARCHIVE, ids[0], ids[-1], digest_of(ids))
-        create_rows(lake, ARCHIVE, path, table)
+        put_merged(lake, ARCHIVE, pa.concat_tables([earlier, added]))
         if len(earlier):
             lake.delete(EARLIER_PATH)
         merge_folder(lake, ARCHIVE)

@@ -31,7 +31,7 @@ from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, EDITIONS, RESULTS
 from nightgrid.archive.merging.files import MergedFolder, listings
-from nightgrid.archive.merging.without import drop_rows, keys_in
+from nightgrid.archive.merging.merge import drop_rows, keys_in
 from nightgrid.archive.results.contradictions import recount_contradicted
 from nightgrid.archive.results.files import ASKED_FILES, RESULT_FILES, SOLUTION_FILES
 from nightgrid.archive.results.results import once_a_job

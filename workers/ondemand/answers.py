@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
+from nightgrid.archive.merging.merge import put_merged
 from nightgrid.archive.results.files import (
     ONDEMAND_PREFIX,
     RESULT_FILES,
     SOLUTION_FILES,
     put_rows,
-    put_rows_of_many,
     result_path,
     solution_path,
 )
@@ -95,6 +95,6 @@ def put_answers(lake: Lake, answers: Sequence[Answer]) -> None:
     solutions = [row for answer in answers for row in answer.solutions]
     if solutions:
         table = pa.Table.from_pylist(solutions, SOLUTIONS)
-        put_rows_of_many(lake, SOLUTION_FILES, table)
+        put_merged(lake, SOLUTION_FILES, table)
     rows = pa.Table.from_pylist([answer.row for answer in answers], RESULTS)
-    put_rows_of_many(lake, RESULT_FILES, rows)
+    put_merged(lake, RESULT_FILES, rows)

@@ -16,10 +16,11 @@ import pytest
 from obstore.store import MemoryStore
 
 from benchmarks.chaos.lakes.stepping import KilledError, SteppingLake, doing_at, killed_at
+from nightgrid.archive.lake.encoding import TableFile
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.merging import merge
-from nightgrid.archive.merging.merge import merge_folder
+from nightgrid.archive.merging.merge import drop_rows, merge_folder
 from nightgrid.archive.results.files import (
     RESULT_FILES,
     SOLUTION_FILES,
@@ -246,45 +247,62 @@ def test_the_number_of_files_grows_with_the_logarithm_of_the_rows(
     assert read_results(lake).num_rows == 270
     # Nothing new, nothing to do.
     before = lake.list("results")
-    assert merge_answers(lake).inputs == 0
+    assert merge_answers(lake) == ()
     assert lake.list("results") == before
 
 
-def test_a_large_merge_is_cut_by_ranges_of_job_ids_and_a_look_up_opens_one(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(merge, "FILE_BYTES", 10_000)
+def test_a_look_up_reads_one_row_group_of_a_merged_file(lake: Lake) -> None:
     nights(lake, 6)
-    sizes = sum(lake.sizes("results").values())
-    assert merge_answers(lake).files == len(lake.list("results")) == -(-sizes // 10_000) > 2
+    merge_folder(lake, replace(RESULT_FILES, group_rows=4))
+    (path,) = lake.list("results")
+    assert len(lake.row_groups(path)) == 5
     is_whole(lake, 18)
-    opened: list[str] = []
-    stepping = SteppingLake(lake, lambda _, name: opened.append(name))
-    assert find_results(stepping, [job(7)]).num_rows == 1
-    assert [name.split()[0] for name in opened] == ["list", "read", "list"]
-    # Killed between two of its files, it leaves the inputs.
-    for step in itertools.count(1):
-        fresh = Lake.open(f"{lake.url}-{step}")
-        nights(fresh, 2)
-        stepping = SteppingLake(fresh, killed_at(step))
-        try:
-            merge_folder(stepping, RESULT_FILES)
-        except KilledError:
-            is_whole(fresh, 6)
-            merge_folder(fresh, RESULT_FILES)
-            is_whole(fresh, 6)
-        else:
-            break
+    read: list[int] = []
+
+    class CountingFile(TableFile):
+        def group(self, number: int, wanted: pa.Schema) -> pa.Table:
+            read.append(number)
+            return super().group(number, wanted)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nightgrid.archive.lake.storage.TableFile", CountingFile)
+        assert find_results(lake, [job(7)]).num_rows == 1
+    assert len(set(read)) == 1
 
 
-def test_a_call_merges_a_bounded_number_of_bytes(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
+def test_a_merge_takes_a_bounded_number_of_bytes_and_files(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    nights(lake, 10)
-    one = max(lake.sizes("results").values())
-    monkeypatch.setattr(merge, "AT_ONCE_BYTES", 4 * one)
-    assert merge_answers(lake).inputs == 4
-    is_whole(lake, 30)
+    sizes = {f"results/{number}.parquet": 10 + number for number in range(9)}
+    monkeypatch.setattr(merge, "AT_ONCE_BYTES", 40)
+    assert merge.choose(RESULT_FILES, sizes) == list(sizes)[:3]
+    monkeypatch.setattr(merge, "INPUTS_MAX", 2)
+    assert merge.choose(RESULT_FILES, sizes) == list(sizes)[:2]
+
+
+def test_rows_are_dropped_of_every_file_that_has_them(lake: Lake) -> None:
+    nights(lake, 2)
+    merge_answers(lake)
+    nights(lake, 2, first=2)
+    gone = pa.array([job(0), job(6), job(7), job(8)])
+    assert drop_rows(lake, RESULT_FILES, ("job_id",), gone) > 0
+    left = sorted({job(number) for number in range(12)} - set(gone.to_pylist()))
+    assert read_results(lake).column("job_id").to_pylist() == left
+    assert result_path(run(2)) not in lake.list("results"), "nothing of it stays"
+    assert drop_rows(lake, RESULT_FILES, ("job_id",), gone) == 0
+
+
+def test_a_damaged_merged_file_of_the_same_rows_is_written_again(lake: Lake) -> None:
+    nights(lake, 2)
+    kept = {path: lake.read_bytes(path) for path in lake.list("results")}
+    merge_answers(lake)
+    (merged,) = lake.list("results")
+    lake.write_bytes(merged, b"PAR1 and nothing else")
+    for path, data in kept.items():
+        lake.write_bytes(path, data)
+    merge_answers(lake)
+    is_whole(lake, 6)
+    assert lake.list("results") == [merged]
 
 
 def test_a_file_that_cannot_be_read_stays_and_keeps_nothing_from_being_merged(lake: Lake) -> None:
@@ -292,9 +310,7 @@ def test_a_file_that_cannot_be_read_stays_and_keeps_nothing_from_being_merged(la
     lake.write_bytes("results/foreign.parquet", b"PAR1 and nothing else")
     cut = lake.read_bytes(result_path(run(2)))[:-100]
     lake.write_bytes(result_path(run(2)), cut)
-    done = merge_answers(lake)
-    assert set(done.damaged) == {"results/foreign.parquet", result_path(run(2))}
-    assert done.inputs == 2
+    assert set(merge_answers(lake)) == {"results/foreign.parquet", result_path(run(2))}
     assert lake.read_bytes(result_path(run(2))) == cut
 
 
@@ -327,7 +343,7 @@ def test_solutions_are_merged_and_long_lists_stay_with_their_run(lake: Lake) -> 
     deeper = f"solutions/{run(8)}/{job(8)}/000000000000-000000000001.parquet"
     lake.write_bytes(deeper, b"of a job with many solutions")
     large = replace(SOLUTION_FILES, alone_bytes=5_000)
-    assert merge_folder(lake, large).inputs == 5
+    merge_folder(lake, large)
     assert solution_path(run(9)) in lake.list("solutions")
     assert deeper in lake.list("solutions")
     assert len(lake.list("solutions")) == 3
