@@ -213,18 +213,19 @@ class KilledError(BaseException):
 def planner_killed(monkeypatch: pytest.MonkeyPatch, when: int | str) -> Iterator[None]:
     """Kill the planner in the body: after so many segments, or "before the plan"."""
     written = []
-    stream_plan = planner.stream_plan
+    add_plan = planner.add_plan
 
     def stream(*arguments):
         if len(written) == when:
             raise KilledError
-        written.append(stream_plan(*arguments))
+        written.append(1)
+        return add_plan(*arguments)
 
     def die(*_):
         raise KilledError
 
     with monkeypatch.context() as patch:
-        patch.setattr(planner, "stream_plan", stream)
+        patch.setattr(planner, "add_plan", stream)
         if when == "before the plan":
             patch.setattr(planner, "_write_plan", die)
         with pytest.raises(KilledError):

@@ -120,13 +120,6 @@ def open_run(lake: Lake, run_id: str, known: tuple[Segment, ...] = ()) -> Run:
     planned = plan is not None
     plan = plan or read_about(lake, asked_path(run_id))
     if plan is None:
-        if not lake.exists("runs"):
-            raise NotInLakeError(
-                f"run {run_id} is not in ",
-                lake.url,
-                "; expected a planned run, and this lake has none: it was deleted, or is not "
-                "mounted here",
-            )
         raise NotInLakeError(f"run {run_id} is not in ", lake.url, "; expected a planned run")
     segments = known + read_segments(lake, run_id, len(known))
     if not planned:
@@ -204,15 +197,6 @@ def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
         raise DamagedFileError(why) from error
 
 
-def segment_metadata(
-    kind: SegmentKind, origins: Iterable[ChunkKey], chunk_count: int, **more: Any
-) -> dict[str, str]:
-    """Write in the metadata of a segment why it exists; its number of chunks is limited."""
-    if chunk_count > CHUNKS_MAX:
-        raise PermanentError(f"{chunk_count} chunks; a segment holds at most {CHUNKS_MAX}")
-    return {_ORIGINS.decode(): canonical_json({"kind": kind, "origins": list(origins), **more})}
-
-
 def add_segment(
     lake: Lake,
     run_id: str,
@@ -220,25 +204,23 @@ def add_segment(
     kind: SegmentKind,
     origins: Sequence[ChunkKey],
     chunks: Sequence[pa.Table],
+    **more: Any,
 ) -> Segment:
     """Add one manifest segment, one chunk per table, each of at least one row of its origin.
 
-    Raises SegmentTakenError when the run has a segment of this number: what its chunks mean
-    must never change, since workers may be at them.
+    `more` is `cost_s` and `divided` of a plan. Raises SegmentTakenError when the run has a segment
+    of this number: what its chunks mean must never change, since workers may be at them.
     """
+    if len(chunks) > CHUNKS_MAX:
+        raise PermanentError(f"{len(chunks)} chunks; a segment holds at most {CHUNKS_MAX}")
     path, schema = segment_path(run_id, number), chunks[0].schema
-    about = segment_metadata(kind, origins, len(chunks))
+    about = canonical_json({"kind": kind, "origins": list(origins), **more})
     # The rows of its origins may bring metadata of theirs.
-    metadata = {name.encode(): text for name, text in about.items()}
-    schema = schema.with_metadata({**(schema.metadata or {}), **metadata})
+    schema = schema.with_metadata({**(schema.metadata or {}), _ORIGINS: about})
     if not lake.write_row_groups(path, chunks, schema, new=True):
         raise SegmentTakenError(f"run {run_id}: another process has added segment {number}")
-    return Segment(
-        number=number,
-        kind=kind,
-        origins=tuple(origins),
-        chunk_rows=tuple(len(chunk) for chunk in chunks),
-    )
+    chunk_rows = tuple(len(chunk) for chunk in chunks)
+    return Segment(number=number, kind=kind, origins=tuple(origins), chunk_rows=chunk_rows)
 
 
 def manifest_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:

@@ -65,7 +65,7 @@ def test_two_drivers_work_a_run_while_it_is_planned(url, tmp_path, monkeypatch):
     lake, run_id = Lake.open(url), "c1" * 16
     asking = Asking(lake, toy.TOY, COUNT, BUDGET)
     begin_run(asking, run_id, puzzle_count=len(BOARDS))
-    worked, stream_plan = threading.Event(), planning.stream_plan
+    worked, add_plan = threading.Event(), planning.add_plan
     streamed = []
 
     def stream(*arguments):
@@ -73,9 +73,9 @@ def test_two_drivers_work_a_run_while_it_is_planned(url, tmp_path, monkeypatch):
         if len(streamed) == 3:
             assert worked.wait(30.0), "nothing is worked before the run is planned"
         streamed.append(1)
-        stream_plan(*arguments)
+        return add_plan(*arguments)
 
-    monkeypatch.setattr(planning, "stream_plan", stream)
+    monkeypatch.setattr(planning, "add_plan", stream)
     added = at_once(monkeypatch)
     summaries, errors = {}, []
 

@@ -367,15 +367,15 @@ def test_a_planner_that_was_killed_anywhere_is_followed_up_under_the_same_name(
 def test_two_planners_at_once_name_and_plan_one_run(lake, monkeypatch, small_segments, seed):
     table = puzzles([8] * 150)
     gate = threading.Lock()
-    stream_plan = planning.stream_plan
+    add_plan = planning.add_plan
 
     def stream(*arguments):
         # Who writes the next segment changes every few milliseconds.
         with gate:
             time.sleep(0.001 * seed)
-        stream_plan(*arguments)
+        return add_plan(*arguments)
 
-    monkeypatch.setattr(planning, "stream_plan", stream)
+    monkeypatch.setattr(planning, "add_plan", stream)
     with ThreadPoolExecutor(3) as pool:
         planners = [pool.submit(plan_run, lake, GAME, table, COUNT, BUDGET) for _ in range(3)]
         (run_id,) = {planner.result() for planner in planners}
@@ -410,15 +410,15 @@ def test_what_is_answered_while_a_run_is_planned_does_not_change_its_jobs(
 ):
     table = puzzles([8] * 150)
     other = plan_run(lake, GAME, table.slice(140), COUNT, BUDGET)
-    stream_plan = planning.stream_plan
+    add_plan = planning.add_plan
 
     def stream(*arguments):
         work(lake, other)
         finish_run(lake, other)
-        stream_plan(*arguments)
+        return add_plan(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(planning, "stream_plan", stream)
+        patch.setattr(planning, "add_plan", stream)
         run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
     check_whole(lake, run_id, table)
 

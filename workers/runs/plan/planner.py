@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
-from itertools import chain
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -22,11 +21,12 @@ from nightgrid.workers.runs.damaged_runs import ensure_plan
 from nightgrid.workers.runs.job_keys import Answers, Known, name_jobs
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
+    add_segment,
     has_plan,
     has_run,
     read_about,
+    read_segment,
     read_segments,
-    segment_metadata,
 )
 from nightgrid.workers.runs.plan.plan_pass import (
     DIVIDED_PARTS_MAX,
@@ -36,7 +36,7 @@ from nightgrid.workers.runs.plan.plan_pass import (
 )
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import Retry
-from nightgrid.workers.runs.run_files import CHUNKS_MAX, asked_path, plan_path, segment_path
+from nightgrid.workers.runs.run_files import CHUNKS_MAX, asked_path, plan_path
 from nightgrid.workers.runs.status import next_name
 from nightgrid.workers.tracing import span
 
@@ -45,8 +45,8 @@ log = get_logger("nightgrid.planner")
 SEGMENT_ROWS = 2_048
 """Rows of the first segment of a run that is worked while it is planned, about, and of the first
 batch of its puzzles: soon written. Every other has twice as many as the one before, ..."""
-SEGMENT_ROWS_MAX = 262_144
-"""... but no more than these: every segment is one file more."""
+SEGMENT_ROWS_MAX = 65_536
+"""... but no more than these: a planner holds two segments in memory."""
 
 Puzzles: TypeAlias = pa.Table | Callable[[], Iterable[pa.Table]]
 """A table, or what gives any number of them for each pass, with the schema of the puzzles table."""
@@ -162,56 +162,45 @@ def _add_missing(lake: Lake, plan: PlanPass, tables: Iterable[pa.Table], run_id:
     for segment in known:
         if segment.kind == "plan":
             plan.take_over(run_id, segment)
-    seen = len(known)
-
-    def next_path() -> str:
-        nonlocal seen
-        # Most often there is nothing new, or what came back split to a driver.
-        for segment in read_segments(lake, run_id, seen):
-            if segment.kind == "plan":
-                raise SegmentTakenError(f"run {run_id}: another planner has added to it")
-            seen += 1
-        return segment_path(run_id, seen)
-
-    pieces = ahead(plan.pieces(tables, SEGMENT_ROWS))
-    rows = SEGMENT_ROWS
-    for first in pieces:
-        stream_plan(lake, _some(chain([first], pieces), rows), first, next_path)
-        seen += 1
-        rows = min(2 * rows, SEGMENT_ROWS_MAX)
+    number = len(known)
+    for pieces in ahead(_segments(plan.pieces(tables, SEGMENT_ROWS))):
+        number = add_plan(lake, run_id, number, pieces)
 
 
-def stream_plan(lake: Lake, pieces: Iterable[Piece], first: Piece, path: Callable[[], str]) -> None:
-    """Write a segment whose chunks are made while it is written.
-
-    `path` is asked at the end which segment it is, once more when that one is there already.
-    Raises SegmentTakenError when it is the same again.
-    """
-    cost_s: list[float] = []
-    divided = False
-
-    def chunks() -> Iterator[pa.Table]:
-        nonlocal divided
-        for piece in pieces:
-            cost_s.extend(round(s, 4) for s in piece.cost_s)
-            divided |= piece.is_divided
-            yield from piece.chunks
-
-    def about() -> dict[str, str]:
-        return segment_metadata("plan", (), len(cost_s), cost_s=cost_s, divided=divided)
-
-    if not lake.stream_row_groups(chunks(), first.chunks[0].schema, about, path):
-        raise SegmentTakenError(f"another planner or driver has added {path()}")
-
-
-def _some(pieces: Iterator[Piece], rows: int) -> Iterator[Piece]:
-    chunks = 0
+def _segments(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """Group the chunks of segments, each of about twice the rows of the one before."""
+    held: list[Piece] = []
+    rows = chunks = 0
+    rows_max = SEGMENT_ROWS
     for piece in pieces:
-        yield piece
-        rows -= sum(chunk.num_rows for chunk in piece.chunks)
+        held.append(piece)
+        rows += sum(chunk.num_rows for chunk in piece.chunks)
         chunks += len(piece.chunks)
-        if rows <= 0 or chunks > CHUNKS_MAX - DIVIDED_PARTS_MAX:
-            return
+        if rows >= rows_max or chunks > CHUNKS_MAX - DIVIDED_PARTS_MAX:
+            yield held
+            held, rows, chunks, rows_max = [], 0, 0, min(2 * rows_max, SEGMENT_ROWS_MAX)
+    if held:
+        yield held
+
+
+def add_plan(lake: Lake, run_id: str, number: int, pieces: Iterable[Piece]) -> int:
+    """Add a segment under the first number from `number` on that no driver has taken.
+
+    Returns the number after it. Raises SegmentTakenError where another planner has taken one.
+    """
+    chunks = [chunk for piece in pieces for chunk in piece.chunks]
+    cost_s = [round(s, 4) for piece in pieces for s in piece.cost_s]
+    divided = any(piece.is_divided for piece in pieces)
+    while True:
+        try:
+            add_segment(lake, run_id, number, "plan", (), chunks, cost_s=cost_s, divided=divided)
+        except SegmentTakenError:
+            # Most often what came back split to a driver.
+            if read_segment(lake, run_id, number).kind == "plan":
+                raise
+        else:
+            return number + 1
+        number += 1
 
 
 def _asked(asking: Asking, run_id: str, puzzle_count: int) -> dict[str, Any]:

@@ -55,13 +55,13 @@ def extend(lake, boards=BOARDS):
 
 def before_segments(patch, act):
     """Let something happen before the planner writes each segment."""
-    stream_plan = planning.stream_plan
+    add_plan = planning.add_plan
 
     def stream(*arguments):
         act()
-        stream_plan(*arguments)
+        return add_plan(*arguments)
 
-    patch.setattr(planning, "stream_plan", stream)
+    patch.setattr(planning, "add_plan", stream)
 
 
 def test_the_first_segments_are_small_and_batches_run_over_the_tables_of_a_corpus(
@@ -197,14 +197,14 @@ def test_planners_at_the_same_run_plan_nothing_twice(lake, monkeypatch, seed):
         # Who writes the next segment changes every few milliseconds.
         time.sleep(0.002 * ((seed + threading.get_ident() // 64) % 4))
         try:
-            stream_plan(*arguments)
+            return add_plan(*arguments)
         except SegmentTakenError:
             with gate:
                 failures.append(1)
             raise
 
-    stream_plan = planning.stream_plan
-    monkeypatch.setattr(planning, "stream_plan", stream)
+    add_plan = planning.add_plan
+    monkeypatch.setattr(planning, "add_plan", stream)
     planners = [threading.Thread(target=extend, args=(lake,)) for _ in range(3)]
     for planner in planners:
         planner.start()
@@ -218,20 +218,17 @@ def test_a_segment_that_a_driver_adds_meanwhile_costs_the_planner_nothing(lake, 
     begin(lake)
     streamed = []
 
-    def stream(given, chunks, *others):
-        def with_driver():
-            yield from chunks
-            if len(streamed) == 3:
-                (row,) = planned_jobs(lake)[:1]
-                rows = lake.read_row_group(segment_path(RUN_ID, 0), 0).slice(0, 1)
-                assert rows.column("job_no").to_pylist() == [row["job_no"]]
-                add_segment(lake, RUN_ID, 2, "split", [(0, 0)], [rows])
-
+    def stream(*arguments):
         streamed.append(1)
-        stream_plan(given, with_driver(), *others)
+        if len(streamed) == 3:
+            (row,) = planned_jobs(lake)[:1]
+            rows = lake.read_row_group(segment_path(RUN_ID, 0), 0).slice(0, 1)
+            assert rows.column("job_no").to_pylist() == [row["job_no"]]
+            add_segment(lake, RUN_ID, 2, "split", [(0, 0)], [rows])
+        return add_plan(*arguments)
 
-    stream_plan = planning.stream_plan
-    monkeypatch.setattr(planning, "stream_plan", stream)
+    add_plan = planning.add_plan
+    monkeypatch.setattr(planning, "add_plan", stream)
     extend(lake)
     kinds = [segment.kind for segment in open_run(lake, RUN_ID).segments]
     assert Counter(kinds)["split"] == 1
