@@ -20,8 +20,7 @@ from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
 from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.logs import log_path, log_to
-from nightgrid.workers.runs.damaged_runs import ensure_plan
-from nightgrid.workers.runs.finishing.ended import ensure_results
+from nightgrid.workers.runs.finishing.ended import ensure_plan, ensure_results
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
 from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run

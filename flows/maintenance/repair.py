@@ -29,8 +29,7 @@ from nightgrid.flows.maintenance.check import (
 )
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import holding
-from nightgrid.workers.runs.damaged_runs import set_run_aside
-from nightgrid.workers.runs.finishing.ended import ended_runs, write_again
+from nightgrid.workers.runs.finishing.ended import ended_runs, set_run_aside, write_again
 from nightgrid.workers.runs.run_files import folder
 
 LEASE = "night"

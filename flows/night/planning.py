@@ -20,7 +20,7 @@ from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question, question_of
-from nightgrid.workers.runs.damaged_runs import NIGHTLY, ensure_plan
+from nightgrid.workers.runs.finishing.ended import NIGHTLY, ensure_plan
 from nightgrid.workers.runs.job_keys import Answers, Known, name_jobs
 from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
 from nightgrid.workers.runs.plan.plan_pass import Asking

@@ -49,8 +49,7 @@ from nightgrid.workers.ondemand.submissions import (
 )
 from nightgrid.workers.ondemand.submitting import end_with_run
 from nightgrid.workers.processes import die_with_parent
-from nightgrid.workers.runs.damaged_runs import ensure_plan
-from nightgrid.workers.runs.finishing.ended import ensure_results
+from nightgrid.workers.runs.finishing.ended import ensure_plan, ensure_results
 from nightgrid.workers.runs.job_keys import Answers
 from nightgrid.workers.runs.listed import drop_files
 from nightgrid.workers.runs.manifest import has_plan, has_run, open_run

@@ -14,7 +14,7 @@ from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, folder, started_attempts
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, folder, named_chunks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ def write_note(lake: Lake, ref: ChunkRef, note: Note) -> None:
     """
     value: dict[str, Any] = {"worker": note.worker, "started_at": note.started_at}
     if note.failure is not None:
-        value["failure"] = failure_to_json(note.failure)
+        value["failure"] = {"code": str(note.failure.code), "reason": note.failure.sentence}
     write_json(lake, ref.started_path, value, durable=note.failure is not None)
 
 
@@ -45,12 +45,10 @@ def read_note(lake: Lake, ref: ChunkRef) -> Note | None:
     """Read the note of an attempt; None if no worker began it. A damaged note counts as none."""
 
     def note(value: dict[str, Any]) -> Note:
-        failure = value.get("failure")
-        return Note(
-            worker=str(value["worker"]),
-            started_at=float(value["started_at"]),
-            failure=None if failure is None else failure_from_json(failure),
-        )
+        worker, started_at = str(value["worker"]), float(value["started_at"])
+        why = value.get("failure")
+        failure = why and Reason(code=ReasonCode(why["code"]), sentence=why["reason"])
+        return Note(worker=worker, started_at=started_at, failure=failure)
 
     return read_hint(lake, ref.started_path, note)
 
@@ -75,14 +73,4 @@ def take_back(lake: Lake, ref: ChunkRef, worker: str) -> None:
 def read_attempts(lake: Lake, run_id: str) -> dict[ChunkKey, int]:
     """List the last attempt at each chunk of a run that was begun."""
     # The last attempt of each chunk comes last, and replaces those before it.
-    return dict(sorted(started_attempts(lake.list(f"{folder(run_id)}/started"))))
-
-
-def failure_to_json(failure: Reason) -> dict[str, str]:
-    """Write why an attempt failed."""
-    return {"code": str(failure.code), "reason": failure.sentence}
-
-
-def failure_from_json(value: Any) -> Reason:
-    """Read why an attempt failed."""
-    return Reason(code=ReasonCode(value["code"]), sentence=value["reason"])
+    return dict(sorted(named_chunks(lake.list(f"{folder(run_id)}/started"))))

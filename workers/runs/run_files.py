@@ -116,16 +116,13 @@ def done_path(run_id: str) -> str:
 
 def done_chunks(lake: Lake, run_id: str) -> set[ChunkKey]:
     """List the chunks whose outcomes are in the lake."""
-    return set(chunk_keys(lake.list(f"{folder(run_id)}/parts")))
+    return {key for key, _ in named_chunks(lake.list(f"{folder(run_id)}/parts"))}
 
 
-def chunk_keys(paths: Iterable[str]) -> list[ChunkKey]:
-    """Return to which chunks files belong, by their names; files of no chunk are left out."""
+def named_chunks(paths: Iterable[str]) -> list[tuple[ChunkKey, int]]:
+    """Parse names of files of chunks: the chunk and attempt of each, 0 where it names no attempt.
+
+    Files of no chunk are left out.
+    """
     named = filter(None, map(_NAME.search, paths))
-    return [(int(name[1]), int(name[2])) for name in named]
-
-
-def started_attempts(paths: Iterable[str]) -> list[tuple[ChunkKey, int]]:
-    """Return which attempts at which chunks were begun, by the names of the workers' notes."""
-    named = filter(None, map(_NAME.search, paths))
-    return [((int(name[1]), int(name[2])), int(name[3])) for name in named if name[3]]
+    return [((int(name[1]), int(name[2])), int(name[3] or 0)) for name in named]

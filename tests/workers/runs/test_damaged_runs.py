@@ -9,7 +9,7 @@ from nightgrid.archive.results.results import find_results
 from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.runs.damaged_runs import ensure_plan
+from nightgrid.workers.runs.finishing.ended import ensure_plan
 from nightgrid.workers.runs.manifest import has_run, open_run
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import asked_path, plan_path, segment_path

@@ -1,4 +1,4 @@
-"""The results of a run that has ended: where they stand, and how they are made again."""
+"""What is lost or damaged of a run: set aside, and made again from what the lake still has."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import (
+    ASIDE,
     DamagedFileError,
     MissingFileError,
     NewerSchemaError,
     set_aside,
 )
+from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, result_path, stream_where
@@ -23,9 +25,12 @@ from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finishing.finish import finish_run
-from nightgrid.workers.runs.manifest import read_done
-from nightgrid.workers.runs.run_files import done_path
+from nightgrid.workers.runs.manifest import Run, has_run, open_run, read_done
+from nightgrid.workers.runs.run_files import done_path, folder
+from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
 
+NIGHTLY = "runs/nightly"
+"""Folder of the notes of which run a night has begun."""
 _RUN_ROWS = select(RESULTS, ["run_id", "job_id"])
 
 
@@ -88,6 +93,32 @@ def set_damaged_aside(lake: Lake) -> None:
         except DamagedFileError as error:
             aside = set_aside(lake, path)
             skip_file(path, f"{error}; moved to {aside}, and what it told is worked again")
+
+
+def ensure_plan(lake: Lake, run_id: str) -> Run | None:
+    """Open a run before it is planned on; set it aside, and name it, if it cannot be read.
+
+    Results are left as they are. Returns None where there is no run, or none any more: the same
+    jobs are planned again.
+    """
+    try:
+        return open_run(lake, run_id) if has_run(lake, run_id) else None
+    except DamagedFileError as error:
+        aside = set_run_aside(lake, run_id)
+        skip_file(folder(run_id), f"{error}; moved to {aside}, and planned again")
+        return None
+
+
+def set_run_aside(lake: Lake, run_id: str) -> str:
+    """Move all files of a run to where no process reads them, but its states; return that place."""
+    for note in lake.list(NIGHTLY):
+        if read_hint(lake, note, lambda told: told["run_id"]) == run_id:
+            lake.delete(note)
+    drop_frontiers(lake, run_id, frontiers(lake, run_id))
+    # What says that there is such a run goes first.
+    for path in sorted(lake.list(folder(run_id)), key=lambda path: path.count("/")):
+        set_aside(lake, path)
+    return f"{ASIDE}/{folder(run_id)}"
 
 
 def ended_runs(lake: Lake, paths: list[str]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from nightgrid.archive.words.binding import keep_game
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.game_contract import Game
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.runs.damaged_runs import ensure_plan
+from nightgrid.workers.runs.finishing.ended import ensure_plan
 from nightgrid.workers.runs.job_keys import Answers, Known, name_jobs
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,

@@ -25,7 +25,7 @@ from nightgrid.archive.lake.tables import frontier_schema
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.manifest import Segment
-from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, chunk_keys, folder
+from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, folder, named_chunks
 from nightgrid.workers.runs.staged.stages import WORD_BYTES, StagePart
 
 GROUP_ROWS = 16_384
@@ -164,7 +164,7 @@ def _batches(file: pq.ParquetFile, start: int, stop: int) -> Iterator[tuple[int,
 
 def frontiers(lake: Lake, run_id: str) -> list[ChunkKey]:
     """List the chunks of a run whose frontiers are in the lake."""
-    return chunk_keys(lake.list(frontier_folder(run_id)))
+    return [key for key, _ in named_chunks(lake.list(frontier_folder(run_id)))]
 
 
 def drop_frontiers(lake: Lake, run_id: str, dropped: Iterable[ChunkKey]) -> None:
