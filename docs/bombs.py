@@ -56,10 +56,10 @@ def _tables(folder: Path) -> None:
     write("texts.parquet", {**boards, "puzzle_id": text}, store_schema=False)
     rows = pa.DictionaryArray.from_arrays(np.zeros(_VALUES, np.int8), pa.array(["pips"]))
     names = ("job_id", "puzzle_id", "game", "ask", "rules", "lexicon_id", "status", "run_id")
-    for name in ("lake/results/x.parquet", "lake/puzzles/game=pips/x.parquet"):
+    for name in ("lake/results/x.parquet", "lake/puzzles/pips/x.parquet"):
         write(name, dict.fromkeys(names, rows), store_schema=False)
     texts = dict.fromkeys((*names, "solver_version"), text)
-    write("long/puzzles/game=pips/x.parquet", texts, store_schema=False)
+    write("long/puzzles/pips/x.parquet", texts, store_schema=False)
 
 
 def _varint(value: int, width: int = 0) -> bytes:

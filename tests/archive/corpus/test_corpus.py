@@ -400,7 +400,7 @@ def test_the_lake_itself_is_a_corpus(lake: Lake):
     open_corpus(lake, "pips:n=2,mix=easy")
     with pytest.raises(PermanentError, match=r"no puzzle of pips that a night .* no part of it"):
         open_corpus(lake, "lake")
-    lake.write_table("puzzles/game=pips/seg-00000.parquet", boards(3))
+    lake.write_table("puzzles/pips/seg-00000.parquet", boards(3))
     corpus = open_corpus(lake, "lake", game="pips")
     assert ids(corpus) == boards(3).column("puzzle_id").to_pylist()
     assert corpus.row_count == 3

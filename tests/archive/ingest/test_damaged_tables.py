@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,13 +30,15 @@ class Killed(BaseException):
 
 @pytest.fixture
 def night(tmp_path: Path) -> Iterator[NightSettings]:
-    """A night over two sound days, and one of which a level is cut off."""
+    """A night over two sound days, and one with a broken level."""
     source = tmp_path / "payloads"
     source.mkdir()
     first, second, third = sorted(SAMPLE.glob("*.json"))[:3]
     for path in (first, second):
         shutil.copyfile(path, source / path.name)
-    (source / third.name).write_bytes(third.read_bytes()[:-200])
+    broken = json.loads(third.read_bytes())
+    broken["hard"]["dominoes"].pop()
+    (source / third.name).write_text(json.dumps(broken))
     games = (NightGame(game="pips", source=str(source)),)
     workers = Settings(lake=str(tmp_path / "lake"), games="pips")
     yield NightSettings(games=games, executor="inline", workers=workers)

@@ -146,7 +146,7 @@ def test_a_job_that_several_runs_have_left_is_listed_once_as_it_counts(monkeypat
     [
         ("results", "editions/pips.parquet"),
         ("puzzles", "editions/pips.parquet"),
-        ("puzzles", "puzzles/game=pips/seg-00000.parquet"),
+        ("puzzles", "puzzles/pips/seg-00000.parquet"),
         ("quarantine", "quarantine/pips.parquet"),
     ],
 )
@@ -155,7 +155,7 @@ def test_a_damaged_file_is_named_in_one_sentence(what, path, data, filled, tmp_p
     for name in filled.list():
         if not name.startswith("raw/"):
             # A segment is named by its boards, which a test does not know.
-            named = path if name.startswith(path.rpartition("/")[0] + "/seg-") else name
+            named = path if name.startswith(path.rpartition("/")[0] + "/merged-") else name
             lake.write_bytes(named, filled.read_bytes(name))
     results_of(lake, "many", result("a", "p"))
     assert lake.exists(path)
@@ -184,7 +184,7 @@ def test_a_damaged_file_of_results_is_passed_over_and_named(data, tmp_path):
 def test_a_column_of_another_type_is_damage(filled, tmp_path):
     lake = Lake.open(str(tmp_path / "lake"))
     lake.write_bytes("editions/pips.parquet", filled.read_bytes("editions/pips.parquet"))
-    path = tmp_path / "lake/puzzles/game=pips/seg-00000.parquet"
+    path = tmp_path / "lake/puzzles/pips/seg-00000.parquet"
     path.parent.mkdir(parents=True)
     table = pa.table({"puzzle_id": [1.5, 2.0], "size": [2, 3]})
     pq.write_table(table.replace_schema_metadata({"nightgrid.schema_version": "1"}), path)

@@ -38,7 +38,7 @@ def lake(tmp_path: Path) -> Lake:
     return lake
 
 
-PUZZLES = "puzzles/game=letterboxed"
+PUZZLES = "puzzles/letterboxed"
 
 
 def tables(lake: Lake) -> dict[str, bytes]:
