@@ -8,7 +8,6 @@ docs/reference/logs.md lists every event.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
@@ -16,7 +15,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -33,12 +31,6 @@ CARRIED = ("request", "night")
 """Ids that travel in the header of a message: a worker cannot know them otherwise."""
 _CARRIED_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
-FIELD_CHARS = 2_000
-"""Longest text of a field; a traceback may be ten times as long."""
-FIELD_ITEMS = 50
-FIELD_DEPTH = 4
-"""Deepest nesting of a field's value, and most items of each level."""
-NAMES_KEPT = 256
 _HIDDEN = "***"
 _SECRET_NAME = re.compile(r"pass(word|wd)?$|secret|token|api_?key|authorization", re.IGNORECASE)
 _SECRETS = re.compile(
@@ -155,43 +147,28 @@ class _Handler(logging.Handler):
 
 
 def _clean(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Add the process, hide secrets, cut what is too long, and order what every line has."""
-    trace = event.pop("exception", None)
-    kept = {name: event.pop(name) for name in _FIRST if name in event}
-    kept |= cast("dict[str, Any]", _plain({**event, "pid": os.getpid()}, FIELD_DEPTH + 1))
-    kept["event"] = _plain(kept["event"], 0)
-    return kept if trace is None else {**kept, "exception": _masked(trace, 10 * FIELD_CHARS)}
+    """Add the process, hide secrets, and order what every line has."""
+    ordered = {name: event.pop(name) for name in _FIRST if name in event}
+    return _clean_items({**ordered, **event, "pid": os.getpid()})
 
 
-def _plain(value: Any, depth: int) -> Any:
-    """Convert a value to JSON, whatever it is."""
+def _without_secrets(value: Any) -> Any:
+    """Hide secrets in a value, which becomes a text unless JSON has its type."""
+    if isinstance(value, Mapping):
+        return _clean_items(value)
+    if isinstance(value, list | tuple):
+        return [_without_secrets(each) for each in value]
     if value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
         return value
-    try:
-        if depth and isinstance(value, Mapping):
-            return {
-                str(k): _HIDDEN if _is_secret(str(k)) else _plain(v, depth - 1)
-                for k, v in list(value.items())[:FIELD_ITEMS]
-            }
-        if depth and isinstance(value, list | tuple | set | frozenset):
-            return [_plain(each, depth - 1) for each in list(value)[:FIELD_ITEMS]]
-        return _masked(str(value))
-    except Exception as error:  # noqa: BLE001 - a value that cannot be written costs that value
-        return f"<{type(value).__name__} that cannot be written: {type(error).__name__}>"
+    text = str(value)
+    return _SECRETS.sub(lambda found: f"{found[found.lastgroup or 0]}{_HIDDEN}", text)
 
 
-@lru_cache(NAMES_KEPT)
-def _is_secret(name: str) -> bool:
-    return _SECRET_NAME.search(name) is not None
-
-
-def _masked(text: str, chars: int = FIELD_CHARS) -> str:
-    # Cut first, with some room: a pattern must not walk through megabytes.
-    text = text[: 2 * chars]
-    # Most texts are ids, and have none of what a secret needs.
-    if any(mark in text for mark in ("://", "ng_", " ", "=")):
-        text = _SECRETS.sub(lambda found: f"{found[found.lastgroup or 0]}{_HIDDEN}", text)
-    return text if len(text) <= chars else f"{text[:chars]}…"
+def _clean_items(value: Mapping[Any, Any]) -> dict[str, Any]:
+    return {
+        str(name): _HIDDEN if _SECRET_NAME.search(str(name)) else _without_secrets(each)
+        for name, each in value.items()
+    }
 
 
 def _escaped(value: Any) -> Any:
@@ -206,9 +183,7 @@ def _escaped(value: Any) -> Any:
     )
 
 
-# `json.dumps` with options makes a new encoder for every line.
-_ENCODER = json.JSONEncoder()
-_JSON = structlog.processors.JSONRenderer(lambda event, **_: _ENCODER.encode(event))
+_JSON = structlog.processors.JSONRenderer()
 _CONSOLES = {
     coloured: structlog.dev.ConsoleRenderer(
         colors=coloured, exception_formatter=structlog.dev.plain_traceback
