@@ -32,12 +32,16 @@ class Tuning:
     batch_chunk_seconds: float = 30.0
     """A chunk of many rows that has run this long leaves its remaining rows to new chunks."""
 
+    ondemand_look_seconds: float = 0.3
+    """What a small job on demand may take before it is divided among idle processes, if its game
+    cannot say what it will take: lost, if it is divided. In two parts the larger takes 0.65 of the
+    whole (Strands), so a board gains that takes longer than 1.3 s."""
     split_into: int = 16
     """Parts that one part over budget is divided into, about."""
     split_depth_max: int = 2
     split_parts_max: int = 256
     """How often a part is divided again, and parts that one job may have: 16 * 16. Beyond them,
-    over budget is the result."""
+    over budget is the result. A division among idle processes does not count."""
 
     listing_rows: int = 65_536
     """Solutions of one solution file, and of one part of a listing, at most."""

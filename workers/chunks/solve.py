@@ -27,9 +27,9 @@ from nightgrid.solvers.errors import (
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.solved_rows import (
+    as_small,
     list_solutions,
     promote,
-    small_budget,
     solve_rows,
 )
 from nightgrid.workers.chunks.stage_part import carry, kept_tables
@@ -120,7 +120,7 @@ def _worked(
         head = open_run_head(lake, ref.run_id)
         run = replace(head, budget=replace(head.budget, stop=stop))
         if small:
-            run = replace(run, budget=small_budget(run.budget, settings))
+            run, settings = as_small(run, settings)
         rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
         game = game_of(lake, run.question)
         planned = run.question.solver_version

@@ -154,13 +154,21 @@ def share_of_row(budget: Budget, settings: Settings, expected_s: float) -> tuple
     return share, max(1, int(tuning.batch_slice_rows / more))
 
 
-def small_budget(budget: Budget, settings: Settings) -> Budget:
-    """Return what a small job on demand may spend of a budget before it comes back."""
-    return replace(
-        budget,
-        table_bytes=min(budget.table_bytes, settings.ondemand_table_bytes),
-        seconds=min(budget.seconds, settings.ondemand_seconds),
+def as_small(run: Run, settings: Settings) -> tuple[Run, Settings]:
+    """Return a run with the budget of a small job on demand, and settings that divide it.
+
+    It is divided among the processes that were idle when it was planned, or comes back whole.
+    """
+    tuning = replace(settings.tuning, split_into=run.divide_into)
+    seconds = settings.ondemand_seconds
+    if run.divide_into > 1:
+        seconds = min(seconds, tuning.ondemand_look_seconds)
+    budget = replace(
+        run.budget,
+        table_bytes=min(run.budget.table_bytes, settings.ondemand_table_bytes),
+        seconds=min(run.budget.seconds, seconds),
     )
+    return replace(run, budget=budget), settings.model_copy(update={"tuning": tuning})
 
 
 def slices_in_time(
@@ -208,7 +216,11 @@ def _divide(chunk: _Chunk, solved: pa.Table, settings: Settings) -> pa.Table:
     """
     row = solved.to_pylist()[0]
     depth, tuning = len(path_key(row["part_path"])), settings.tuning
-    if row["status"] != Status.OVER_BUDGET or depth >= tuning.split_depth_max:
+    if chunk.run.divide_into > 1:
+        # The first division is one among idle processes.
+        depth -= 1
+    is_divisible = tuning.split_into > 1 and depth < tuning.split_depth_max
+    if row["status"] != Status.OVER_BUDGET or not is_divisible:
         return solved
     # A count too large for a result or a board too large for a solver stays so in every part.
     # Solutions too many to list are fewer in each part.

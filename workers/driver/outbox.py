@@ -91,6 +91,10 @@ class InlineOutbox:
         """One: this process."""
         return 1
 
+    def idle_processes(self, queue: str) -> int:  # noqa: ARG002
+        """One: it works what it sends."""
+        return 1
+
     def refusal(self, queue: str) -> str:  # noqa: ARG002
         """Nothing: `wait` raises if this process cannot work."""
         return ""
@@ -184,6 +188,16 @@ class CeleryOutbox:
         """Processes that served the queue at the last look; before it, those of this machine."""
         serving = sum(about["processes"] for about in self._serving(queue).values())
         return serving or self._settings.batch_processes
+
+    def idle_processes(self, queue: str) -> int:
+        """Processes that a new run may count on: its share, but one where messages wait already.
+
+        Raises TransientError when the broker is dead.
+        """
+        self.look()
+        with answering():
+            waiting = traffic(self._client, self._settings, queue).waiting
+        return 1 if waiting else max(1, self.processes(queue) // (self._runs() + 1))
 
     def refusal(self, queue: str) -> str:
         """Why every worker that serves the queue refuses; empty unless all do."""

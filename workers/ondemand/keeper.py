@@ -249,15 +249,20 @@ class Keeper:
         puzzle = game.puzzle_from_json(with_words(lake, submission.puzzle))
         expected = game.expected(game.to_arrays([puzzle]), question.ask)
         if not has_plan(lake, wanted.run_id):
+            idle = self._outbox.idle_processes(BATCH)
+            # A ranking is not divided, and what a game can foresee is divided now, if at all.
+            is_whole = question.ask.kind == "meant" or bool(expected.passed)
             asking = Asking(
                 lake=lake,
                 game=game,
                 ask=question.ask,
                 budget=wanted.budget.part,
-                worker_count=self._outbox.processes(BATCH),
+                worker_count=idle,
                 retry=Retry.ALL,
-                expected_s=expected.seconds,
+                # Others may have tried it in vain.
+                expected_s=max(expected.seconds, submission.expected_s),
                 solution_bytes=wanted.budget.solution_bytes,
+                divide_into=1 if is_whole else idle,
             )
             begin_run(asking, wanted.run_id, puzzle_count=1)
             extend_run(asking, puzzles_table(game, [puzzle]), wanted.run_id, Answers())

@@ -91,6 +91,8 @@ class Run:
     """Which jobs it works although an earlier run gave them up within this budget."""
     solution_bytes: int | None = None
     """How many bytes of solutions a job may list; None: what the worker's setting says."""
+    divide_into: int = 1
+    """Parts for processes that were idle when it was planned, see `Asking.divide_into`."""
 
     def chunks(self) -> list[ChunkRef]:
         """Every chunk that has to be worked: halved ones are replaced by their halves."""
@@ -139,6 +141,7 @@ def open_run(lake: Lake, run_id: str, known: tuple[Segment, ...] = ()) -> Run:
         poison_count=plan.get("poison_count", 0),
         retry=Retry(plan["retry"]) if plan.get("retry") else None,
         solution_bytes=plan.get("solution_bytes"),
+        divide_into=plan.get("divide_into", 1),
     )
 
 

@@ -24,7 +24,13 @@ from nightgrid.service.http.monitoring.route_names import route_of
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.solves.models import Solve, SolveBody
 from nightgrid.service.http.solves.replays import HEADER, digest_of
-from nightgrid.service.http.solves.small_boards import Found, may_be_small
+from nightgrid.service.http.solves.small_boards import (
+    OVERTIME_S,
+    SECONDS,
+    Found,
+    is_small,
+    may_be_small,
+)
 from nightgrid.service.http.solves.solve_json import API, is_over
 from nightgrid.service.http.solves.solve_request import (
     SolveRequest,
@@ -120,8 +126,9 @@ async def _solved(
             return known
     # A small board that no night has brought is sooner solved than looked for.
     left_s = ends_at - time.monotonic()
-    found = None
+    found, is_tried = None, in_vain
     if left_s > 0 and not in_vain:
+        is_tried = True
         references = service.views.names.of(wanted.asked.puzzle_id)
         found = await service.small_boards.solve(wanted, references, left_s)
     if found is not None:
@@ -131,7 +138,10 @@ async def _solved(
         known = await asyncio.to_thread(_known, service, wanted)
         if known is not None:
             return known
-    await asyncio.to_thread(_begin, service, wanted, client, key)
+    expected_s = wanted.expected.seconds
+    if is_tried and is_small(wanted, SECONDS):
+        expected_s = max(expected_s, OVERTIME_S)
+    await asyncio.to_thread(_begin, service, wanted, expected_s, client, key)
     solve = await service.until_over(wanted.job_id, max(0.0, ends_at - time.monotonic()))
     if solve is None:
         raise TransientError(f"job {wanted.job_id} is gone")
@@ -149,10 +159,12 @@ def _keep(service: Service, found: Found) -> bytes:
     return found.reply
 
 
-def _begin(service: Service, wanted: SolveRequest, client: Client, key: str | None) -> None:
+def _begin(
+    service: Service, wanted: SolveRequest, expected_s: float, client: Client, key: str | None
+) -> None:
     """Submit a question that the lake does not know the answer to."""
     job_id = wanted.job_id
-    service.admission.check(job_id, wanted.expected.seconds)
+    service.admission.check(job_id, expected_s)
     service.open_jobs.add(client, job_id)
     service.views.forget(job_id)
     try:
@@ -163,7 +175,7 @@ def _begin(service: Service, wanted: SolveRequest, client: Client, key: str | No
             budget=wanted.budget,
             deadline_at=wanted.deadline_at,
             client=client_for(client, key),
-            expected_s=wanted.expected.seconds,
+            expected_s=expected_s,
         )
     except TransientError:
         # Without a server it is accepted all the same once the lake has it.

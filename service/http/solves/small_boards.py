@@ -55,8 +55,13 @@ from nightgrid.workers.tracing import begin_tracing, continued, trace_header
 log = get_logger("nightgrid.http")
 
 SECONDS, TABLE_BYTES = 0.5, 64 * 1024**2
-"""What one board may spend in a process of the service, and what it may be expected to take. Few
-boards take a tenth of it: estimates are high, and other processes may have the cores meanwhile."""
+"""What one board may be expected to take in a process of the service, and the bytes it may."""
+SPENT_SHARE = 0.5
+"""The share of these seconds that it may spend. Few boards take a tenth of them: estimates are
+high, and other processes may have the cores meanwhile."""
+OVERTIME_S = 3.0
+"""What a board is expected to take that did not end by then: enough to be divided at once among
+processes that are idle."""
 WAITING_MAX = 200
 """Boards that wait for a process; further ones become jobs."""
 RESTART_S = 1.0
@@ -276,7 +281,7 @@ def _solve(
     question, settings = subject.question, _settings.workers
     small = replace(
         budget,
-        seconds=min(budget.seconds, seconds),
+        seconds=min(budget.seconds, SPENT_SHARE * seconds),
         table_bytes=min(budget.table_bytes, TABLE_BYTES),
     )
     with continued(trace, "kernel", game=question.game, ask=str(question.ask)):

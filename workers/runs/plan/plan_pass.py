@@ -90,6 +90,9 @@ class Asking:
     """What every job is expected to take, in the place of a smaller estimate by its size."""
     solution_bytes: int | None = None
     """How many bytes of solutions a job may list; None: what the worker's setting says."""
+    divide_into: int = 1
+    """Into how many parts a small job on demand is divided that is over its small budget; 1: it is
+    worked whole then."""
 
     @property
     def listed_bytes(self) -> int | None:

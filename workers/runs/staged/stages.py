@@ -19,7 +19,7 @@ from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.game_contract import Game
 
-CARRY_ROWS = 200_000
+CARRY_ROWS = 500_000
 """States of a layer up to which one part carries a count on by itself: a fraction of a second."""
 STAGE_ROWS = 1_500_000
 """States that one part of a stage takes over, about: a second or so. Parts of 300,000 to 1,000,000
