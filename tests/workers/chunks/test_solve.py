@@ -1,7 +1,9 @@
 """One chunk: what its part says, row by row."""
 
 import errno
+import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,6 +56,22 @@ def test_a_part_has_one_row_for_every_manifest_row_in_its_order(lake, settings):
     assert part.schema.equals(PARTS, check_metadata=True)
     for name in ("job_no", "job_id", "part_path"):
         assert part.column(name).to_pylist() == rows.column(name).to_pylist()
+
+
+@pytest.mark.parametrize(("idle", "parts"), [(1, 1), (3, 3)])
+def test_a_small_job_over_budget_is_divided_among_idle_processes_alone(
+    lake, settings, monkeypatch, idle, parts
+):
+    run_id = plan(lake, toy.boards(1, {0: toy.LARGE}))
+    (ref,) = open_run(lake, run_id).chunks()
+    run = replace(open_run(lake, run_id), divide_into=idle)
+    monkeypatch.setattr(chunks, "open_run_head", lambda *_: run)
+    assert solve_chunk(lake, ref, settings, "w", small=True).state == "solved"
+    (row,) = lake.read_table(ref.result_path, PARTS).to_pylist()
+    assert row["status"] == "split"
+    found = json.loads(row["children"])
+    assert len(found) == parts
+    assert (found == [None]) is (idle == 1)
 
 
 def test_a_worker_reads_what_is_to_be_solved_and_nothing_else(lake, settings, monkeypatch):

@@ -20,14 +20,15 @@ from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.game_contract import Game
 
 CARRY_ROWS = 500_000
-"""States of a layer up to which one part carries a count on by itself: a fraction of a second."""
+"""States of a layer up to which one part carries a count on by itself: a fraction of a second, and
+files and messages of a stage take as long."""
 STAGE_ROWS = 1_500_000
 """States that one part of a stage takes over, about: a second or so. Parts of 300,000 to 1,000,000
 cost about the same for each state, but the small ones write 1.23 times the states there are and the
 large ones 1.08 times."""
 STAGE_TAIL = 4
-"""Where a part has more states than go on by themselves, a stage's last is cut into so many smaller
-ones: where what is worked last is small, workers end at about the same time."""
+"""Where a stage has many parts, of more states than go on by themselves, its last is cut into so
+many smaller ones: where what is worked last is small, workers end at about the same time."""
 STAGE_PARTS_MIN = 4
 """Parts of a stage that is divided at all, so that several workers end at about the same time."""
 CARRIED = "carried"
@@ -160,7 +161,7 @@ def next_stage(
     into = max(sizes.parts_min, -(-total // min(sizes.stage_rows, fitting)))
     before = [0, *accumulate(rows)]
     shares = [i * total // into for i in range(into + 1)]
-    if into > 1 and total // into > sizes.carry_rows:
+    if into > sizes.parts_min and total // into > sizes.carry_rows:
         shares += [total - i * total // (into * STAGE_TAIL) for i in range(1, STAGE_TAIL)]
     # The bucket before which so many states lie, or nearly.
     cuts = sorted({bisect_left(before, share) for share in shares} | {len(rows)})
