@@ -139,7 +139,7 @@ def test_secrets_of_a_traceback_are_hidden_and_its_lines_are_marked(
         assert len(own) == 2
 
 
-@pytest.mark.parametrize("value", [float("nan"), object(), b"\xff", {1: {2: [3]}}], ids=str)
+@pytest.mark.parametrize("value", [float("nan"), object(), b"\xff", {1: {2: [3]}}], ids=type)
 def test_a_field_of_any_type_is_written(capsys: pytest.CaptureFixture[str], value: Any):
     log.info("odd", value=value)
     (line,) = written(capsys)
