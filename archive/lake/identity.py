@@ -6,20 +6,21 @@ A lake whose file is deleted gets another id from the next process that works on
 
 from __future__ import annotations
 
-import errno
 import json
 import re
-import subprocess
-import sys
 import uuid
+from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from nightgrid.archive.lake import location
-from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
+from nightgrid.solvers.child_processes import pool_of
+from nightgrid.solvers.errors import PermanentError, TransientError
 
 LAKE_FILE = "lake.json"
 _ID = re.compile(r"[0-9a-f]{32}")
-_ASK_S = 120.0
+Asked = TypeVar("Asked")
 _forks = False
 """Whether this process will fork."""
 
@@ -40,7 +41,7 @@ def read_lake_id(url: str) -> str | None:
     be read.
     """
     if _is_asked_elsewhere(url):
-        return _asked_elsewhere("read", url)
+        return _asked_elsewhere(read_lake_id, url)
     data = _read(url)
     if data is None:
         return None
@@ -63,9 +64,7 @@ def make_lake_id(url: str) -> str:
     and writing raise, and NotExclusiveError for an object store that heeds no conditions.
     """
     if _is_asked_elsewhere(url):
-        made = _asked_elsewhere("make", url)
-        assert made is not None
-        return made
+        return _asked_elsewhere(make_lake_id, url)
     found = read_lake_id(url)
     if found is not None and location.is_folder(url):
         return found
@@ -88,58 +87,22 @@ def _is_asked_elsewhere(url: str) -> bool:
     return _forks and not location.is_folder(url)
 
 
-def _asked_elsewhere(what: str, url: str) -> str | None:
+def _asked_elsewhere(ask: Callable[[str], Asked], url: str) -> Asked:
     """Read or make an id in another process. Raises what it raises there."""
-    command = [sys.executable, "-m", "nightgrid.archive.lake.identity", what]
     try:
-        # The URL may hold keys, which a command line shows to every user of the machine.
-        ended = subprocess.run(
-            command, input=url, capture_output=True, text=True, timeout=_ASK_S, check=False
-        )
-        told = json.loads(ended.stdout)
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        with pool_of(1) as pool:
+            return pool.submit(ask, url).result()
+    except (OSError, BrokenProcessPool) as error:
         raise TransientError(f"{LAKE_FILE} of the lake cannot be read: {error}") from error
-    if "error" in told:
-        raise (TransientError if told["transient"] else PermanentError)(told["error"])
-    found = told["lake_id"]
-    return None if found is None else str(found)
-
-
-def _main() -> None:
-    """Answer `_asked_elsewhere`."""
-    url = sys.stdin.read()
-    try:
-        told: dict[str, object] = {
-            "lake_id": (make_lake_id if sys.argv[1] == "make" else read_lake_id)(url)
-        }
-    except NightgridError as error:
-        told = {"error": str(error), "transient": isinstance(error, TransientError)}
-    sys.stdout.write(json.dumps(told))
 
 
 def _read(url: str) -> bytes | None:
     if location.is_folder(url):
-        path = location.folder_of(url) / LAKE_FILE
         try:
-            return path.read_bytes()
+            return (location.folder_of(url) / LAKE_FILE).read_bytes()
         except (FileNotFoundError, NotADirectoryError):
-            if path.is_symlink():
-                raise PermanentError(
-                    f"{LAKE_FILE} of the lake {url} is a link to nothing; mount what it leads to, "
-                    "or delete it to give the lake another id"
-                ) from None
             return None
-        except IsADirectoryError:
-            raise PermanentError(
-                f"{LAKE_FILE} of the lake {url} is a folder; expected a file: move it out of the "
-                "lake"
-            ) from None
         except OSError as error:
-            if error.errno == errno.ELOOP and path.is_symlink():
-                raise PermanentError(
-                    f"{LAKE_FILE} of the lake {url} is a link that leads in a circle; expected a "
-                    "file: restore it, or delete it to give the lake another id"
-                ) from None
             raise TransientError(f"{LAKE_FILE} of the lake {url}: {error}") from error
     from nightgrid.archive.lake.faults import MissingFileError
     from nightgrid.archive.lake.storage import Lake
@@ -148,7 +111,3 @@ def _read(url: str) -> bytes | None:
         return Lake.open(url).read_bytes(LAKE_FILE)
     except MissingFileError:
         return None
-
-
-if __name__ == "__main__":
-    _main()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from urllib.request import url2pathname
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from nightgrid.archive.lake.local_listing import is_dead, list_folder
 from nightgrid.solvers.errors import PermanentError
 
 STAGING = ".staging"
@@ -30,17 +30,8 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 """What hard links fail with where a file system has none."""
 
 
-class DeadLinkError(PermissionError):
-    """A name is taken by a link to nothing: what it leads to may come back, so it stays."""
-
-    def __init__(self, path: Path) -> None:
-        """Take the link."""
-        text = "a link to nothing has this name; mount what it leads to, or delete it"
-        super().__init__(errno.EPERM, text, str(path))
-
-
 class LocalFolder:
-    """A nightgrid.archive.lake.storage_kinds.Storage: a folder of this machine."""
+    """A nightgrid.archive.lake.stored_files.Storage: a folder of this machine."""
 
     def __init__(self, url: str) -> None:
         """Take a path, or file:///PATH. Raises PermanentError for a URL that names a host."""
@@ -50,7 +41,15 @@ class LocalFolder:
         folder = Path(url if parts is None else url2pathname(parts.path))
         self._folder = folder.expanduser().resolve()
         self.url = str(self._folder)
-        self.filesystem = pafs.SubTreeFileSystem(self.url, pafs.LocalFileSystem())
+        self._files = pafs.SubTreeFileSystem(self.url, pafs.LocalFileSystem())
+
+    def open_file(self, path: str) -> pa.NativeFile:
+        """Open a file to be read anywhere in it."""
+        return self._files.open_input_file(path)
+
+    def info(self, path: str) -> pafs.FileInfo:
+        """Look a file or folder up."""
+        return self._files.get_file_info(path)
 
     def commit(
         self,
@@ -69,17 +68,40 @@ class LocalFolder:
     def check_exclusive(self) -> None:
         """Do nothing: a hard link, or a lock where there are none, creates a file once."""
 
-    def listing(self, folder: str, *, deep: bool, stamped: bool = True) -> list[pafs.FileInfo]:
-        """List what lies in a folder (nightgrid.archive.lake.local_listing)."""
-        return list_folder(self._folder, folder, deep=deep, stamped=stamped)
+    def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
+        """List the files and folders in a folder, or with `deep` at any depth."""
+        found, todo = [], [folder]
+        while todo:
+            for entry, path in self._entries(todo.pop()):
+                try:
+                    about = entry.stat()
+                except FileNotFoundError:
+                    continue  # Just gone.
+                if stat.S_ISDIR(about.st_mode):
+                    found.append(pafs.FileInfo(path, pafs.FileType.Directory))
+                    todo += [path] if deep else []
+                else:
+                    size, time_ns = about.st_size, about.st_mtime_ns
+                    found.append(
+                        pafs.FileInfo(path, pafs.FileType.File, size=size, mtime_ns=time_ns)
+                    )
+        return found
 
-    def is_dead_link(self, path: str) -> bool:
-        """Tell whether a path is a link to nothing."""
-        return is_dead(self._folder / path)
+    def _entries(self, folder: str) -> Iterator[tuple[os.DirEntry[str], str]]:
+        with (
+            suppress(FileNotFoundError, NotADirectoryError),
+            os.scandir(self._folder / folder) as entries,
+        ):
+            for entry in entries:
+                yield entry, f"{folder}/{entry.name}" if folder else entry.name
 
-    def sync_deleted(self, path: str) -> None:
-        """Bring onto the disk that a file is gone."""
-        fsync((self._folder / path).parent)
+    def delete(self, path: str, *, durable: bool) -> None:
+        """Delete a file; one that is not there is no error."""
+        file = self._folder / path
+        with suppress(FileNotFoundError):
+            file.unlink()
+            if durable:
+                fsync(file.parent)
 
     def delete_folder(self, path: str, last: str) -> None:
         """Delete a folder; of two processes that do so, one finds less."""
@@ -163,8 +185,6 @@ def link(staged: Path, target: Path) -> bool:
     try:
         target.hardlink_to(staged)
     except FileExistsError:
-        if is_dead(target):
-            raise DeadLinkError(target) from None
         return False
     except OSError as error:
         if error.errno not in _NO_LINKS:
@@ -181,8 +201,6 @@ def _rename_new(staged: Path, target: Path) -> bool:
     """
     with (staged.parent / LOCK).open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if is_dead(target):
-            raise DeadLinkError(target)
         return not target.exists() and rename(staged, target)
 
 

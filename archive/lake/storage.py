@@ -14,7 +14,6 @@ import pyarrow.fs as pafs
 from nightgrid.archive.lake.conforming import select, shaped
 from nightgrid.archive.lake.encoding import TableFile, filled
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.local_listing import TABLE
 from nightgrid.archive.lake.location import check_path
 from nightgrid.archive.lake.stored_files import StoredFiles
 from nightgrid.solvers.errors import PermanentError
@@ -160,13 +159,6 @@ class Lake(StoredFiles):
         with self.open_file(path) as source, TableFile(source, path) as file:
             yield file
 
-    @contextmanager
-    def open_file(self, path: str) -> Iterator[pa.NativeFile]:
-        """Open the bytes of one Parquet file; all readers of tables come through here."""
-        check_path(path)
-        with self._reading(path), self._fs.open_input_file(path) as source:
-            yield source
-
     def scan(self, path: str, schema: pa.Schema, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Read columns of a folder's Parquet files as `read_table` does, batch by batch."""
         for name in self._parquet_files(path):
@@ -225,8 +217,6 @@ class Lake(StoredFiles):
         return pa.concat_tables([select(schema, columns).empty_table(), *(t for _, t in found)])
 
     def _parquet_files(self, path: str) -> builtins.list[str]:
-        # A folder in the place of a table is read as one, and says what it is.
-        kind = self._type(path)
-        if kind == pafs.FileType.File or (kind == pafs.FileType.Directory and path.endswith(TABLE)):
+        if self._type(path) == pafs.FileType.File:
             return [path]
         return [name for name in self.list(path) if name.endswith(".parquet")]

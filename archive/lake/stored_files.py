@@ -5,15 +5,15 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from nightgrid.archive.lake.faults import LakeRefusesError, MissingFileError, storage_errors
-from nightgrid.archive.lake.local_commit import STAGING
+from nightgrid.archive.lake.faults import storage_errors
+from nightgrid.archive.lake.local_commit import STAGING, LocalFolder
 from nightgrid.archive.lake.location import check_path
-from nightgrid.archive.lake.storage_kinds import Storage, open_storage
+from nightgrid.solvers.errors import PermanentError
 
 STAGING_KEPT_S = 24 * 3600.0
 """Age after which a staged file can only be what a killed writer left behind."""
@@ -21,6 +21,89 @@ STAGING_KEPT_S = 24 * 3600.0
 
 # Other pools keep what they had at the peak: a driver of long runs 60 MB more.
 pa.set_memory_pool(pa.system_memory_pool())
+
+
+class Storage(Protocol):
+    """Where a lake lies: what differs from one storage to another."""
+
+    url: str
+    """The storage's name in messages, by which it is opened again."""
+
+    def open_file(self, path: str) -> pa.NativeFile:
+        """Open a file to be read anywhere in it. Raises FileNotFoundError."""
+
+    def info(self, path: str) -> pafs.FileInfo:
+        """Look a file or folder up."""
+
+    def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
+        """List the files and folders in a folder, or with `deep` at any depth, in any order."""
+
+    def commit(
+        self,
+        path: str | Callable[[], str],
+        fill: Callable[[pa.NativeFile], Any],
+        *,
+        new: bool,
+        durable: bool,
+    ) -> bool:
+        """Write what `fill` writes as one file, which shows when it is complete.
+
+        A function is asked for the path once the file is filled, and again when there is a file of
+        that name, until it names the same. With `new` a file that is there stays: of several
+        writers of one file, in any processes on any hosts, one writes it and is told so. What is
+        not `durable` may be lost in a power failure. Returns whether the file was written.
+        """
+
+    def check_exclusive(self) -> None:
+        """Raise NotExclusiveError where a file that is there is replaced by one that is created.
+
+        A storage is asked once in a process, and by the first file that is created in any case.
+        """
+
+    def delete(self, path: str, *, durable: bool) -> None:
+        """Delete a file; one that is not there is no error.
+
+        What is not `durable` may be there again after a power failure.
+        """
+
+    def delete_folder(self, path: str, last: str) -> None:
+        """Delete a folder with all files under it, at the end the file `last`."""
+
+    def sweep(self, older_than_s: float) -> int:
+        """Delete what killed writers left half-written; return how many files that were."""
+
+
+def _objects(url: str) -> Storage:
+    # Takes 60 ms, which commands on a folder can do without.
+    from nightgrid.archive.lake.objects.store import Objects
+
+    return Objects(url)
+
+
+STORAGES: dict[str, Callable[[str], Storage]] = {
+    "file": LocalFolder,
+    "s3": _objects,
+    "gs": _objects,
+    "az": _objects,
+}
+"""What opens a lake, by the scheme of its URL; a URL without one is a folder. Another storage is
+a module next to local_commit.py with a class that does what `Storage` says, and an entry here."""
+
+
+def open_storage(url: str) -> Storage:
+    """Open the storage of a lake's URL; nothing is created.
+
+    Raises PermanentError for a URL that no storage opens.
+    """
+    if not url.strip() or "\0" in url:
+        raise PermanentError(
+            f"lake is {url!r}; expected a folder, or s3://, gs:// or az://BUCKET/PREFIX"
+        )
+    scheme = url.partition("://")[0] if "://" in url else "file"
+    if scheme not in STORAGES:
+        expected = f"a folder, {' or '.join(STORAGES)}"
+        raise PermanentError(f"lake scheme {scheme!r} is unknown; expected {expected}")
+    return STORAGES[scheme](url)
 
 
 class StoredFiles:
@@ -38,7 +121,6 @@ class StoredFiles:
     def __init__(self, storage: Storage) -> None:
         self.url = storage.url
         self._storage = storage
-        self._fs = storage.filesystem
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"
@@ -86,9 +168,15 @@ class StoredFiles:
 
         Raises MissingFileError when it does not exist.
         """
-        check_path(path)
-        with self._reading(path), self._fs.open_input_file(path) as source:
+        with self.open_file(path) as source:
             return bytes(source.read())
+
+    @contextmanager
+    def open_file(self, path: str) -> Iterator[pa.NativeFile]:
+        """Open a file to be read, and turn errors of reading it into those of a lake."""
+        check_path(path)
+        with storage_errors(path, reading=True), self._storage.open_file(path) as source:
+            yield source
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """List the files under a folder, at any depth, sorted; half-written files never show."""
@@ -100,8 +188,8 @@ class StoredFiles:
         return {path: size for path, (size, _) in found if not path.startswith(f"{STAGING}/")}
 
     def names(self, folder: str) -> builtins.list[str]:
-        """List the files in a folder, sorted, without a look at each."""
-        infos = self._infos(folder, deep=False, stamped=False)
+        """List the files in a folder, sorted."""
+        infos = self._infos(folder, deep=False)
         return sorted(info.path for info in infos if info.type == pafs.FileType.File)
 
     def stamps(self, folder: str, *, deep: bool = False) -> dict[str, tuple[int, int]]:
@@ -113,7 +201,7 @@ class StoredFiles:
         """Tell a file's bytes and when it was written, as `stamps`; None where there is none."""
         check_path(path)
         with storage_errors(path):
-            info = self._fs.get_file_info(path)
+            info = self._storage.info(path)
         return (info.size, info.mtime_ns) if info.type == pafs.FileType.File else None
 
     def folders(self, prefix: str, *, deep: bool = False) -> builtins.list[str]:
@@ -121,13 +209,11 @@ class StoredFiles:
         found = self._infos(prefix, deep=deep)
         return sorted(info.path for info in found if info.type == pafs.FileType.Directory)
 
-    def _infos(
-        self, prefix: str, *, deep: bool, stamped: bool = True
-    ) -> builtins.list[pafs.FileInfo]:
+    def _infos(self, prefix: str, *, deep: bool) -> builtins.list[pafs.FileInfo]:
         if prefix:
             check_path(prefix)
         with storage_errors(prefix or self.url):
-            return self._storage.listing(prefix, deep=deep, stamped=stamped)
+            return self._storage.listing(prefix, deep=deep)
 
     def exists(self, path: str) -> bool:
         """Tell whether a file or a folder exists."""
@@ -140,12 +226,7 @@ class StoredFiles:
         """
         check_path(path)
         with storage_errors(path):
-            try:
-                self._fs.delete_file(path)
-            except FileNotFoundError:
-                return
-        if durable:
-            self._storage.sync_deleted(path)
+            self._storage.delete(path, durable=durable)
 
     def delete_folder(self, path: str, *, last: str) -> None:
         """Delete all files under a folder, at the end the one called `last`."""
@@ -175,24 +256,4 @@ class StoredFiles:
     def _type(self, path: str) -> pafs.FileType:
         check_path(path)
         with storage_errors(path):
-            found = self._fs.get_file_info(path).type
-        if found == pafs.FileType.NotFound:
-            self._check_link(path)
-        return found
-
-    @contextmanager
-    def _reading(self, path: str) -> Iterator[None]:
-        """Turn errors of reading a file into ours; a link to nothing is no missing file."""
-        try:
-            with storage_errors(path, reading=True):
-                yield
-        except MissingFileError:
-            self._check_link(path)
-            raise
-
-    def _check_link(self, path: str) -> None:
-        if self._storage.is_dead_link(path):
-            raise LakeRefusesError(
-                f"{path} is a link to nothing; expected a file: mount what it leads to, or delete "
-                "the link"
-            )
+            return self._storage.info(path).type

@@ -48,7 +48,6 @@ def counted() -> Iterator[Counts]:
     with ExitStack() as stack:
         for name, field in (
             ("open_file", "opened"),
-            ("read_bytes", "opened"),
             ("_type", "looked"),
             ("_infos", "listed"),
             ("_commit", "written"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +16,25 @@ import obstore
 import pyarrow as pa
 import pyarrow.fs as pafs
 from obstore.exceptions import AlreadyExistsError
-from obstore.store import ObjectStore
+from obstore.store import AzureStore, ObjectStore
 
 from nightgrid.archive.lake.faults import NotExclusiveError
 from nightgrid.archive.lake.local_commit import STAGING
-from nightgrid.archive.lake.objects.errors import StoreLacksError, StoreRefusedError, os_errors
-from nightgrid.archive.lake.objects.files import ObjectFiles
+from nightgrid.archive.lake.objects.errors import (
+    StoreFailedError,
+    StoreLacksError,
+    StoreRefusedError,
+    os_errors,
+)
 from nightgrid.archive.lake.objects.url import UPLOAD_BYTES, connect
 
+FIRST_BYTES = 131_072
+"""Bytes that opening a file reads: all of a small one, the footer of most Parquet files."""
+_NO_LISTING = "invalid list response"
+"""What obstore says of a listing that is not XML, or not of this kind."""
+_NO_STORE = (
+    "does not answer as an object store does; look at its address, and whether a proxy answers"
+)
 CREATED_BYTES_MAX = 5_000 * 2**20
 """What one request may carry: only a single one can be conditional. (S3 takes 5 GiB, Azure 5,000
 MiB: docs/reference/lake.md.)"""
@@ -46,14 +59,75 @@ _heeding: set[str] = set()
 
 
 class Objects:
-    """A nightgrid.archive.lake.storage_kinds.Storage: a bucket or container, or a folder in one."""
+    """A nightgrid.archive.lake.stored_files.Storage: a bucket or container, or a folder in one."""
 
     def __init__(self, url: str) -> None:
         """Take a URL as `Lake.open` describes it. Raises PermanentError for what is none."""
         self.url = url
         self._store = connect(url)
         self._slow: ObjectStore | None = None
-        self.filesystem = pafs.PyFileSystem(ObjectFiles(self._store, url))
+        # Azure knows no ranges that count from the end.
+        self._has_tails = not isinstance(self._store, AzureStore)
+
+    def open_file(self, path: str) -> pa.NativeFile:
+        """Open a file to be read anywhere in it: one request, if it is small."""
+        first, start, size = self._first(path)
+        if len(first) == size:
+            return pa.BufferReader(first)
+        return pa.PythonFile(_Ranges(self._store, path, first, start, size), mode="r")
+
+    def _first(self, path: str) -> tuple[pa.Buffer, int, int]:
+        """Read one end of a file: the bytes, where they begin, and how long the file is."""
+        with os_errors():
+            part: Any = {"suffix": FIRST_BYTES} if self._has_tails else (0, FIRST_BYTES)
+            try:
+                found = obstore.get(self._store, path, options={"range": part})
+            except obstore.exceptions.GenericError:
+                # An empty file has no range, and some servers know none that counts from the end,
+                # or none that is longer than the file.
+                size = obstore.head(self._store, path)["size"]
+                if not size:
+                    return pa.py_buffer(b""), 0, 0
+                rest: Any = {} if size <= FIRST_BYTES else {"range": (size - FIRST_BYTES, size)}
+                found = obstore.get(self._store, path, options=rest)
+            return pa.py_buffer(found.bytes()), found.range[0], found.meta["size"]
+
+    def info(self, path: str) -> pafs.FileInfo:
+        """Look a file up; what other names begin with is a folder."""
+        with os_errors():
+            try:
+                return _file_info(**obstore.head(self._store, path))
+            except FileNotFoundError:
+                pass
+            for found in obstore.list(self._store, path, chunk_size=1):
+                if found:
+                    return pafs.FileInfo(path, pafs.FileType.Directory)
+        return pafs.FileInfo(path, pafs.FileType.NotFound)
+
+    def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
+        """List what names begin with a folder's."""
+        try:
+            with os_errors():
+                if deep:
+                    names: Sequence[str] = ()
+                    objects: Sequence[Any] = obstore.list(
+                        self._store, folder or None, chunk_size=1000
+                    ).collect()
+                else:
+                    here = obstore.list_with_delimiter(self._store, folder or None)
+                    names, objects = here["common_prefixes"], here["objects"]
+        except OSError as error:
+            if _NO_LISTING in str(error):
+                place = self.url.partition("?")[0]
+                raise StoreFailedError(f"{place} {_NO_STORE} ({error})") from None
+            raise
+        folders = [pafs.FileInfo(name, pafs.FileType.Directory) for name in names]
+        return [*folders, *(_file_info(**about) for about in objects)]
+
+    def delete(self, path: str, *, durable: bool) -> None:  # noqa: ARG002 - nothing is quicker
+        """Delete a file; one that is not there is no error."""
+        with suppress(FileNotFoundError), os_errors():
+            obstore.delete(self._store, path)
 
     def commit(
         self,
@@ -97,25 +171,6 @@ class Objects:
 
     def _place(self) -> str:
         return f"the object store of {self.url.partition('?')[0]}"
-
-    def listing(
-        self,
-        folder: str,
-        *,
-        deep: bool,
-        stamped: bool = True,  # noqa: ARG002 - a store tells them in any case
-    ) -> list[pafs.FileInfo]:
-        """List what names begin with a folder's."""
-        selector = pafs.FileSelector(folder, allow_not_found=True, recursive=deep)
-        found: list[pafs.FileInfo] = self.filesystem.get_file_info(selector)
-        return found
-
-    def is_dead_link(self, path: str) -> bool:  # noqa: ARG002
-        """Find none: there are no links."""
-        return False
-
-    def sync_deleted(self, path: str) -> None:
-        """Do nothing: what is deleted there is gone."""
 
     def delete_folder(self, path: str, last: str) -> None:
         """Delete what a listing shows, as many objects as possible by one request."""
@@ -191,3 +246,42 @@ class Objects:
         if self._slow is None:
             self._slow = connect(self.url, large=True)
         return self._slow
+
+
+class _Ranges(io.RawIOBase):
+    """A file of which every part is one request, but for those read at its opening."""
+
+    def __init__(
+        self, store: ObjectStore, path: str, first: pa.Buffer, start: int, size: int
+    ) -> None:
+        self._store, self._path, self._size = store, path, size
+        self._first, self._start = first, start
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        self._at = origin + offset
+        return self._at
+
+    def read(self, size: int | None = -1, /) -> Any:
+        end = self._size if size is None or size < 0 else min(self._at + size, self._size)
+        begin, self._at = self._at, max(self._at, end)
+        if end <= begin:
+            return b""
+        if self._start <= begin and end <= self._start + self._first.size:
+            return self._first.slice(begin - self._start, end - begin)
+        with os_errors():
+            return pa.py_buffer(obstore.get_range(self._store, self._path, start=begin, end=end))
+
+
+def _file_info(path: str, size: int, last_modified: datetime, **_: Any) -> pafs.FileInfo:
+    return pafs.FileInfo(path, pafs.FileType.File, size=size, mtime=last_modified)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from obstore.exceptions import BaseError
 from obstore.store import AzureStore, GCSStore, ObjectStore, S3Store
 
-from nightgrid.archive.lake.objects.aws_profile import find_identity
 from nightgrid.archive.lake.objects.errors import sentence
 from nightgrid.solvers.errors import PermanentError
 
@@ -93,9 +93,11 @@ def _endpoint(scheme: str, options: Mapping[str, str]) -> str:
 def _s3(
     bucket: str, endpoint: str, options: Mapping[str, str], arguments: dict[str, Any]
 ) -> ObjectStore:
-    provider, region = None, options.get("region")
-    if "skip_signature" not in arguments:
-        provider, usual_region = find_identity(os.environ)
+    provider = None
+    region = options.get("region") or os.environ.get("AWS_REGION")
+    region = region or os.environ.get("AWS_DEFAULT_REGION")
+    if "skip_signature" not in arguments and "AWS_ACCESS_KEY_ID" not in os.environ:
+        provider, usual_region = _profile()
         region = region or usual_region
     if endpoint:
         arguments["endpoint"] = endpoint
@@ -104,6 +106,34 @@ def _s3(
         arguments["region"] = region
     # A lake deletes one file at a time, which every store of this kind can do.
     return S3Store(bucket, disable_bulk_delete=True, credential_provider=provider, **arguments)
+
+
+def _profile() -> tuple[Any, str | None]:
+    """Find credentials in the AWS files by boto3, and their region.
+
+    Both are None where there are no files: obstore asks for the role of the machine by itself.
+    Raises PermanentError where boto3 is missing or finds none.
+    """
+    named = os.environ.get("AWS_PROFILE") or os.environ.get("AWS_DEFAULT_PROFILE")
+    path = os.environ.get("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials")
+    config = os.environ.get("AWS_CONFIG_FILE", "~/.aws/config")
+    if not named and not any(Path(file).expanduser().exists() for file in (path, config)):
+        return None, None
+    try:
+        import boto3
+        from botocore.exceptions import BotoCoreError
+        from obstore.auth.boto3 import Boto3CredentialProvider
+    except ImportError as error:
+        raise PermanentError(
+            "the AWS files are read by boto3, which is not installed; expected AWS_ACCESS_KEY_ID "
+            "and AWS_SECRET_ACCESS_KEY in the environment, or pip install boto3"
+        ) from error
+    try:
+        session = boto3.Session()
+        return Boto3CredentialProvider(session), session.region_name
+    except (BotoCoreError, ValueError) as error:
+        why = " ".join(str(error).split())
+        raise PermanentError(f"AWS profile {named or 'default'}: {why}") from error
 
 
 def _gs(

@@ -10,7 +10,7 @@ import pytest
 
 from nightgrid.archive.lake.identity import LAKE_FILE, make_lake_id, read_lake_id
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.solvers.errors import PermanentError
 from tests.archive.lake.test_lake import object_store
 
 
@@ -58,23 +58,3 @@ def test_a_file_without_an_id_is_one_sentence_that_says_what_to_do(
     for read in (read_lake_id, make_lake_id):
         with pytest.raises(PermanentError, match=r"holds no id; expected .* or delete it"):
             read(str(tmp_path))
-
-
-@pytest.mark.parametrize("other", ["a folder", "a link to its folder", "a link to itself"])
-def test_what_is_no_file_is_said_at_once_and_not_waited_for(other: str, tmp_path: Path) -> None:
-    path = tmp_path / LAKE_FILE
-    if other == "a folder":
-        path.mkdir()
-    else:
-        path.symlink_to(tmp_path if other == "a link to its folder" else path)
-    for read in (read_lake_id, make_lake_id):
-        with pytest.raises(PermanentError, match=r"is a (folder|link .* circle); expected a file"):
-            read(str(tmp_path))
-
-
-def test_a_lake_whose_folder_is_a_link_to_itself_is_not_told_as_its_file(tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    lake.symlink_to(lake)
-    with pytest.raises(NightgridError) as told:
-        read_lake_id(str(lake))
-    assert "delete it" not in str(told.value)

@@ -19,7 +19,7 @@ from nightgrid.archive.lake.location import (
     make_folder,
     name_of_others,
 )
-from nightgrid.archive.lake.storage_kinds import STORAGES
+from nightgrid.archive.lake.stored_files import STORAGES
 from nightgrid.solvers.errors import PermanentError
 
 

@@ -229,25 +229,6 @@ def test_a_repair_that_was_killed_is_ended_by_the_next(
     assert findings(lake) == []
 
 
-@pytest.mark.parametrize("folder", ["results", "puzzles", "editions", "checked", "runs/run="])
-def test_a_link_to_nothing_is_named_and_left_until_what_it_leads_to_is_back(
-    lake: Lake, worked: tuple[Path, Path], tmp_path: Path, folder: str
-) -> None:
-    """Given a file on a disk that is not mounted, Then nothing of it is lost or made again."""
-    before = answers(lake)
-    path = next(name for name in lake.list("") if name.startswith(folder))
-    (Path(lake.url) / path).rename(tmp_path / "moved")
-    (Path(lake.url) / path).symlink_to(tmp_path / "away" / "moved")
-    assert [(found.path, found.fault) for found in findings(lake)] == [(path, "unreadable")]
-    with pytest.raises(LakeRefusesError, match=f"^{path} is a link to nothing"):
-        list(repair_lake(lake))
-    (tmp_path / "away").mkdir()
-    (tmp_path / "moved").rename(tmp_path / "away" / "moved")
-    assert findings(lake) == []
-    work_night(night_of(lake, worked[1]))
-    assert answers(lake) == before
-
-
 def test_a_repair_says_what_it_could_not_mend(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given tables that are not made again, Then a repair does not call them mended at its end."""
     lake.delete(lake.list("puzzles")[0])
@@ -276,7 +257,7 @@ def test_a_lake_of_a_later_version_is_named_and_not_repaired(lake: Lake) -> None
 
 
 class OfAnotherUser:
-    """The file system of a lake of which one file may not be read."""
+    """The storage of a lake of which one file may not be read."""
 
     def __init__(self, files: Any, path: str) -> None:
         self._files, self._path = files, path
@@ -284,10 +265,10 @@ class OfAnotherUser:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._files, name)
 
-    def open_input_file(self, path: str) -> Any:
+    def open_file(self, path: str) -> Any:
         if path == self._path:
             raise PermissionError(errno.EACCES, "Permission denied", path)
-        return self._files.open_input_file(path)
+        return self._files.open_file(path)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +278,7 @@ def test_a_file_that_may_not_be_read_is_named_and_never_deleted(lake: Lake, fold
     """Given a sound file of another user, When the lake is repaired, Then it stays as it is."""
     path = next(name for name in lake.list("") if name.startswith(folder))
     before = {name: lake.read_bytes(name) for name in lake.list("") if "leases" not in name}
-    lake._fs = OfAnotherUser(lake._fs, path)
+    lake._storage = OfAnotherUser(lake._storage, path)
     assert [(found.path, found.fault) for found in findings(lake)][:1] == [(path, "unreadable")]
     assert {found.fault for found in findings(lake)} == {"unreadable"}
     with pytest.raises(LakeRefusesError, match=f"^{path}: the lake refuses: .*Permission denied"):
@@ -312,7 +293,7 @@ def test_a_file_that_may_not_be_read_is_named_and_never_deleted(lake: Lake, fold
 def test_a_payload_that_may_not_be_read_puts_no_board_into_quarantine(lake: Lake) -> None:
     path = next(name for name in lake.list("raw/game=pips") if name.endswith(".body"))
     before = lake.read_bytes("editions/pips.parquet")
-    lake._fs = OfAnotherUser(lake._fs, path)
+    lake._storage = OfAnotherUser(lake._storage, path)
     with pytest.raises(LakeRefusesError, match=r"\.body: the lake refuses"):
         normalise(lake, rebuild=True)
     assert lake.read_bytes("editions/pips.parquet") == before
