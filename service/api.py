@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from nightgrid.solvers.algebra import Ask, Budget, Outcome
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
@@ -51,13 +51,15 @@ def read(
     *,
     game: str | None = None,
     level: str | None = None,
+    on_fault: Literal["raise", "skip"] = "raise",
 ) -> list[Board]:
     """Read every puzzle of a payload, in the order of its levels.
 
     `payload` is the path of a file, the bytes of one, or a JSON object. The form of the boards
-    tells the game unless `game` names it. With `level` only that puzzle is read. Raises
-    InvalidPuzzleError for the first puzzle that breaks a rule of its game, and PermanentError for
-    input that cannot be read or that lacks the level.
+    tells the game unless `game` names it. With `level` only that puzzle is read. A puzzle that
+    breaks a rule of its game is left out with `on_fault="skip"`. Raises InvalidPuzzleError for the
+    first such puzzle otherwise, and PermanentError for input that cannot be read or that lacks the
+    level.
     """
     from nightgrid.archive.games import game_of, reader
     from nightgrid.archive.payloads.published import Fault
@@ -65,10 +67,13 @@ def read(
     data, name = _bytes_of(payload)
     played = game or game_of(data)
     boards = []
-    for item in reader(played).read_puzzles(data, name):
+    items = reader(played).read_puzzles(data, name)
+    for item in items:
         if level is not None and item.level not in (None, level):
             continue
         if isinstance(item, Fault):
+            if on_fault == "skip":
+                continue
             raise InvalidPuzzleError(item.rule, item.place, item.message)
         boards.append(
             Board(
@@ -80,7 +85,7 @@ def read(
                 official=item.solution,
             )
         )
-    if level is not None and level not in {board.level for board in boards}:
+    if level is not None and level not in {item.level for item in items}:
         raise PermanentError(f"no level {level!r} in {name}")
     return boards
 

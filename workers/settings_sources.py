@@ -12,7 +12,6 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
-from urllib.parse import urlsplit
 
 import annotated_types
 from pydantic.fields import FieldInfo
@@ -165,12 +164,3 @@ def faults_of(
 def _said(error: Mapping[str, Any]) -> str:
     """Take the sentence of the check that failed, without the library's words before it."""
     return str(error.get("ctx", {}).get("error") or error["msg"])
-
-
-def masked(value: str) -> str:
-    """Write a URL without its password."""
-    try:
-        password = urlsplit(value).password
-    except ValueError:
-        return "a URL that cannot be read"
-    return value.replace(f":{password}@", ":***@", 1) if password else value

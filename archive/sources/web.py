@@ -27,7 +27,7 @@ from nightgrid.archive.sources.redirects import (
     reach_of_peer,
 )
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.sentences import plural
+from nightgrid.solvers.sentences import plural, without_credentials
 
 _MISSING_KEY = re.compile(rb"<Error>.{0,200}?<Code>(?:NoSuchKey|AccessDenied)</Code>", re.DOTALL)
 """How an object store answers for what it does not have, with 403 where it keeps that secret."""
@@ -292,7 +292,7 @@ def _check_base(base_url: str) -> str:
     try:
         url = httpx.URL(base_url)
     except (httpx.InvalidURL, ValueError) as error:
-        raise PermanentError(f"source {base_url!r} is not a URL: {error}") from error
+        raise PermanentError(f"source {without_credentials(base_url)!r} is not a URL: {error}") from error
     if url.userinfo:
         raise PermanentError("the source's URL carries credentials, which logs would show")
     if url.scheme not in ("http", "https") or not url.host or url.query or url.fragment:

@@ -23,39 +23,39 @@ class QueryError(PermanentError):
 
 @dataclass(slots=True)
 class Bounds:
-    """How much a query may take. Its time runs while the lake or DuckDB work, not their readers."""
+    """How much a query may take. Its time runs from here until its last row is written."""
 
     seconds: float = SECONDS
     memory_bytes: int = MEMORY_BYTES
     """Bytes of DuckDB, and as many of what is read of the lake."""
-    _left_s: float = field(init=False)
+    _deadline: float = field(init=False)
     _held_bytes: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        self._left_s = self.seconds
+        self._deadline = time.monotonic() + self.seconds
 
     @contextmanager
-    def working(self, base: Any = None) -> Iterator[None]:
-        """Take the time of what is done within; interrupt `base` when it is up."""
-        begun = time.monotonic()
-        timer = None
-        if base is not None:
-            timer = threading.Timer(max(0.0, self._left_s), base.interrupt)
-            timer.daemon = True
-            timer.start()
+    def interrupting(self, base: Any) -> Iterator[None]:
+        """Interrupt a DuckDB connection within, once the time is up."""
+        timer = threading.Timer(max(0.0, self._deadline - time.monotonic()), base.interrupt)
+        timer.daemon = True
+        timer.start()
         try:
             yield
         finally:
-            if timer is not None:
-                timer.cancel()
-                # It holds `base`, and a process that ends meanwhile would be told of a leak.
-                timer.join()
-            self._left_s -= time.monotonic() - begun
+            timer.cancel()
+            # It holds `base`, and a process that ends meanwhile would warn of a leak.
+            timer.join()
 
     @property
     def is_up(self) -> bool:
         """Whether the time is up."""
-        return self._left_s <= 0
+        return time.monotonic() >= self._deadline
+
+    def check_time(self) -> None:
+        """Raise QueryError once the time is up."""
+        if self.is_up:
+            raise self.too_long()
 
     def too_long(self) -> QueryError:
         """Say that the time is up."""
@@ -73,7 +73,4 @@ class Bounds:
         self._held_bytes += table.nbytes
         if self._held_bytes > self.memory_bytes:
             raise self.too_large()
-        with self.working():
-            pass
-        if self.is_up:
-            raise self.too_long()
+        self.check_time()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -68,31 +67,18 @@ def ask(lake: Lake, sql: str, bounds: Bounds | None = None) -> Answer:
     bounds = bounds or Bounds()
     needed = columns_needed(sql)
     base = _database(bounds.memory_bytes)
-    begun = time.monotonic()
     for name, view in views().items():
         if name in needed:
-            with bounds.working():
-                table = view.read(lake, needed[name], _clocked(bounds, begun))
+            table = view.read(lake, needed[name], bounds.held)
             with _query_errors(sql, bounds):
                 _show(base, view, table)
     with _query_errors(sql, bounds):
         base.execute("".join(_empty_table(v) for name, v in views().items() if name not in needed))
         _lock(base)
-    with _query_errors(sql, bounds), bounds.working(base):
+    with _query_errors(sql, bounds), bounds.interrupting(base):
         reader = base.sql(sql).to_arrow_reader(BATCH_ROWS)
     schema = _once_named(reader.schema)
     return Answer(schema=schema, tables=_tables(base, reader, schema, sql, bounds))
-
-
-def _clocked(bounds: Bounds, begun: float) -> Any:
-    """Count what is read, and the time since the query began."""
-
-    def held(table: pa.Table) -> None:
-        if time.monotonic() - begun > bounds.seconds:
-            raise bounds.too_long()
-        bounds.held(table)
-
-    return held
 
 
 def columns_needed(sql: str) -> dict[str, list[str]]:
@@ -183,7 +169,8 @@ def _tables(
 ) -> Iterator[pa.Table]:
     with base:
         while True:
-            with _query_errors(sql, bounds), bounds.working(base):
+            bounds.check_time()
+            with _query_errors(sql, bounds), bounds.interrupting(base):
                 try:
                     batch = reader.read_next_batch()
                 except StopIteration:

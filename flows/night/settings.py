@@ -15,6 +15,7 @@ from nightgrid.solvers.algebra import MEANT, Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
+from nightgrid.solvers.sentences import without_credentials
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import cancelled_path
 
@@ -48,6 +49,8 @@ class NightGame:
     def __post_init__(self) -> None:
         if not self.source:
             raise PermanentError("source is empty; expected a folder or an http(s) URL")
+        if without_credentials(self.source) != self.source:
+            raise PermanentError("the source's URL carries credentials, which logs would show")
         plug = game_plug(self.game)
         if self.rules:
             game_named(self.game, self.rules)
@@ -114,7 +117,7 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
             continue
         if equals and name.isidentifier() and not Path(text).exists():
             raise PermanentError(
-                f"source {text!r:.80} names an unknown game {name!r:.40}; expected one of "
+                f"source {without_credentials(text)!r:.80} names an unknown game {name!r:.40}; expected one of "
                 f"{', '.join(GAMES)}"
             )
         inside = [name for name in GAMES if game in (None, name) and (Path(text) / name).is_dir()]

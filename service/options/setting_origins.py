@@ -8,7 +8,8 @@ from collections.abc import Collection
 from pydantic import SecretStr
 
 from nightgrid.workers.settings import Settings, setting_fields
-from nightgrid.workers.settings_sources import config_path, masked, read_config, variable
+from nightgrid.solvers.sentences import without_credentials
+from nightgrid.workers.settings_sources import config_path, read_config, variable
 
 
 def origins(settings: Settings, given: Collection[str] = ()) -> list[tuple[str, str, str]]:
@@ -20,9 +21,9 @@ def origins(settings: Settings, given: Collection[str] = ()) -> list[tuple[str, 
         value = getattr(settings, name)
         text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
         if name in given:
-            found.append((name, masked(text), "option"))
+            found.append((name, without_credentials(text), "option"))
         elif os.environ.get(variable(name)):
-            found.append((name, masked(text), "environment"))
+            found.append((name, without_credentials(text), "environment"))
         elif name in told:
-            found.append((name, masked(text), str(path)))
+            found.append((name, without_credentials(text), str(path)))
     return found

@@ -39,6 +39,15 @@ def test_a_path_bytes_and_an_object_are_read_alike(payload: Path):
     assert nightgrid.read(str(payload), level="hard") == boards[2:]
 
 
+def test_a_level_without_a_puzzle_costs_the_others_only_where_that_is_asked(payload: Path):
+    day = {**json.loads(payload.read_bytes()), "medium": None}
+    with pytest.raises(nightgrid.InvalidPuzzleError, match="medium"):
+        nightgrid.read(day)
+    left = nightgrid.read(day, on_fault="skip")
+    assert [board.level for board in left] == ["easy", "hard"]
+    assert nightgrid.read(day, level="medium", on_fault="skip") == []
+
+
 @pytest.mark.parametrize("game", ["pips", "strands"])
 @pytest.mark.parametrize("ask", ["count", "first"])
 def test_a_solve_needs_exactly_the_nodes_that_it_tells(game: str, ask: str):

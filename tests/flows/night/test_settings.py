@@ -26,6 +26,7 @@ from nightgrid.workers.settings import Settings
     ("values", "sentence"),
     [
         ({"source": ""}, "source is empty; expected a folder or an http"),
+        ({"source": "http://me:secret@host/x"}, "the source's URL carries credentials"),
         ({"game": "chess"}, "unknown game 'chess'; expected one of pips"),
         ({"refresh_days": -1}, "refresh_days is -1; expected 0 or more"),
         (
