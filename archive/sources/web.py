@@ -292,7 +292,9 @@ def _check_base(base_url: str) -> str:
     try:
         url = httpx.URL(base_url)
     except (httpx.InvalidURL, ValueError) as error:
-        raise PermanentError(f"source {without_credentials(base_url)!r} is not a URL: {error}") from error
+        raise PermanentError(
+            f"source {without_credentials(base_url)!r} is not a URL: {error}"
+        ) from error
     if url.userinfo:
         raise PermanentError("the source's URL carries credentials, which logs would show")
     if url.scheme not in ("http", "https") or not url.host or url.query or url.fragment:

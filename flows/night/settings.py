@@ -117,8 +117,8 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
             continue
         if equals and name.isidentifier() and not Path(text).exists():
             raise PermanentError(
-                f"source {without_credentials(text)!r:.80} names an unknown game {name!r:.40}; expected one of "
-                f"{', '.join(GAMES)}"
+                f"source {without_credentials(text)!r:.80} names an unknown game {name!r:.40}; "
+                f"expected one of {', '.join(GAMES)}"
             )
         inside = [name for name in GAMES if game in (None, name) and (Path(text) / name).is_dir()]
         places += [(name, str(Path(text) / name)) for name in inside] or [

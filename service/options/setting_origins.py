@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 from pydantic import SecretStr
 
-from nightgrid.workers.settings import Settings, setting_fields
 from nightgrid.solvers.sentences import without_credentials
+from nightgrid.workers.settings import Settings, setting_fields
 from nightgrid.workers.settings_sources import config_path, read_config, variable
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.settings import Settings, load_settings, setting_fields
 from nightgrid.solvers.sentences import without_credentials
+from nightgrid.workers.settings import Settings, load_settings, setting_fields
 from nightgrid.workers.settings_sources import config_path, expected
 from nightgrid.workers.tuning import Tuning
 

@@ -19,6 +19,6 @@ def test_what_is_said_is_listed_with_its_place_and_without_passwords(
     monkeypatch.setenv("NIGHTGRID_BUDGET_SECONDS", "4")
     assert origins(load_settings(lake="x"), ["lake"]) == [
         ("lake", str(tmp_path / "x"), "option"),
-        ("redis_url", "redis://me:***@host:6379/0", str(file)),
+        ("redis_url", "redis://***@host:6379/0", str(file)),
         ("budget_seconds", "4.0", "environment"),
     ]
