@@ -19,6 +19,7 @@ from nightgrid.solvers.reasons import Reason
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.plan import plan_pass as chunking
+from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.settings import Settings
 
@@ -45,7 +46,7 @@ def plan(lake: Lake, boards: pa.Table, settings: Settings, game: str) -> str:
     """Plan the run."""
     room = open_game(lake, game, "", "")
     with mock.patch.object(chunking, "CHUNK_MIN_S", CHUNK_S):
-        return plan_run(lake, room, boards, COUNT, settings.budget, worker_count=PLAN_WORKERS)
+        return plan_run(Asking(lake, room, COUNT, settings.budget, PLAN_WORKERS), boards)
 
 
 def undisturbed(settings: Settings, boards: pa.Table, game: str = "pips") -> pa.Table:

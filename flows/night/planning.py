@@ -100,8 +100,16 @@ def plan_ask(
     saved = None if Status.INVALID in again else fingerprint.saved_result()
     if saved is not None:
         return PlannedRun(question=question, known=saved["known"])
-    listed_bytes = night.workers.budget_solution_bytes
-    asking = Asking(lake, game, ask, night.workers.budget, retry=retry, solution_bytes=listed_bytes)
+    workers = night.workers
+    asking = Asking(
+        lake,
+        game,
+        ask,
+        workers.budget,
+        worker_count=workers.batch_processes,
+        retry=retry,
+        solution_bytes=workers.budget_solution_bytes,
+    )
     answers = asking.read_answers()
     puzzles, known = _open_boards(lake, question, answers)
     if not len(puzzles):
@@ -109,18 +117,7 @@ def plan_ask(
         if not any(path.startswith(RESULTS_FOLDER) for path in skipped_files()):
             fingerprint.save({"known": known})
         return PlannedRun(question=question, known=known)
-    run_id = plan_run(
-        lake,
-        game,
-        lambda: [puzzles],
-        ask,
-        night.workers.budget,
-        worker_count=night.workers.batch_processes,
-        retry=retry,
-        solution_bytes=listed_bytes,
-        answers=answers,
-        known_count=known,
-    )
+    run_id = plan_run(asking, puzzles, answers, known)
     run = open_run(lake, run_id)
     if run.job_count:
         write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})

@@ -23,8 +23,8 @@ from nightgrid.workers.driver.drive import drive  # noqa: E402
 from nightgrid.workers.driver.outbox import InlineOutbox  # noqa: E402
 from nightgrid.workers.ondemand.keeper import Keeper  # noqa: E402
 from nightgrid.workers.runs.plan import planner  # noqa: E402
-from nightgrid.workers.runs.plan.planner import plan_run  # noqa: E402
 from tests.shares import share_of  # noqa: E402
+from tests.workers.planning import plan_run  # noqa: E402
 
 COUNT = Ask(kind="count")
 BUDGET = Budget()

@@ -13,11 +13,11 @@ from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.stop_keys import is_stop_requested, request_stop
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.runs.attempts import read_note
-from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.stopping import Watcher
 from tests.workers.conftest import BUDGET
+from tests.workers.planning import plan_run
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 

@@ -15,8 +15,8 @@ from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.registry import game
 from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, open_run
-from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import segment_path
+from tests.workers.planning import plan_run
 
 SCRIPT = """
 import sys

@@ -17,7 +17,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.plan.planner import plan_run
+from tests.workers.planning import plan_run
 
 BOARD = Puzzle(board=("CATS", "DOGS", "BIRD", "FISH"))
 COUNT = Ask(kind="count")

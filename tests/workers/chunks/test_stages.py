@@ -30,7 +30,6 @@ from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import planner as planning
-from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged.frontier import frontier_path, frontiers
 from nightgrid.workers.runs.staged.stages import stage_part
@@ -43,6 +42,7 @@ from tests.workers.conftest import (
     quick_settings,
     result_rows,
 )
+from tests.workers.planning import plan_run
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 

@@ -19,8 +19,8 @@ from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import CeleryOutbox
 from nightgrid.workers.runs.finishing.finish import path_key
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import divide_all, quick_settings
+from tests.workers.planning import plan_run
 
 # Workers compile or load kernels and open the English words before they begin.
 pytestmark = [

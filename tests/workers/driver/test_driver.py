@@ -33,7 +33,6 @@ from nightgrid.workers.runs.attempts import (
     write_note,
 )
 from nightgrid.workers.runs.manifest import open_run, read_done
-from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
 from tests.workers.conftest import (
     BUDGET,
@@ -45,6 +44,7 @@ from tests.workers.conftest import (
     undisturbed_rows,
 )
 from tests.workers.pending import pending_chunks
+from tests.workers.planning import plan_run
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 

@@ -11,9 +11,9 @@ from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.finishing.ended import ensure_plan
 from nightgrid.workers.runs.manifest import has_run, open_run
-from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.run_files import asked_path, plan_path, segment_path
 from tests.workers.conftest import BUDGET, COUNT, KilledError, result_rows
+from tests.workers.planning import plan_run
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 

@@ -16,10 +16,10 @@ from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand.results import result
 from nightgrid.workers.ondemand.submissions import read_wanted
-from nightgrid.workers.runs.plan.planner import plan_run
 from tests.archive.games.letterboxed.letter_days import SIDES, WORDS, turned
 from tests.workers.conftest import divide_all, quick_settings
 from tests.workers.ondemand.keeping import keep, submit_without_server
+from tests.workers.planning import plan_run
 
 pytestmark = pytest.mark.usefixtures("real_games")
 

@@ -31,11 +31,12 @@ from nightgrid.workers.runs.plan.plan_pass import (
     chunk_s,
     cut,
 )
-from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
+from nightgrid.workers.runs.plan.planner import estimate_run
 from nightgrid.workers.runs.run_files import ChunkRef, segment_path
 from tests.drawn import drawn
 from tests.workers.conftest import planner_killed
 from tests.workers.pending import pending_chunks
+from tests.workers.planning import plan_run
 
 PIPS_PUZZLES = archive_plug("pips").puzzles()
 

@@ -15,8 +15,8 @@ from nightgrid.solvers.tiles.rules import Rules
 from nightgrid.solvers.tiles.solution import walk_from_json
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.runs.plan.planner import plan_run
 from tests.workers.conftest import divide_all, quick_settings
+from tests.workers.planning import plan_run
 
 pytestmark = pytest.mark.usefixtures("real_games")
 

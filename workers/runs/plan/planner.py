@@ -14,8 +14,6 @@ import pyarrow as pa
 from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import keep_game
-from nightgrid.solvers.algebra import Ask, Budget
-from nightgrid.solvers.game_contract import Game
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.finishing.ended import ensure_plan
 from nightgrid.workers.runs.job_keys import Answers, Known, name_jobs
@@ -35,7 +33,6 @@ from nightgrid.workers.runs.plan.plan_pass import (
     PlanPass,
 )
 from nightgrid.workers.runs.prefetch import ahead
-from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.run_files import CHUNKS_MAX, asked_path, plan_path
 from nightgrid.workers.runs.status import next_name
 from nightgrid.workers.tracing import span
@@ -53,33 +50,18 @@ Puzzles: TypeAlias = pa.Table | Callable[[], Iterable[pa.Table]]
 
 
 def plan_run(
-    lake: Lake,
-    game: Game[Any, Any],
-    puzzles: Puzzles,
-    ask: Ask,
-    budget: Budget,
-    *,
-    worker_count: int = 2,
-    retry: Retry | None = None,
-    expected_s: float = 0.0,
-    solution_bytes: int | None = None,
-    answers: Answers | None = None,
-    known_count: int = 0,
+    asking: Asking, puzzles: Puzzles, answers: Answers | None = None, known_count: int = 0
 ) -> str:
     """Plan one job per distinct puzzle that the lake has not answered yet; return the run's id.
 
-    Rules and lexicon are those that the game is bound to, and the lexicon is put into the lake.
-    The run is named after its question, its budget and its jobs, for which the puzzles are passed
-    over once more: the same jobs are the same run, planned once and found again, with all the work
-    done for it. Expensive jobs come first, as far as they are held together. With `retry` jobs are
-    planned, too, that earlier runs have given up within this budget. `expected_s` is what each is
-    expected to take, in the place of a smaller estimate by its size. `solution_bytes` bounds what a
-    job may list, in the place of the worker's setting.
-    `answers` is what the lake has answered, if it was read before, and `known_count` how many
-    answered puzzles the caller has left out: the plan counts them in.
+    The lexicon that the game is bound to is put into the lake. The run is named after its question,
+    its budget and its jobs, for which the puzzles are passed over once more: the same jobs are the
+    same run, planned once and found again, with all the work done for it. Expensive jobs come
+    first, as far as they are held together. `answers` is what the lake has answered, if it was read
+    before, and `known_count` how many answered puzzles the caller has left out: the plan counts
+    them in.
     """
-    asking = Asking(lake, game, ask, budget, worker_count, retry, expected_s, solution_bytes)
-    answers = answers or asking.read_answers()
+    lake, answers = asking.lake, answers or asking.read_answers()
     jobs = PlanPass(asking, answers)
     for table in _tables(puzzles):
         jobs.find(table)
@@ -88,7 +70,7 @@ def plan_run(
         run_id = next_name(lake, run_id, more=True)
     if jobs.open_count:
         ensure_plan(lake, run_id)
-        with span("plan", run=run_id, game=game.name):
+        with span("plan", run=run_id, game=asking.game.name):
             begin_run(asking, run_id, puzzle_count=jobs.open_count)
             extend_run(asking, puzzles, run_id, answers, known_count)
     else:

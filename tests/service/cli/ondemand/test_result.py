@@ -20,7 +20,7 @@ from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.registry import game
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.runs.plan.planner import plan_run
+from tests.workers.planning import plan_run
 
 Invoke = Callable[..., tuple[int, str, str]]
 PIPS = game("pips")

@@ -18,8 +18,9 @@ from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.costs import CLOSE_ROWS, cost_path, expected_s, read_factor
 from nightgrid.workers.runs.plan.plan_pass import Asking
-from nightgrid.workers.runs.plan.planner import estimate_run, plan_run
+from nightgrid.workers.runs.plan.planner import estimate_run
 from tests.workers.pending import pending_chunks
+from tests.workers.planning import plan_run
 
 COUNT = Ask(kind="count")
 PIPS = game("pips")
