@@ -2,7 +2,7 @@
 
 Kernels release the interpreter's lock, and read a flag where they read the clock; a thread sets it.
 The lake says whether work is cancelled: the thread reads it every few seconds, and at once when a
-key in Redis says so (nightgrid.workers.broker.stop_keys).
+key in Redis says so (nightgrid.workers.broker.notices).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import NightgridError
@@ -26,43 +25,34 @@ KEY_POLL_SECONDS = 0.25
 LAKE_POLL_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Watcher:
-    """Sets the stop flag of cancelled work."""
-
-    is_requested: Callable[[str], bool]
-    """Returns whether Redis has a request to stop a run."""
-
-    @contextmanager
-    def watching(self, lake: Lake, run_id: str) -> Iterator[Stop]:
-        """Yield the stop flag of the work in the block, which is about a run."""
-        stop, over = Stop(), threading.Event()
-
-        def watch() -> None:
-            lake_at = time.monotonic() + LAKE_POLL_SECONDS
-            while not over.wait(KEY_POLL_SECONDS):
-                if not (time.monotonic() >= lake_at or self.is_requested(run_id)):
-                    continue
-                lake_at = time.monotonic() + LAKE_POLL_SECONDS
-                # A lake that fails now is read again.
-                with suppress(NightgridError):
-                    if is_cancelled(lake, run_id):
-                        log.info("stopped", about=run_id, reason=str(ReasonCode.CANCELLED))
-                        stop.set(ReasonCode.CANCELLED)
-                        return
-
-        threading.Thread(target=watch, name="stop", daemon=True).start()
-        try:
-            yield stop
-        finally:
-            over.set()
-
-
 @contextmanager
-def watching(watcher: Watcher | None, lake: Lake, run_id: str) -> Iterator[Stop | None]:
-    """Yield the stop flag of `Watcher.watching`, or None without a watcher."""
-    if watcher is None:
+def watching(
+    is_requested: Callable[[str], bool] | None, lake: Lake, run_id: str
+) -> Iterator[Stop | None]:
+    """Yield the stop flag of the work in the block, which is about a run.
+
+    `is_requested` returns whether Redis has a request to stop a run; without it, yield None.
+    """
+    if is_requested is None:
         yield None
         return
-    with watcher.watching(lake, run_id) as stop:
+    stop, over = Stop(), threading.Event()
+
+    def watch() -> None:
+        lake_at = time.monotonic() + LAKE_POLL_SECONDS
+        while not over.wait(KEY_POLL_SECONDS):
+            if not (time.monotonic() >= lake_at or is_requested(run_id)):
+                continue
+            lake_at = time.monotonic() + LAKE_POLL_SECONDS
+            # A lake that fails now is read again.
+            with suppress(NightgridError):
+                if is_cancelled(lake, run_id):
+                    log.info("stopped", about=run_id, reason=str(ReasonCode.CANCELLED))
+                    stop.set(ReasonCode.CANCELLED)
+                    return
+
+    threading.Thread(target=watch, name="stop", daemon=True).start()
+    try:
         yield stop
+    finally:
+        over.set()

@@ -10,12 +10,11 @@ import toy_game as toy
 from nightgrid.solvers.algebra import Ask
 from nightgrid.workers import stopping
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.stop_keys import is_stop_requested, request_stop
+from nightgrid.workers.broker.notices import is_stop_requested, request_stop
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.runs.attempts import read_note
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.status import cancel_run
-from nightgrid.workers.stopping import Watcher
 from tests.workers.conftest import BUDGET
 from tests.workers.planning import plan_run
 
@@ -24,19 +23,11 @@ pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 ENDLESS = toy.ToyPuzzle(number=3, behaviour=toy.ENDLESS)
 
 
-class Requests(set):
+@pytest.fixture
+def requests(monkeypatch):
     """Names of the jobs and runs that are to stop, as Redis has them."""
-
-
-@pytest.fixture
-def requests():
-    return Requests()
-
-
-@pytest.fixture
-def watcher(requests, monkeypatch):
     monkeypatch.setattr(stopping, "KEY_POLL_SECONDS", 0.005)
-    return Watcher(requests.__contains__)
+    return set()
 
 
 def when(true, act):
@@ -61,7 +52,7 @@ def test_a_request_is_seen_and_a_dead_server_fails_none(settings, cluster):
         assert not is_stop_requested(client, cluster, "1" * 32)
 
 
-def test_a_chunk_of_a_cancelled_run_stops_and_counts_no_attempt(lake, settings, watcher, requests):
+def test_a_chunk_of_a_cancelled_run_stops_and_counts_no_attempt(lake, settings, requests):
     game = toy.ToyGame()
     run_id = plan_run(lake, game, toy.puzzles_table([ENDLESS]), Ask(kind="first"), BUDGET)
     ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
@@ -71,6 +62,6 @@ def test_a_chunk_of_a_cancelled_run_stops_and_counts_no_attempt(lake, settings, 
         requests.add(run_id)
 
     when(lambda: read_note(lake, ref) is not None, cancel)
-    assert solve_chunk(lake, ref, settings, "w", watcher).state == "stale"
+    assert solve_chunk(lake, ref, settings, "w", requests.__contains__).state == "stale"
     assert not lake.exists(ref.result_path)
     assert read_note(lake, ref) is None, "a note without a worker at work would be a death"

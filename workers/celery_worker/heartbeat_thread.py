@@ -1,8 +1,8 @@
 """Write a worker's heartbeat to Redis, and stop the worker when it has stalled.
 
 Celery over Redis has states in which a worker's main process is alive and takes no message any
-more: an acknowledgement that fails while the server restarts leaves its prefetch window full for
-ever. The supervisor restarts the worker; what it had in hand is worked again.
+more: after an acknowledgement that failed while the server restarted, its prefetch window stays
+full. The supervisor restarts the worker; what it had in hand is worked again.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ import contextlib
 import os
 import threading
 import time
-from collections import deque
 from typing import Any
 
 import redis
 from celery.worker import state
-from celery.worker.request import Request
 
 from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.archive.lake.location import is_folder
@@ -31,21 +29,6 @@ log = get_logger("nightgrid.worker")
 
 STALL_SECONDS = 20.0
 """A worker that has nothing to do for this long while its queue holds messages has stalled."""
-SETTLE_SECONDS = 3.0
-"""An acknowledgement that has not gone through by then has failed."""
-_acknowledging: deque[tuple[float, Any]] = deque()
-
-
-class AcknowledgedRequest(Request):  # type: ignore[misc]
-    """A request whose acknowledgement is checked.
-
-    If it fails, the worker's prefetch window stays full, and only a log line says so.
-    """
-
-    def acknowledge(self) -> None:
-        """Acknowledge, which the event loop does a moment later, and remember to check that."""
-        super().acknowledge()
-        _acknowledging.append((time.monotonic(), self._message))
 
 
 class HeartbeatThread(threading.Thread):
@@ -63,7 +46,7 @@ class HeartbeatThread(threading.Thread):
         """Write a heartbeat and check the worker, until the process ends."""
         client = connect(self._settings)
         while True:
-            why = self._failed_acknowledgement() or self._other_lake()
+            why = self._other_lake()
             try:
                 write_heartbeat(client, self._settings, self._worker, self._about)
                 why = why or self._stall(client)
@@ -74,12 +57,6 @@ class HeartbeatThread(threading.Thread):
                 log.warning("worker stops", reason=why)
                 state.should_stop = os.EX_TEMPFAIL
             time.sleep(self._settings.tuning.liveness_interval_seconds)
-
-    def _failed_acknowledgement(self) -> str:
-        while _acknowledging and time.monotonic() - _acknowledging[0][0] > SETTLE_SECONDS:
-            if not _acknowledging.popleft()[1].acknowledged:
-                return "an acknowledgement failed"
-        return ""
 
     def _stall(self, client: redis.Redis) -> str:
         busy = state.active_requests or state.reserved_requests

@@ -19,14 +19,14 @@ from nightgrid.archive.lake.faults import NoRoomError
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import WORK_CHUNK, app
-from nightgrid.workers.broker.notices.announcements import Announcement, Event
+from nightgrid.workers.broker.notices import Announcement, Event
 from nightgrid.workers.broker.queues import INTERACTIVE, LOG_HEADER
 from nightgrid.workers.broker.worker_keys import record_refusal
-from nightgrid.workers.celery_worker.heartbeat_thread import AcknowledgedRequest
 from nightgrid.workers.celery_worker.this_worker import (
     SETTINGS,
     WORKER_ID,
     connections,
+    is_requested,
     notify_driver,
 )
 from nightgrid.workers.chunks.result_rows import exception_reason
@@ -49,7 +49,6 @@ class NightgridTask(Task):  # type: ignore[misc]
     """
 
     abstract = True
-    Request = AcknowledgedRequest
     autoretry_for = (TransientError,)
     dont_autoretry_for = (RefusalError, NoRoomError)
     max_retries = 2
@@ -89,10 +88,10 @@ class NightgridTask(Task):  # type: ignore[misc]
 def work_chunk(task: Task, ref: dict[str, Any], driver: str) -> dict[str, Any]:
     """Solve one chunk of a run, and announce it to the driver process that sent it."""
     chunk = ChunkRef(**ref)
-    lake, _, watcher = connections()
+    lake, _ = connections()
     # What came through that queue keeps others waiting.
     small = (task.request.delivery_info or {}).get("routing_key") == INTERACTIVE
-    report = solve_chunk(lake, chunk, SETTINGS, WORKER_ID, watcher, small=small)
+    report = solve_chunk(lake, chunk, SETTINGS, WORKER_ID, is_requested, small=small)
     if report.state != "stale":
         event: Event = "returned" if report.state == "returned" else "done"
         notify_driver(driver, Announcement(event=event, ref=chunk))

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import os
 import uuid
-from functools import partial
 
 import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.notices.announcements import Announcement, announce
-from nightgrid.workers.broker.stop_keys import is_stop_requested
+from nightgrid.workers.broker.notices import Announcement, announce, is_stop_requested
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import program_settings
-from nightgrid.workers.stopping import Watcher
 
 log = get_logger("nightgrid.worker")
 
 WORKER_ID = os.environ.get("NIGHTGRID_WORKER_ID") or f"worker-{uuid.uuid4().hex[:12]}"
 """Names this worker process and its children; another one after every restart."""
 SETTINGS = program_settings()
-_open: dict[int, tuple[Lake, redis.Redis, Watcher]] = {}
+_open: dict[int, tuple[Lake, redis.Redis]] = {}
 
 
-def connections() -> tuple[Lake, redis.Redis, Watcher]:
-    """Open lake and Redis once per process, after the fork, and watch what it works."""
+def connections() -> tuple[Lake, redis.Redis]:
+    """Open lake and Redis once per process, after the fork."""
     pid = os.getpid()
     if pid not in _open:
         _open.clear()
-        client = connect(SETTINGS)
-        watcher = Watcher(partial(is_stop_requested, client, SETTINGS))
-        _open[pid] = (Lake.open(SETTINGS.lake), client, watcher)
+        _open[pid] = (Lake.open(SETTINGS.lake), connect(SETTINGS))
     return _open[pid]
+
+
+def is_requested(run_id: str) -> bool:
+    """Return whether Redis has a request to stop a run."""
+    return is_stop_requested(connections()[1], SETTINGS, run_id)
 
 
 def notify_driver(driver: str, announcement: Announcement) -> None:

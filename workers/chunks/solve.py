@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -41,7 +41,7 @@ from nightgrid.workers.runs.staged.frontier import drop_frontiers
 from nightgrid.workers.runs.staged.stages import stage_part
 from nightgrid.workers.runs.status import drops_states, is_cancelled
 from nightgrid.workers.settings import Settings
-from nightgrid.workers.stopping import Watcher, watching
+from nightgrid.workers.stopping import watching
 from nightgrid.workers.tracing import span
 
 
@@ -61,7 +61,7 @@ def solve_chunk(
     ref: ChunkRef,
     settings: Settings,
     worker: str,
-    watcher: Watcher | None = None,
+    is_requested: Callable[[str], bool] | None = None,
     *,
     small: bool = False,
 ) -> ChunkReport:
@@ -69,15 +69,15 @@ def solve_chunk(
 
     Which rows come back split depends on time, so the first result stands: a driver may have read
     it. A `small` chunk is worked within the small budget of on-demand work, and a row over that
-    comes back divided or alone. `worker` is noted in the lake before the work begins; the watcher
-    stops it when its run is cancelled meanwhile, and then there is no result. Raises TransientError
-    when the lake fails, RefusalError when this process cannot work the run (it is not in its lake,
-    which it cannot write, or of another solver version, or words are missing), and whatever a
-    solver raises that is not about one puzzle. Ids of the run and chunk stay bound to lines of the
-    log.
+    comes back divided or alone. `worker` is noted in the lake before the work begins. With
+    `is_requested`, work of a run that is cancelled meanwhile is stopped and has no result. Raises
+    TransientError when the lake fails, RefusalError when this process cannot work the run (it is
+    not in its lake, which it cannot write, or of another solver version, or words are missing), and
+    whatever a solver raises that is not about one puzzle. Ids of the run and chunk stay bound to
+    lines of the log.
     """
     bind_contextvars(run=ref.run_id, chunk=ref.name)
-    with watching(watcher, lake, ref.run_id) as stop:
+    with watching(is_requested, lake, ref.run_id) as stop:
         try:
             return _worked(lake, ref, settings, worker, stop, small=small)
         except Exception as error:

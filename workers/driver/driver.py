@@ -16,7 +16,7 @@ from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.broker.notices.announcements import Announcement
+from nightgrid.workers.broker.notices import Announcement
 from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.chunks.result_rows import Row, heads_of, poison_reason, result_row
 from nightgrid.workers.driver.chunk_records import IN_FLIGHT, Chunk, State

@@ -24,7 +24,7 @@ from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import WORK_CHUNK, client_app
 from nightgrid.workers.broker.connection import answering, connect
-from nightgrid.workers.broker.notices.announcements import Announcement, Event, next_announcements
+from nightgrid.workers.broker.notices import Announcement, Event, next_announcements
 from nightgrid.workers.broker.queues import (
     MESSAGES_READ_MAX,
     NAMES,

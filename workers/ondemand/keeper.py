@@ -25,11 +25,9 @@ from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.solvers.algebra import Outcome, Statistics, Status
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
+from nightgrid.workers.broker import notices
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.notices import announcements
-from nightgrid.workers.broker.notices.job_notifications import notify_of_job
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
-from nightgrid.workers.broker.stop_keys import request_stop
 from nightgrid.workers.cluster.probe import KEEPER, write_heartbeat
 from nightgrid.workers.driver.driver import AllRefuseError, Driver
 from nightgrid.workers.driver.outbox import CeleryOutbox, Outbox
@@ -107,7 +105,7 @@ class Keeper:
         self._settings = settings
         self._client = connect(settings)
         self._outbox = outbox or CeleryOutbox(
-            settings, runs=lambda: len(self._open), name=announcements.KEEPER
+            settings, runs=lambda: len(self._open), name=notices.KEEPER
         )
         self._open: dict[str, _Open] = {}
         self._begun_again: set[str] = set()
@@ -189,7 +187,7 @@ class Keeper:
         if opened is not None and opened.run_id != wanted.run_id:
             log.info("asked again under a larger budget", job=wanted.job_id)
             cancel_run(self._lake, opened.run_id, drop_states=True)
-            request_stop(self._settings, opened.run_id)
+            notices.request_stop(self._settings, opened.run_id)
             del self._open[wanted.job_id]
             opened = None
         if opened is not None and opened.driver.cancelled:
@@ -294,7 +292,7 @@ class Keeper:
             self._end_over_budget(opened, spent)
         elif driver.progress.chunks_done != opened.chunks_done:
             opened.chunks_done = driver.progress.chunks_done
-            notify_of_job(self._client, self._settings, wanted.job_id)
+            notices.notify_of_job(self._client, self._settings, wanted.job_id)
 
     def _spent(self, opened: _Open) -> Reason | None:
         """Return why a job has cost what it may cost altogether, if it has."""
@@ -323,19 +321,19 @@ class Keeper:
         )
         put_answer(lake, answer_of(game, puzzle, question, wanted.budget, outcome))
         cancel_run(lake, opened.run_id, drop_states=True)
-        request_stop(self._settings, opened.run_id)
+        notices.request_stop(self._settings, opened.run_id)
         self._over(wanted)
 
     def _over(self, wanted: Wanted) -> None:
         """Delete the submissions of a job that has a row, and tell those who wait."""
         delete_submissions(self._lake, wanted.submissions)
         self._open.pop(wanted.job_id, None)
-        notify_of_job(self._client, self._settings, wanted.job_id)
+        notices.notify_of_job(self._client, self._settings, wanted.job_id)
 
     def _end(self, wanted: Wanted, end: End, reason: str) -> None:
         end_with_run(self._lake, wanted, end, reason, self._settings)
         self._open.pop(wanted.job_id, None)
-        notify_of_job(self._client, self._settings, wanted.job_id)
+        notices.notify_of_job(self._client, self._settings, wanted.job_id)
 
     def tidy(self) -> None:
         """Merge answers, and delete what killed writers and old runs left, each at its time."""

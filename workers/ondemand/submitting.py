@@ -17,8 +17,7 @@ from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import DEFAULT_GAME, check_ask
 from nightgrid.workers.broker.connection import answering, connect
-from nightgrid.workers.broker.notices.announcements import wake_keeper
-from nightgrid.workers.broker.stop_keys import request_stop
+from nightgrid.workers.broker.notices import request_stop, wake_keeper
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.results import answers, find_row
 from nightgrid.workers.ondemand.status import JobStatus, status

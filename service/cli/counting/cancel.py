@@ -9,7 +9,7 @@ from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import Exit, emit, say
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
-from nightgrid.workers.broker.stop_keys import request_stop
+from nightgrid.workers.broker.notices import request_stop
 from nightgrid.workers.runs.run_files import is_run_id
 from nightgrid.workers.runs.status import cancel_run
 

@@ -20,7 +20,7 @@ import redis.asyncio
 
 from nightgrid.service.http.solves.solve_json import is_over
 from nightgrid.solvers.errors import NightgridError
-from nightgrid.workers.broker.notices.job_notifications import notification_channel
+from nightgrid.workers.broker.notices import notification_channel
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, Settings
 

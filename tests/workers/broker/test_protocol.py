@@ -15,7 +15,7 @@ from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.workers.app import WORK_CHUNK
-from nightgrid.workers.broker.notices.announcements import parse_announcement
+from nightgrid.workers.broker.notices import parse_announcement
 from nightgrid.workers.broker.queues import NAMES, Demand, QueueStatus
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.ondemand.status import JobStatus

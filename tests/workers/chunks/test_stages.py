@@ -19,7 +19,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.broker.notices.announcements import Announcement
+from nightgrid.workers.broker.notices import Announcement
 from nightgrid.workers.chunks import solve as chunks
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.stage_part import carry

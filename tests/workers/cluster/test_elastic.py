@@ -11,7 +11,7 @@ import toy_game as toy
 
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.notices.announcements import Announcement, announce
+from nightgrid.workers.broker.notices import Announcement, announce
 from nightgrid.workers.broker.queues import (
     BATCH,
     INTERACTIVE,

@@ -17,7 +17,7 @@ from nightgrid.archive.lake.tables import PARTS, SOLUTIONS
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.broker.notices.announcements import Announcement
+from nightgrid.workers.broker.notices import Announcement
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.solved_rows import AGAIN, solve_rows
 from nightgrid.workers.driver.drive import drive
