@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 REPORT_PATH = "reports/report.html"
 """Where the report of the last night lies in a lake."""
-WRITER = "nightgrid.service.report.writing"
+WRITER = "nightgrid.service.report.page"
 """The module whose `write_report` gets the lake."""
 
 log = get_logger("nightgrid.night")

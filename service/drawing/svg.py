@@ -36,7 +36,7 @@ class Page:
     def __init__(self, spoken: str, width: float, height: float, ground: str, **look: Any) -> None:
         """Begin a picture; `spoken` says what is shown to those who do not see it."""
         wide, high = _written(width), _written(height)
-        self._svg = _element(
+        self._svg = element(
             None,
             "svg",
             xmlns="http://www.w3.org/2000/svg",
@@ -50,16 +50,16 @@ class Page:
         self.add("rect", width=wide, height=high, rx=16, fill=ground, class_="page")
 
     def add(self, tag: str, text: str | None = None, **attributes: object) -> ET.Element:
-        """Add an element, as `_element` makes it."""
-        return _element(self._svg, tag, text, **attributes)
+        """Add an element, as `element` makes it."""
+        return element(self._svg, tag, text, **attributes)
 
     def text(self) -> str:
         """Write the picture as the text of an SVG file."""
         # Only between the elements of the picture: between the runs of a line, a space would be
         # seen.
         self._svg.text = "\n "
-        for element in self._svg:
-            element.tail = "\n "
+        for child in self._svg:
+            child.tail = "\n "
         self._svg[-1].tail = "\n"
         return ET.tostring(self._svg, encoding="unicode") + "\n"
 
@@ -111,10 +111,10 @@ class Picture(Page):
         line = self.add("text", **place)
         for i, ((text, _, _), look) in enumerate(zip(runs, looks, strict=True)):
             # Viewers differ in which spaces at the ends of runs they keep.
-            _element(line, "tspan", text, **look, dx=SPACE_PX if i else 0)
+            element(line, "tspan", text, **look, dx=SPACE_PX if i else 0)
 
 
-def _element(
+def element(
     parent: ET.Element | None, tag: str, text: str | None = None, **attributes: object
 ) -> ET.Element:
     """Add an element to its parent, if it has one.
@@ -129,9 +129,9 @@ def _element(
     classes = ([str(own)] if own else []) + _colour_classes(given)
     given |= {"class": " ".join(classes)} if classes else {}
     written = {name.replace("_", "-"): _written(value) for name, value in given.items()}
-    element = ET.Element(tag, written) if parent is None else ET.SubElement(parent, tag, written)
-    element.text = text and _printable(text)
-    return element
+    made = ET.Element(tag, written) if parent is None else ET.SubElement(parent, tag, written)
+    made.text = text and _printable(text)
+    return made
 
 
 def _printable(text: str) -> str:

@@ -30,8 +30,7 @@ QUARANTINE_ROWS_MAX = 30
 CONTRADICTION_ROWS_MAX = 30
 CHANGES_MAX = 40
 NIGHTS_PATH = "reports/nights.json"
-"""What the reports of the last nights have told; can be deleted."""
-NIGHTS_KEPT = 60
+"""Figures of the last two nights, for the comparison of the next report; can be deleted."""
 RANKING_COLUMNS = ("game", "ranker", "official_place", "confidence", "seconds", "miss")
 """What is read of the view of rank accuracy."""
 Row = Mapping[str, Any]
@@ -195,18 +194,12 @@ def _parse_night(told: dict[str, Any]) -> Row:
     return told
 
 
-def _parse_nights(told: dict[str, Any]) -> list[dict[str, Any]]:
-    """Read the nights before, as `_night_value` writes them; earlier versions said less of each."""
-    nights = [dict(night) for night in told["nights"]]
+def _parse_nights(told: dict[str, Any]) -> list[Row]:
+    """Parse the nights before, as `keep` writes them."""
+    nights = list(told["nights"])
     for night in nights:
         _ended(night)
-        for figures in night.get("games", {}).values():
-            for figure in figures.values():
-                int(figure)
-        int(night.get("quarantine", 0))
-        for puzzle_id, status, _ in night.get("answers", {}).values():
-            if not isinstance(puzzle_id, str) or not isinstance(status, str):
-                raise TypeError(f"an answer is {puzzle_id!r:.40}, {status!r:.40}")
+        _changes(night, {"games": {}, "quarantine": 0, "answers": {}})
     return nights
 
 
@@ -217,29 +210,31 @@ def _ended(night: Row) -> dt.datetime | None:
 
 def _compared(lake: Lake, figures: Figures, revisions: pa.Table) -> Figures:
     """Add to the figures what has changed since the report of the night before."""
-    kept = read_hint(lake, NIGHTS_PATH, _parse_nights) or []
-    night_value = _night_value(figures)
-    earlier = [night for night in kept if night.get("ended_at") != night_value["ended_at"]]
-    before = earlier[-1] if earlier else None
-    since = _ended(before) if before else None
-    changes = [] if before is None else _changes(before, night_value)
-    seen = revisions
-    if since is not None:
-        seen = seen.filter(pc.greater(seen.column("seen_at"), pa.scalar(since)))
+    earlier = _earlier_nights(lake, figures)
+    since = _ended(earlier[-1]) if earlier else None
+    if since is None:
+        return figures
+    seen = revisions.filter(pc.greater(revisions.column("seen_at"), pa.scalar(since)))
     names = (seen.column(name).to_pylist() for name in ("game", "date", "level"))
-    new = frozenset(zip(*names, strict=True)) if since is not None else frozenset()
-    return replace(figures, changes=changes, before=since, new=new)
+    return replace(
+        figures,
+        changes=_changes(earlier[-1], _night_value(figures)),
+        before=since,
+        new=frozenset(zip(*names, strict=True)),
+    )
 
 
 def keep(lake: Lake, figures: Figures) -> None:
-    """Save the figures of this report, with which that of the next night is compared."""
-    kept = read_hint(lake, NIGHTS_PATH, _parse_nights) or []
-    night_value = _night_value(figures)
-    nights = [night for night in kept if night.get("ended_at") != night_value["ended_at"]]
-    # Counts are kept of the last two alone: the one before, and this one.
-    for night in nights[:-1]:
-        night.pop("answers", None)
-    write_json(lake, NIGHTS_PATH, {"nights": [*nights, night_value][-NIGHTS_KEPT:]}, durable=False)
+    """Save the figures of this night and the one before, for the comparison of the next report."""
+    nights = [*_earlier_nights(lake, figures)[-1:], _night_value(figures)]
+    write_json(lake, NIGHTS_PATH, {"nights": nights}, durable=False)
+
+
+def _earlier_nights(lake: Lake, figures: Figures) -> list[Row]:
+    """Read the nights that ended before this one."""
+    this = None if figures.ended_at is None else figures.ended_at.isoformat()
+    nights = read_hint(lake, NIGHTS_PATH, _parse_nights) or []
+    return [night for night in nights if night.get("ended_at") != this]
 
 
 def _night_value(figures: Figures) -> dict[str, Any]:

@@ -1,143 +1,256 @@
-"""Write the report of a lake as one HTML file: its style is inside, and it loads nothing."""
+"""Write the report of a lake as one HTML file: its style is inside, and it loads nothing.
+
+The text is in the template `report.html`; what it shows is in `figures`, `boards` and `charts`.
+"""
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from nightgrid.archive.games import ranking_plug, reader
+from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.contradictions import said_in
+from nightgrid.archive.results.gold.rank_accuracy import calibration, miss_counts, miss_phrase
+from nightgrid.flows.night.page import REPORT_PATH
+from nightgrid.service.drawing.colours import NAMES
 from nightgrid.service.report import charts
-from nightgrid.service.report.blocks import day_text, moment_text, section, table_block
-from nightgrid.service.report.figures import Figures, GameFigures
-from nightgrid.service.report.game_section import game_section
-from nightgrid.service.report.html import Html, joined, tag
-from nightgrid.service.report.ranks import ranks_section
-from nightgrid.service.report.style import page_style, style_hash
+from nightgrid.service.report.boards import drawn_boards
+from nightgrid.service.report.figures import Figures, GameFigures, Row, gather, keep
+from nightgrid.service.terminal.console import sentence_of
 from nightgrid.solvers.sentences import plural
 
-
-def write_page(lake: Lake, figures: Figures) -> str:
-    """Write the report as the text of an HTML file."""
-    style = page_style()
-    policy = f"default-src 'none'; style-src {style_hash(style)}; font-src data:; base-uri 'none'; "
-    ended = figures.ended_at or dt.datetime.now(dt.UTC)
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=f"{policy}form-action 'none'"),
-        tag("title", f"nightgrid: night of {day_text(ended.date())}"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        Html(f"<style>{style}</style>"),
-    )
-    body = tag(
-        "body",
-        tag("header", _title(figures, ended), class_="top"),
-        tag(
-            "main",
-            _changed(figures),
-            [game_section(lake, figures, of) for of in figures.games],
-            ranks_section(figures),
-            _costs(figures),
-            _quarantine(figures),
-            _contradictions(figures),
-        ),
-        tag(
-            "footer",
-            tag("p", f"Written by nightgrid from the lake {lake.url.partition('?')[0]}."),
-            class_="foot",
-        ),
-    )
-    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+PAGE = "index.html"
+"""Name of a report in a folder."""
+RANKS_SHOWN = 10
+_HERE = Path(__file__).parent
+_FONTS = {
+    "Bricolage Grotesque": "bricolage-grotesque.woff2",
+    "Instrument Sans": "instrument-sans.woff2",
+}
+_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 
 
-def _title(figures: Figures, ended: dt.datetime) -> Html:
-    boards = sum(game.boards for game in figures.games)
-    solved = sum(game.solved for game in figures.games)
-    verdict = "every one answered" if boards == solved else f"{solved:,} answered"
-    window = f"{day_text(figures.since)} to {day_text(figures.until)}"
-    return joined(
-        tag("p", "nightgrid", class_="mark-name"),
-        tag("h1", f"Night of {day_text(ended.date())}"),
-        tag("p", f"{plural(boards, 'board')}, {verdict}. Charts show {window}.", class_="lead"),
-        tag("ul", [_card(game) for game in figures.games], class_="cards"),
-    )
+def report_text(lake: Lake, since: dt.date | None = None) -> str | None:
+    """Render the report of a lake as it is now; None for a lake without a published board."""
+    figures = gather(lake, since)
+    return None if figures is None else _render(lake, figures)
 
 
-def _card(game: GameFigures) -> Html:
-    new = int(game.night.get("new_payloads") or 0)
-    failure = str(game.night.get("failure") or game.night.get("source_trouble") or "")
-    state = tag("span", "failed", class_="bad") if failure else plural(new, "new payload")
-    return tag(
-        "li",
-        tag("a", game.title, href=f"#{game.name}"),
-        tag("strong", f"{game.solved:,}", tag("small", f" of {game.boards:,}")),
-        tag("span", "boards answered"),
-        tag("span", state),
-        class_=f"card {game.name}",
-    )
+def write_report(lake: Lake, since: dt.date | None = None) -> str | None:
+    """Write the report into the lake and return its location.
 
-
-def _changed(figures: Figures) -> Html:
-    if figures.before is None:
-        said = [tag("p", "No report of an earlier night to compare with.", class_="quiet")]
-    elif not figures.changes:
-        said = [tag("p", f"Nothing since {moment_text(figures.before)}.", class_="quiet")]
-    else:
-        said = [
-            tag("p", f"Since {moment_text(figures.before)}:", class_="quiet"),
-            tag("ul", [tag("li", change) for change in figures.changes], class_="changes"),
-        ]
-    return section("changed", "What changed", *said)
-
-
-def _costs(figures: Figures) -> Html | None:
-    if not figures.runtimes:
+    Its figures are saved for the comparison of the next night. Nothing waits for the disk: a report
+    that is lost is made again.
+    """
+    figures = gather(lake, since)
+    if figures is None:
         return None
-    rows = [
-        (
-            f"{row['game']}, {row['level']}",
-            str(row["ask"]),
-            f"{row['job_count']:,}",
-            charts.time_text(row["kernel_ns_p50"]),
-            charts.time_text(row["kernel_ns_p99"]),
-            charts.time_text(row["kernel_ns_max"]),
+    page = _render(lake, figures).encode("utf-8", "replace")
+    lake.write_bytes(REPORT_PATH, page, durable=False)
+    keep(lake, figures)
+    return lake.location(REPORT_PATH)
+
+
+def write_into(lake: Lake, folder: Path, since: dt.date | None = None) -> Path | None:
+    """Write the report into a folder, which is made if need be; the lake stays as it is."""
+    text = report_text(lake, since)
+    if text is None:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / PAGE
+    part = folder / f".{PAGE}.part"
+    part.write_bytes(text.encode("utf-8", "replace"))
+    part.replace(path)
+    return path
+
+
+def policy_of(page: str) -> str:
+    """Return the policy under which a report is served: its own style, its own fonts, no more."""
+    style = _STYLE.search(page)
+    return f"{_policy(style[1] if style else None)}; frame-ancestors 'none'"
+
+
+def _policy(style: str | None) -> str:
+    allowed = "'none'"
+    if style is not None:
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        allowed = f"'sha256-{digest}'"
+    return (
+        f"default-src 'none'; style-src {allowed}; font-src data:; base-uri 'none'; "
+        "form-action 'none'"
+    )
+
+
+def _render(lake: Lake, figures: Figures) -> str:
+    style = _page_style()
+    template = _templates().get_template("report.html")
+    return template.render(
+        policy=_policy(style),
+        style=style,
+        lake=lake.url.partition("?")[0],
+        figures=figures,
+        ended=figures.ended_at or dt.datetime.now(dt.UTC),
+        games=[_game(lake, figures, of) for of in figures.games],
+        ranks=[ranked for of in figures.games for ranked in _ranks(of)],
+    )
+
+
+@cache
+def _templates() -> Environment:
+    templates = Environment(
+        loader=FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters |= {
+        "answer": _answer,
+        "board": _board_name,
+        "day": _day,
+        "median": median,
+        "moment": lambda when: f"{_day(when.date())}, {when:%H:%M} UTC",
+        "number": "{:,}".format,
+        "plural": plural,
+        "said_in": said_in,
+        "share": lambda some, every: f"{some / every:.1%}",
+        "time": charts.time_text,
+    }
+    return templates
+
+
+@cache
+def _page_style() -> str:
+    """Return the style sheet with its fonts inside, and the colours of boards."""
+    folder = _HERE.parent / "web" / "static" / "fonts"
+    fonts = "".join(
+        f'@font-face{{font-family:"{name}";font-weight:200 800;font-display:swap;'
+        f"src:url(data:font/woff2;base64,"
+        f'{base64.b64encode((folder / file).read_bytes()).decode()}) format("woff2")}}\n'
+        for name, file in _FONTS.items()
+    )
+    colours = "".join(
+        f".board .fill-{name},.board.fill-{name}{{fill:var(--b-{name})}}"
+        f".board .stroke-{name}{{stroke:var(--b-{name})}}\n"
+        for name in NAMES.values()
+    )
+    return fonts + (_HERE / "report.css").read_text("utf-8") + colours
+
+
+def _game(lake: Lake, figures: Figures, of: GameFigures) -> dict[str, Any]:
+    """Draw the boards and charts of a game; a chart without data is ""."""
+    boards, left = drawn_boards(lake, figures, of)
+    there = {str(row["level"]) for row in of.rows}
+    known = [level for level in reader(of.name).LEVELS if level in there]
+    levels = [*known, *sorted(there - {*known})]
+    time = charts.time_text
+    counts = _dots(of, "count", "{:,}".format)
+    times = _dots(of, "kernel_ns", time)
+    days = f"{of.title}: days of the window"
+    return {
+        "of": of,
+        "has_new": any(name == of.name for name, _, _ in figures.new),
+        "boards": boards,
+        "left": left,
+        "levels": levels,
+        "counts_by_date": charts.dots(
+            counts, levels, f"{of.title}: solutions by date", charts.short
+        ),
+        "times_by_date": charts.dots(times, levels, f"{of.title}: time by date", time),
+        "calendar": charts.calendar(figures.since, figures.until, _days(of), days),
+        "states": charts.columns(
+            (float(row["states"]) for row in of.rows), f"{of.title}: states", charts.short
+        ),
+        "times": charts.columns(
+            (float(row["kernel_ns"]) for row in of.rows), f"{of.title}: times", time
+        ),
+    }
+
+
+def _dots(of: GameFigures, column: str, text: Any) -> list[charts.Point]:
+    return [
+        (row["date"], float(value), str(row["level"]), f"{_board_name(row)}: {text(value)}")
+        for row in of.rows
+        if (value := row[column])
+    ]
+
+
+def _days(of: GameFigures) -> dict[dt.date, tuple[str, str]]:
+    """Say of each day of the window what became of its boards: a class, and words."""
+    revised = {row["date"] for row in of.revised}
+    days: dict[dt.date, tuple[str, str]] = {}
+    by_day: dict[dt.date, list[str]] = {}
+    for row in of.rows:
+        by_day.setdefault(row["date"], []).append(str(row["status"]))
+    for day, statuses in by_day.items():
+        answered = statuses.count("solved")
+        kind = "full" if answered == len(statuses) else "part"
+        said = f"{answered} of {plural(len(statuses), 'board')} answered"
+        days[day] = ("revised", f"{said}, revised") if day in revised else (kind, said)
+    for day in of.quarantined:
+        said = days[day][1] if day in days else "no board"
+        days[day] = ("faulty", f"{said}, something in quarantine")
+    return days
+
+
+def _ranks(of: GameFigures) -> list[dict[str, Any]]:
+    """Return where published solutions stand among the best covers, and for each ranker."""
+    found = [_places(of, of.ranks, "")] if of.ranks else []
+    for ranker, rows in of.rankings.items():
+        until = ranking_plug().fitted_until(ranker)
+        fitted = "" if until is None else f" (fitted on boards until {until})"
+        places = [row["official_place"] for row in rows]
+        found.append(
+            _places(of, places, f", ranked by {ranker}{fitted}")
+            | {
+                "alone": ranker.endswith(ALONE_SUFFIX) and sentence_of(ranking_plug().ALONE),
+                "seconds": [row["seconds"] for row in rows],
+                "calibration": list(calibration(rows)),
+                "misses": [(miss_phrase(miss), n) for miss, n in miss_counts(rows).items()],
+            }
         )
-        for row in figures.runtimes
-    ]
-    heads = ("boards", "ask", "jobs", "half below", "99 % below", "longest")
-    return section("costs", "What it cost", table_block(heads, rows, numbers=4))
+    return found
 
 
-def _quarantine(figures: Figures) -> Html:
-    if not figures.quarantine:
-        nothing = tag("p", "Nothing is in quarantine.", class_="quiet")
-        return section("quarantine", "Quarantine", nothing)
-    rows = [
-        (
-            " ".join(str(row[name]) for name in ("game", "date", "level") if row[name]),
-            str(row["rule"]),
-            str(row["place"]),
-            str(row["message"]),
-        )
-        for row in figures.quarantine
-    ]
-    left = figures.quarantine_count - len(rows)
-    more = tag("p", f"{left:,} more: nightgrid list quarantine.", class_="quiet") if left else None
-    heads = ("payload", "rule", "place", "message")
-    return section("quarantine", "Quarantine", table_block(heads, rows, numbers=0), more)
+def _places(of: GameFigures, places: Sequence[int | None], how: str) -> dict[str, Any]:
+    counts = [(str(i), places.count(i)) for i in range(1, RANKS_SHOWN + 1)]
+    counts.append(("else", len(places) - sum(n for _, n in counts)))
+    return {
+        "title": of.title,
+        "how": how,
+        "boards": len(places),
+        "first": places.count(1),
+        "three": sum(place is not None and place <= 3 for place in places),
+        "chart": charts.bars(counts, f"{of.title}: ranks{how}"),
+        "alone": "",
+        "seconds": (),
+        "calibration": (),
+        "misses": (),
+    }
 
 
-def _contradictions(figures: Figures) -> Html:
-    if not figures.contradictions:
-        nothing = tag("p", "No two versions of a solver contradict one another.", class_="quiet")
-        return section("contradictions", "Contradictions", nothing)
-    rows = [
-        (f"{row['game']} {row['board']}", str(row["ask"]), str(row["solver_version"]), said_in(row))
-        for row in figures.contradictions
-    ]
-    left = figures.contradiction_count - len(rows)
-    query = 'nightgrid query "select * from contradictions"'
-    more = tag("p", f"{left:,} more: {query}.", class_="quiet") if left else None
-    heads = ("board", "ask", "version of the solver", "answer")
-    return section("contradictions", "Contradictions", table_block(heads, rows, numbers=0), more)
+def _board_name(row: Row) -> str:
+    level = "" if row["level"] == "daily" else f", {row['level']}"
+    return f"{_day(row['date'])}{level}"
+
+
+def _answer(row: Row) -> str:
+    """Write how many solutions a board has, or the status of its job."""
+    if row["count"] is not None:
+        return plural(int(row["count"]), "solution")
+    return str(row["status"]).replace("_", " ")
+
+
+def _day(date: dt.date) -> str:
+    return f"{date.day} {date:%B} {date.year}"

@@ -53,7 +53,7 @@ def report(
     from nightgrid.archive.lake.location import check_location
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lookup.boards import check_has_puzzles
-    from nightgrid.service.report.writing import PAGE, write_into, write_report
+    from nightgrid.service.report.page import PAGE, write_into, write_report
 
     first = None if since is None else parse_date(since, "--since")
     if output is not None and output.suffix.lower() in PAGE_SUFFIXES and not output.is_dir():
@@ -88,7 +88,7 @@ def report(
 def _open(lake: object, place: str, *, is_file: bool, since: str | None) -> None:
     """Show the report in the browser; one in an object store is shown from a copy."""
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.service.report.writing import write_into
+    from nightgrid.service.report.page import write_into
 
     path = Path(place)
     if not is_file:

@@ -9,7 +9,7 @@ from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.state import Here
-from nightgrid.service.report.style import policy_of
+from nightgrid.service.report.page import policy_of
 from nightgrid.service.web.files import files
 
 router = APIRouter(tags=["report"])

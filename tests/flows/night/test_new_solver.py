@@ -22,7 +22,7 @@ from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import GameReport
-from nightgrid.service.report.writing import report_text
+from nightgrid.service.report.page import report_text
 from nightgrid.solvers.pips.game import PipsGame
 
 BOARDS = 6

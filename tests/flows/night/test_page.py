@@ -11,7 +11,7 @@ from nightgrid.flows.night import page
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.settings import NightSettings
 from nightgrid.flows.runs import Watch
-from nightgrid.service.report import writing
+from nightgrid.service.report import page as report_page
 
 
 def test_a_night_that_no_door_has_started_leaves_its_report(
@@ -36,7 +36,7 @@ def test_a_report_that_fails_costs_the_report_alone(
     def fail(*_: object) -> None:
         raise fault
 
-    monkeypatch.setattr(writing, "write_report", fail)
+    monkeypatch.setattr(report_page, "write_report", fail)
     notes: list[str] = []
     settings = night(source(1))
 

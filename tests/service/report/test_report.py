@@ -34,8 +34,7 @@ from nightgrid.service.games.plug import SAMPLES
 from nightgrid.service.report import boards
 from nightgrid.service.report.boards import drawn_boards
 from nightgrid.service.report.figures import NIGHTS_PATH, gather
-from nightgrid.service.report.style import policy_of
-from nightgrid.service.report.writing import report_text, write_report
+from nightgrid.service.report.page import policy_of, report_text, write_report
 from nightgrid.service.terminal.console import sentence_of
 from tests.chromium import chromium
 
@@ -137,18 +136,7 @@ def test_a_second_report_of_one_night_compares_with_the_night_before(nights, tmp
     assert len(json.loads(lake.read_bytes(NIGHTS_PATH))["nights"]) == 2
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        b"",
-        b"{}",
-        b'{"nights": 3}',
-        b"[1]",
-        b'{"nights": ["x"]}',
-        b'{"nights": [{"ended_at": 7}]}',
-        b'{"nights": [{"ended_at": null, "answers": {"a": [1, 2, 3]}}]}',
-    ],
-)
+@pytest.mark.parametrize("damage", [b"", b'{"nights": 3}', b'{"nights": [{"ended_at": 7}]}'])
 def test_a_damaged_note_of_earlier_nights_costs_the_comparison_alone(nights, tmp_path, damage):
     shutil.copytree(nights[0] / "lake", tmp_path / "lake")
     lake = Lake.open(str(tmp_path / "lake"))
