@@ -25,7 +25,6 @@ from nightgrid.archive.lake.location import lacks_slashes
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.runs.staged.stages import StageSizes
 from nightgrid.workers.server_url import celery_url, checked_url
 from nightgrid.workers.settings_sources import (
     CONFIG_VARIABLE,
@@ -227,15 +226,6 @@ class Settings(BaseSettings):
     def stop_seconds(self) -> float:
         """How long processes that stop are waited for before they are killed."""
         return self.soft_shutdown_seconds + STOP_MARGIN_SECONDS
-
-    @property
-    def stage_sizes(self) -> StageSizes:
-        """How large the parts of a staged count are."""
-        return StageSizes(
-            carry_rows=self.tuning.stage_carry_rows,
-            stage_rows=self.tuning.stage_rows,
-            parts_min=self.tuning.stage_parts_min,
-        )
 
     @property
     def game_names(self) -> tuple[str, ...]:

@@ -62,6 +62,6 @@ def test_a_chunk_of_a_cancelled_run_stops_and_counts_no_attempt(lake, settings, 
         requests.add(run_id)
 
     when(lambda: read_note(lake, ref) is not None, cancel)
-    assert solve_chunk(lake, ref, settings, "w", requests.__contains__).state == "stale"
+    assert solve_chunk(lake, ref, settings, "w", requests.__contains__) == "stale"
     assert not lake.exists(ref.result_path)
     assert read_note(lake, ref) is None, "a note without a worker at work would be a death"

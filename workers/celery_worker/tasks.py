@@ -91,11 +91,11 @@ def work_chunk(task: Task, ref: dict[str, Any], driver: str) -> dict[str, Any]:
     lake, _ = connections()
     # What came through that queue keeps others waiting.
     small = (task.request.delivery_info or {}).get("routing_key") == INTERACTIVE
-    report = solve_chunk(lake, chunk, SETTINGS, WORKER_ID, is_requested, small=small)
-    if report.state != "stale":
-        event: Event = "returned" if report.state == "returned" else "done"
+    ended = solve_chunk(lake, chunk, SETTINGS, WORKER_ID, is_requested, small=small)
+    if ended != "stale":
+        event: Event = "returned" if ended == "returned" else "done"
         notify_driver(driver, Announcement(event=event, ref=chunk))
-    return {"state": report.state, "rows": report.rows}
+    return {"state": ended}
 
 
 @signals.task_failure.connect  # type: ignore[untyped-decorator]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -44,16 +44,9 @@ from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import watching
 from nightgrid.workers.tracing import span
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkReport:
-    """What became of a chunk."""
-
-    ref: ChunkRef
-    rows: int
-    state: str
-    """`solved`: worked now. `done`: its result was there already. `stale`: not wanted any more.
-    `returned`: what it needs is gone, and is made again."""
+Ended = Literal["solved", "done", "stale", "returned"]
+"""What became of a chunk: it was worked now; its result was there already; it is not wanted any
+more; or what it needs is gone, and is made again."""
 
 
 def solve_chunk(
@@ -64,7 +57,7 @@ def solve_chunk(
     is_requested: Callable[[str], bool] | None = None,
     *,
     small: bool = False,
-) -> ChunkReport:
+) -> Ended:
     """Solve every row of a chunk and write its chunk result, unless another execution was faster.
 
     Which rows come back split depends on time, so the first result stands: a driver may have read
@@ -103,20 +96,20 @@ def _name_work(game: Game[Any, Any], rows: pa.Table) -> None:
             bind_contextvars(puzzle=game.puzzle_id(game.from_arrays(arrays_of(rows), 0)))
 
 
-def _stopped(lake: Lake, ref: ChunkRef, worker: str) -> ChunkReport:
+def _stopped(lake: Lake, ref: ChunkRef, worker: str) -> Ended:
     if drops_states(lake, ref.run_id):
         drop_frontiers(lake, ref.run_id, [ref.key])
     take_back(lake, ref, worker)
-    return ChunkReport(ref=ref, rows=0, state="stale")
+    return "stale"
 
 
 def _worked(
     lake: Lake, ref: ChunkRef, settings: Settings, worker: str, stop: Stop | None, *, small: bool
-) -> ChunkReport:
+) -> Ended:
     with refusing():
         state = _superseded(lake, ref)
         if state is not None:
-            return ChunkReport(ref=ref, rows=0, state=state)
+            return state
         head = open_run_head(lake, ref.run_id)
         run = replace(head, budget=replace(head.budget, stop=stop))
         if small:
@@ -150,8 +143,7 @@ def _worked(
             return _stopped(lake, ref, worker)
     if part is None:
         take_back(lake, ref, worker)
-        is_done = lake.exists(ref.result_path)
-        return ChunkReport(ref=ref, rows=0, state="done" if is_done else "returned")
+        return "done" if lake.exists(ref.result_path) else "returned"
     if run.budget.stopped is not None:
         return _stopped(lake, ref, worker)
     with refusing():
@@ -162,7 +154,7 @@ def _worked(
         if stage is not None and not created and read_done(lake, ref.run_id) is not None:
             # Too late for any process to take on what this one has left, or to delete it.
             drop_frontiers(lake, ref.run_id, [ref.key])
-    return ChunkReport(ref=ref, rows=rows.num_rows, state="solved" if created else "done")
+    return "solved" if created else "done"
 
 
 def _count_rows(game: str, part: pa.Table) -> None:
@@ -189,7 +181,7 @@ def refusing(fault: type[PermanentError] = PermanentError) -> Iterator[None]:
         raise RefusalError(f"this machine does not let the process work: {error}") from error
 
 
-def _superseded(lake: Lake, ref: ChunkRef) -> str | None:
+def _superseded(lake: Lake, ref: ChunkRef) -> Ended | None:
     """Return why a chunk needs no work: a message may come twice, or long after its time."""
     if lake.exists(ref.result_path) or read_done(lake, ref.run_id) is not None:
         return "done"

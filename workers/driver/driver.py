@@ -92,7 +92,7 @@ class Driver:
         self.chunks_resumed = self._table.number_in(State.DONE)
 
     def _open(self) -> None:
-        self._growing = GrowingRun(self._lake, self._run_id, self._settings.stage_sizes)
+        self._growing = GrowingRun(self._lake, self._run_id, self._settings.tuning)
         self._table = self._growing.table
         self._noted: Counter[str] = Counter()
         self._look_at = 0.0

@@ -41,10 +41,10 @@ from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers, so
 from nightgrid.workers.runs.staged.stages import (
     CARRIED,
     Carried,
-    StageSizes,
     next_stage,
     stage_part,
 )
+from nightgrid.workers.tuning import Tuning
 
 _COLUMNS = (
     *("job_no", "part_path", "status", "reason_code", "children"),
@@ -61,8 +61,8 @@ class GrowingRun:
     Raises SegmentTakenError where another driver has added to the run: it has to be opened again.
     """
 
-    def __init__(self, lake: Lake, run_id: str, sizes: StageSizes) -> None:
-        self._lake, self._sizes = lake, sizes
+    def __init__(self, lake: Lake, run_id: str, tuning: Tuning) -> None:
+        self._lake, self._tuning = lake, tuning
         self._is_obsolete = False
         self.run = open_run(lake, run_id)
         self.table = open_table(lake, self.run)
@@ -128,7 +128,7 @@ class GrowingRun:
         for job in self.table.jobs.due.values():
             origins = sorted(job.carried)
             carried = [job.carried[origin] for origin in origins]
-            parts = next_stage(carried, self._sizes, self.run.budget)
+            parts = next_stage(carried, self._tuning, self.run.budget)
             first = self.table.ref(origins[0])
             row = self._lake.read_row_group(first.manifest_path, first.chunk)
             number = (job.stage or 0) + 1

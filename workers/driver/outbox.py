@@ -116,8 +116,8 @@ class InlineOutbox:
         reason = Reason(code=ReasonCode.EXCEPTION)
         try:
             with bound_contextvars():
-                report = solve_chunk(self._lake, ref, self._settings, self._name)
-            event = "returned" if report.state == "returned" else "done"
+                ended = solve_chunk(self._lake, ref, self._settings, self._name)
+            event = "returned" if ended == "returned" else "done"
         except TransientError:
             raise
         except Exception as error:  # noqa: BLE001 - recorded: it must not take the run along

@@ -66,7 +66,7 @@ def test_a_small_job_over_budget_is_divided_among_idle_processes_alone(
     (ref,) = open_run(lake, run_id).chunks()
     run = replace(open_run(lake, run_id), divide_into=idle)
     monkeypatch.setattr(chunks, "open_run_head", lambda *_: run)
-    assert solve_chunk(lake, ref, settings, "w", small=True).state == "solved"
+    assert solve_chunk(lake, ref, settings, "w", small=True) == "solved"
     (row,) = lake.read_table(ref.result_path, PARTS).to_pylist()
     assert row["status"] == "split"
     found = json.loads(row["children"])
@@ -84,7 +84,7 @@ def test_a_worker_reads_what_is_to_be_solved_and_nothing_else(lake, settings, mo
         return solve_rows(game, run, rows, settings)
 
     monkeypatch.setattr(chunks, "solve_rows", noted)
-    assert solve_chunk(lake, ref, settings, "w").state == "solved"
+    assert solve_chunk(lake, ref, settings, "w") == "solved"
     everything = set(lake.schema(ref.manifest_path).names)
     assert [everything - set(columns) for columns in read] == [{"ask", "game", "puzzle_id"}]
 
@@ -220,7 +220,7 @@ def test_the_first_of_two_executions_of_a_chunk_is_the_one_that_stands(lake, set
         return solve(*arguments)
 
     monkeypatch.setattr(toy.TOY, "solve_batch", overtaken, raising=False)
-    assert solve_chunk(lake, ref, settings, "slower").state == "done"
+    assert solve_chunk(lake, ref, settings, "slower") == "done"
     assert lake.read_bytes(ref.result_path) == b"the faster one"
 
 
@@ -305,7 +305,7 @@ def test_a_chunk_whose_lake_fails_leaves_no_note_of_a_worker_at_it(
         with pytest.raises(type(fault)):
             solve_chunk(lake, ref, settings, "w")
     assert not lake.exists(ref.started_path)
-    assert solve_chunk(lake, ref, settings, "w").state == "solved"
+    assert solve_chunk(lake, ref, settings, "w") == "solved"
 
 
 def test_limits_nest():

@@ -261,7 +261,7 @@ def test_states_that_come_after_the_end_of_the_run_are_taken_away(tmp_path, monk
     settings = small_settings(tmp_path)
     monkeypatch.setattr(chunks, "_superseded", lambda *_: None)
     first = [ref for ref in open_run(lake, run_id).chunks() if stage_of(lake, ref) == 0]
-    assert [solve_chunk(lake, ref, settings, "late").state for ref in first] == ["done"]
+    assert [solve_chunk(lake, ref, settings, "late") for ref in first] == ["done"]
     assert lake.list(f"runs/run={run_id}/frontier") == []
 
 
@@ -419,7 +419,7 @@ def test_a_chunk_whose_states_are_gone_is_handed_back_and_they_are_made_again(tm
             lost.extend(source for source in sources if stage_of(lake, source) == 2)
             for source in lost:
                 lake.delete(frontier_path(source))
-            assert solve_chunk(lake, ref, outbox._settings, "one").state == "returned"
+            assert solve_chunk(lake, ref, outbox._settings, "one") == "returned"
             assert not any(lake.exists(source.result_path) for source in lost)
 
     lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(lose))

@@ -319,9 +319,9 @@ def test_chunks_worked_twice_count_once(lake, settings, tmp_path):
     for ref in pending_chunks(lake, open_run(lake, run_id)):
         solve_chunk(lake, ref, settings, "one")
         once = lake.read_bytes(ref.result_path)
-        assert solve_chunk(lake, ref, settings, "two").state == "done"
+        assert solve_chunk(lake, ref, settings, "two") == "done"
         lake.delete(ref.result_path)
-        assert solve_chunk(lake, ref, settings, "three").state == "solved"
+        assert solve_chunk(lake, ref, settings, "three") == "solved"
         assert lake.read_bytes(ref.result_path) == once
     drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
@@ -535,7 +535,7 @@ def test_messages_of_earlier_attempts_are_stale(lake, settings):
 
     with pytest.raises(Killed):
         drive(lake, run_id, FailsThenDies(lake, settings), settings=settings)
-    assert solve_chunk(lake, old, settings, "late").state == "stale"
+    assert solve_chunk(lake, old, settings, "late") == "stale"
     assert not lake.exists(old.result_path)
 
 
@@ -544,7 +544,7 @@ def test_messages_of_finished_runs_do_nothing(lake, settings):
     drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
     lake.delete(ref.result_path)
-    assert solve_chunk(lake, ref, settings, "late").state == "done"
+    assert solve_chunk(lake, ref, settings, "late") == "done"
     assert not lake.exists(ref.result_path)
 
 

@@ -237,8 +237,8 @@ def test_a_chunk_that_is_worked_twice_and_a_driver_that_is_killed_leave_each_sol
     for ref in run.chunks():
         lake.delete(ref.result_path)
     for ref in reversed(run.chunks()):
-        assert solve_chunk(lake, ref, small, "again").state == "solved"
-        assert solve_chunk(lake, ref, small, "again").state == "done"
+        assert solve_chunk(lake, ref, small, "again") == "solved"
+        assert solve_chunk(lake, ref, small, "again") == "done"
     assert worked(lake, run_id, small).statuses == {"solved": 1}
     assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
     assert not any(map(lake.exists, left))
@@ -388,7 +388,7 @@ def test_a_worker_that_is_too_late_leaves_no_files_of_another_cut(small, pips_bo
     ref = next(ref for ref in open_run(lake, run_id).chunks() if ref.segment == 1)
     monkeypatch.setattr("nightgrid.workers.chunks.solve._superseded", lambda *_: None)
     other = quick_settings(tmp_path_of(small), **SMALL | {"listing_rows": 3})
-    assert solve_chunk(lake, ref, other, "late").state == "done"
+    assert solve_chunk(lake, ref, other, "late") == "done"
     assert lake.list(files_folder(run_id)) == before
 
 

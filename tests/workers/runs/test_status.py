@@ -64,7 +64,7 @@ def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, setting
     # Nobody touches it as long as the word stands: neither a driver nor a worker with a message.
     assert drive(lake, run_id, executor, seen.append, settings=settings).cancelled
     ref = pending_chunks(lake, open_run(lake, run_id))[0]
-    assert solve_chunk(lake, ref, settings, "late").state == "stale"
+    assert solve_chunk(lake, ref, settings, "late") == "stale"
     assert read_run_status(lake, run_id) == left
 
     resume_run(lake, run_id)

@@ -18,19 +18,11 @@ from typing import Any
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.game_contract import Game
+from nightgrid.workers.tuning import CARRY_ROWS, Tuning
 
-CARRY_ROWS = 500_000
-"""States of a layer up to which one part carries a count on by itself: a fraction of a second, and
-files and messages of a stage take as long."""
-STAGE_ROWS = 1_500_000
-"""States that one part of a stage takes over, about: a second or so. Parts of 300,000 to 1,000,000
-cost about the same for each state, but the small ones write 1.23 times the states there are and the
-large ones 1.08 times."""
 STAGE_TAIL = 4
 """Where a stage has many parts, of more states than go on by themselves, its last is cut into so
 many smaller ones: where what is worked last is small, workers end at about the same time."""
-STAGE_PARTS_MIN = 4
-"""Parts of a stage that is divided at all, so that several workers end at about the same time."""
 CARRIED = "carried"
 """Status of a part whose states go on in the next stage."""
 WORD_BYTES = 8
@@ -126,24 +118,14 @@ class Carried:
         return cls(**{**value, "rows": tuple(value["rows"])})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageSizes:
-    """How large the parts of a stage are. Results name the number of parts, so nothing of this
-    depends on how many workers there are.
-    """
-
-    carry_rows: int = CARRY_ROWS
-    stage_rows: int = STAGE_ROWS
-    parts_min: int = STAGE_PARTS_MIN
-
-
 def next_stage(
-    carried: Sequence[Carried], sizes: StageSizes, budget: Budget
+    carried: Sequence[Carried], tuning: Tuning, budget: Budget
 ) -> list[tuple[StagePart, int]]:
     """Cut the next stage from what all parts of one have left: parts and their states.
 
     Few states make one part, which goes on for as long as they stay few; many make parts of about
-    equal size, in the order of their buckets.
+    equal size, in the order of their buckets. Results name the number of parts, so that nothing of
+    this depends on how many workers there are.
     """
     one = carried[0]
     rows = [sum(counts) for counts in zip(*(c.rows for c in carried), strict=True)]
@@ -151,17 +133,17 @@ def next_stage(
     kept = sum(c.kept for c in carried)
     # What a stage makes more, the next is likely to make more as well.
     fitting = _fitting_rows(budget, one.row_words, total / kept if kept else 1.0)
-    if total <= min(sizes.carry_rows, fitting):
-        carry_rows = max(1, min(sizes.carry_rows, fitting))
+    if total <= min(tuning.stage_carry_rows, fitting):
+        carry_rows = max(1, min(tuning.stage_carry_rows, fitting))
         whole = StagePart(
             layer=one.layer, buckets=(0, len(rows)), until=None, carry_rows=carry_rows
         )
         return [(whole, total)]
     until = one.layer + 1
-    into = max(sizes.parts_min, -(-total // min(sizes.stage_rows, fitting)))
+    into = max(tuning.stage_parts_min, -(-total // min(tuning.stage_rows, fitting)))
     before = [0, *accumulate(rows)]
     shares = [i * total // into for i in range(into + 1)]
-    if into > sizes.parts_min and total // into > sizes.carry_rows:
+    if into > tuning.stage_parts_min and total // into > tuning.stage_carry_rows:
         shares += [total - i * total // (into * STAGE_TAIL) for i in range(1, STAGE_TAIL)]
     # The bucket before which so many states lie, or nearly.
     cuts = sorted({bisect_left(before, share) for share in shares} | {len(rows)})

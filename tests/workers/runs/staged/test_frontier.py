@@ -30,10 +30,10 @@ from nightgrid.workers.runs.staged.frontier import (
 from nightgrid.workers.runs.staged.stages import (
     Carried,
     StagePart,
-    StageSizes,
     next_stage,
     stage_part,
 )
+from nightgrid.workers.tuning import Tuning
 
 RUN = "0" * 32
 REF = ChunkRef(run_id=RUN, segment=3, chunk=1)
@@ -172,7 +172,7 @@ def carried(*rows, layer=5, layers=20):
 def test_a_stage_takes_over_every_state_once(
     counts, carry_rows, stage_rows, parts_min, table_bytes
 ):
-    sizes = StageSizes(carry_rows=carry_rows, stage_rows=stage_rows, parts_min=parts_min)
+    sizes = Tuning(stage_carry_rows=carry_rows, stage_rows=stage_rows, stage_parts_min=parts_min)
     parts = next_stage([carried(*rows) for rows in counts], sizes, Budget(table_bytes=table_bytes))
     total = [sum(rows) for rows in zip(*counts, strict=True)]
     at = 0
@@ -191,7 +191,7 @@ def test_a_stage_takes_over_every_state_once(
 
 def test_parts_of_a_stage_are_about_equal_and_fit_into_the_tables():
     rows = carried(*[10_000] * 256)
-    sizes = StageSizes(stage_rows=300_000, parts_min=4, carry_rows=1_000_000)
+    sizes = Tuning(stage_rows=300_000, stage_parts_min=4, stage_carry_rows=1_000_000)
     parts = next_stage([rows], sizes, Budget())
     assert len(parts) == 9
     assert max(size for _, size in parts) <= 300_000
@@ -202,15 +202,15 @@ def test_parts_of_a_stage_are_about_equal_and_fit_into_the_tables():
 
 def test_the_last_of_many_large_parts_is_cut_into_small_ones():
     rows = carried(*[1_000] * 1000)
-    sizes = StageSizes(stage_rows=200_000, parts_min=4, carry_rows=100_000)
+    sizes = Tuning(stage_rows=200_000, stage_parts_min=4, stage_carry_rows=100_000)
     found = [size for _, size in next_stage([rows], sizes, Budget())]
     assert found == [200_000] * 4 + [50_000] * 4
-    few = replace(sizes, carry_rows=300_000)
+    few = replace(sizes, stage_carry_rows=300_000)
     assert [size for _, size in next_stage([rows], few, Budget())] == [200_000] * 5
 
 
 def test_a_stage_ends_with_the_last_layer_and_few_states_go_on_alone():
-    sizes = StageSizes(carry_rows=100)
+    sizes = Tuning(stage_carry_rows=100)
     parts = next_stage([carried(*[90] * 4, layer=19)], sizes, Budget())
     assert {part.until for part, _ in parts} == {20}
     assert next_stage([carried(10, 20, 30)], sizes, Budget()) == [
