@@ -64,7 +64,7 @@ class Settings(BaseSettings):
         env_prefix="NIGHTGRID_",
         env_ignore_empty=True,
         frozen=True,
-        extra="ignore",
+        extra="forbid",
         allow_inf_nan=False,
     )
 
@@ -188,6 +188,23 @@ class Settings(BaseSettings):
             raise ValueError(
                 f"names an unknown game {unknown[0]!r}; expected some of {', '.join(GAMES)}"
             )
+        return value
+
+    @field_validator("var_dir")
+    @classmethod
+    def _folder(cls, value: Path | None) -> Path | None:
+        if value is not None:
+            path = value.expanduser().absolute()
+            there = next(each for each in (path, *path.parents) if os.path.lexists(each))
+            if not there.is_dir():
+                raise ValueError(f"is {path}; expected a folder, and {there} is none")
+        return value
+
+    @field_validator("key_prefix")
+    @classmethod
+    def _not_empty(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("is empty; expected how keys begin, such as nightgrid:")
         return value
 
     @field_validator("redis_url", mode="before")

@@ -10,6 +10,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -49,22 +50,21 @@ def variable(name: str) -> str:
 def config_path() -> Path | None:
     """Find the file of settings; None without one.
 
-    Raises PermanentError when NIGHTGRID_CONFIG names a file that is not there.
+    Raises PermanentError when NIGHTGRID_CONFIG, or what is called nightgrid.toml here, is no file.
     """
     named = os.environ.get(CONFIG_VARIABLE, "")
-    if not named:
-        here = Path(CONFIG_NAME).absolute()
-        try:
-            return here if here.is_file() else None
-        except PermissionError:
-            # Behind sudo, the current folder may be one that this user may not enter.
-            return None
     if named == NO_CONFIG:
         return None
-    path = Path(named).expanduser().absolute()
-    if not path.is_file():
+    path = Path(named or CONFIG_NAME).expanduser().absolute()
+    # Behind sudo, the current folder may be one that this user may not enter.
+    with suppress(PermissionError):
+        if path.is_file():
+            return path
+    if named:
         raise PermanentError(f"{CONFIG_VARIABLE} is {named!r:.200}; expected a file")
-    return path
+    if os.path.lexists(path):
+        raise PermanentError(f"{path} is a folder, or a link that leads nowhere; expected a file")
+    return None
 
 
 def read_config(path: Path | None, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:

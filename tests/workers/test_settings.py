@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
@@ -185,6 +186,35 @@ def test_a_file_that_is_named_has_to_be_there(
         PermanentError, match=r"^NIGHTGRID_CONFIG is 'gone\.toml'; expected a file$"
     ):
         load_settings()
+
+
+def test_a_file_of_settings_that_is_a_folder_or_a_dangling_link_is_named(folder: Path) -> None:
+    path = folder / "nightgrid.toml"
+    path.symlink_to(folder / "gone")
+    with pytest.raises(PermanentError, match=rf"^{path} is a folder, or a link"):
+        load_settings()
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(PermanentError, match=rf"^{path} is a folder, or a link"):
+        load_settings()
+
+
+def test_a_side_folder_and_a_prefix_that_cannot_be_used_are_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "nightgrid.toml").write_text('key_prefix = ""\n')
+    monkeypatch.setenv("NIGHTGRID_VAR_DIR", "/dev/null/x")
+    with pytest.raises(PermanentError) as error:
+        load_settings()
+    assert str(error.value) == (
+        "NIGHTGRID_VAR_DIR is /dev/null/x; expected a folder, and /dev/null is none; "
+        f"{folder}/nightgrid.toml: key_prefix is empty; expected how keys begin, such as nightgrid:"
+    )
+
+
+def test_a_constant_is_no_argument_of_settings() -> None:
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        Settings(poll_seconds=1.0)  # type: ignore[call-arg]
 
 
 def test_a_variable_that_is_no_setting_is_an_error_with_the_one_that_was_meant(
