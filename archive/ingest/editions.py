@@ -14,8 +14,8 @@ from nightgrid.archive.games import archive_plug
 from nightgrid.archive.games.plug import Edition
 from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_boards, read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.lake.encoding import digest_of_rows
 from nightgrid.archive.lake.json_files import program_version, read_hint, write_json
-from nightgrid.archive.lake.row_digest import digest_of_rows
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CLUE, EDITIONS, OBSERVATIONS
 from nightgrid.solvers.registry import DEFAULT_GAME

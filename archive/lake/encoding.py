@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
@@ -159,3 +160,11 @@ def metadata_of(schema: pa.Schema, key: str) -> str:
 def _of_other_types(schema: pa.Schema) -> list[pa.Field]:
     kinds = ((f.type.value_type if pa.types.is_list(f.type) else f.type, f) for f in schema)
     return [field for kind, field in kinds if kind.id not in _WRITTEN_TYPES]
+
+
+def digest_of_rows(table: pa.Table) -> str:
+    """Hash the rows of a table, however it is cut into chunks: hexadecimal digits."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table.combine_chunks())
+    return sha256(sink.getvalue()).hexdigest()

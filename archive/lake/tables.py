@@ -253,11 +253,6 @@ def ranks_schema(game: str) -> pa.Schema:
     )
 
 
-CHECKED = _schema("checked", "key string, valid bool?, number int64?, best int64?")
-"""What was found out about official solutions, so that no night has to look at all of them again.
-`key` is the hash of all that it depends on; `number` is what a solution is worth, or its rank among
-`best` solutions."""
-
 RUNTIMES = _schema(
     "gold.runtimes",
     """

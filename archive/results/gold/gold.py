@@ -6,7 +6,7 @@ Ranks say where official solutions stand among the best ones.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -20,7 +20,6 @@ from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, ranks_schema
 from nightgrid.archive.results.gold.answers import COUNT, Answers
-from nightgrid.archive.results.gold.checked import Check, Checked
 from nightgrid.archive.results.gold.fingerprint import GoldFingerprint
 from nightgrid.archive.results.gold.runtimes import runtimes
 from nightgrid.archive.results.results import solutions_of
@@ -89,22 +88,16 @@ def counts_by_date(
     puzzle_ids = editions.column("puzzle_id")
     columns: dict[str, Any] = {name: editions.column(name) for name in _EDITION}
     columns |= _counted([answers.to(ask, puzzle_ids) for ask in _counting(asks)])
-    boards = _Boards(lake, game)
-    columns["size"] = boards.sizes(puzzle_ids)
-    official = editions.select(["puzzle_id", "official_solution"])
-    has_official = pc.is_valid(official.column("official_solution"))
-    official = official.filter(has_official)
-
-    def check(rows: Sequence[int]) -> Iterator[Check]:
-        names, texts = (column.take(rows).to_pylist() for column in official.columns)
-        return boards.check(names, texts)
-
-    checks = Checked(lake, game, "official").find(official, check)
-    # Editions without an official solution have nulls.
-    at = pc.subtract(pc.cumulative_sum(pc.cast(has_official, pa.int64())), 1)
-    checks = checks.take(pc.if_else(has_official, at, pa.scalar(None, pa.int64())))
-    columns["official_solution_valid"] = checks.column("valid")
-    columns["official_solution_best"] = _is_best(checks, columns["value"])
+    columns["size"] = _sizes(lake, game.name, puzzle_ids)
+    checks = _official_checks(lake, game, editions)
+    columns["official_solution_valid"] = pa.array([valid for valid, _ in checks], pa.bool_())
+    columns["official_solution_best"] = pa.array(
+        [
+            None if valid is None or value is None else valid and worth == value
+            for (valid, worth), value in zip(checks, columns["value"].to_pylist(), strict=True)
+        ],
+        pa.bool_(),
+    )
     return pa.table([columns[name] for name in COUNTS_BY_DATE.names], schema=COUNTS_BY_DATE)
 
 
@@ -130,49 +123,43 @@ def _counted(answers: Sequence[pa.Table]) -> dict[str, pa.ChunkedArray]:
 _COUNTED = ("status", "count", "value", "states", "kernel_ns")
 
 
-class _Boards:
-    """The boards of a game; only boards that are to be checked are read whole."""
-
-    def __init__(self, lake: Lake, game: Game[Any, Any]) -> None:
-        self._lake, self._game = lake, game
-
-    def sizes(self, puzzle_ids: pa.ChunkedArray) -> pa.ChunkedArray:
-        table = read_puzzle_table(self._lake, self._game.name, ["puzzle_id", "size"])
-        at = pc.index_in(puzzle_ids, value_set=table.column("puzzle_id"))
-        if at.null_count:
-            lost = pc.filter(puzzle_ids, pc.is_null(at))[0].as_py()
-            raise KeyError(lost)
-        return table.column("size").take(at)
-
-    def check(self, puzzle_ids: Sequence[str], officials: Sequence[str]) -> Iterator[Check]:
-        """Check official solutions, as JSON, against the boards as the lake has them.
-
-        None for a board that breaks a rule which is newer than its row.
-        """
-        table = read_boards(self._lake, self._game.name, pa.array(puzzle_ids, pa.string()))
-        arrays = arrays_of(table)
-        rows = {name: i for i, name in enumerate(table.column("puzzle_id").to_pylist())}
-        for puzzle_id, official in zip(puzzle_ids, officials, strict=True):
-            yield self._check(arrays, rows[puzzle_id], official)
-
-    def _check(self, arrays: Arrays, row: int, official: str) -> Check:
-        try:
-            puzzle = self._game.from_arrays(arrays, row)
-        except InvalidPuzzleError:
-            return Check(None)
-        plug = archive_plug(self._game.name)
-        solution = self._game.solution_from_json(json.loads(official))
-        valid = plug.is_official(self._game, puzzle, solution)
-        return Check(valid, plug.worth(self._game, solution) if valid else None)
+def _sizes(lake: Lake, game: str, puzzle_ids: pa.ChunkedArray) -> pa.ChunkedArray:
+    table = read_puzzle_table(lake, game, ["puzzle_id", "size"])
+    at = pc.index_in(puzzle_ids, value_set=table.column("puzzle_id"))
+    if at.null_count:
+        lost = pc.filter(puzzle_ids, pc.is_null(at))[0].as_py()
+        raise KeyError(lost)
+    return table.column("size").take(at)
 
 
-def _is_best(checks: pa.Table, values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Tell whether solutions have the value of the best one; null without a best one."""
-    valid = checks.column("valid")
-    is_best = pc.fill_null(pc.equal(checks.column("number"), values), False)
-    is_compared = pc.and_(pc.is_valid(valid), pc.is_valid(values))
-    best = pc.and_(pc.fill_null(valid, False), is_best)
-    return pc.if_else(is_compared, best, pa.scalar(None, pa.bool_()))
+def _official_checks(
+    lake: Lake, game: Game[Any, Any], editions: pa.Table
+) -> list[tuple[bool | None, int | None]]:
+    """Check each official solution against its board: whether it is valid, and what it is worth.
+
+    None without a solution, and for a board that breaks a rule which is newer than its row.
+    """
+    boards = read_boards(lake, game.name, editions.column("puzzle_id").combine_chunks())
+    arrays = arrays_of(boards)
+    rows = {name: i for i, name in enumerate(boards.column("puzzle_id").to_pylist())}
+    columns = (editions.column(name).to_pylist() for name in ("puzzle_id", "official_solution"))
+    return [
+        (None, None) if official is None else _check(game, arrays, rows[puzzle_id], official)
+        for puzzle_id, official in zip(*columns, strict=True)
+    ]
+
+
+def _check(
+    game: Game[Any, Any], arrays: Arrays, row: int, official: str
+) -> tuple[bool | None, int | None]:
+    try:
+        puzzle = game.from_arrays(arrays, row)
+    except InvalidPuzzleError:
+        return None, None
+    plug = archive_plug(game.name)
+    solution = game.solution_from_json(json.loads(official))
+    valid = plug.is_official(game, puzzle, solution)
+    return valid, plug.worth(game, solution) if valid else None
 
 
 def _put(lake: Lake, path: str, table: pa.Table, game: str) -> str:
@@ -229,35 +216,24 @@ def official_ranks(
     answers = answers or Answers(lake, game, [ask])
     found = answers.to(ask, official.column("puzzle_id"))
     question = question_of(game, ask)
-    depends = official.select(["puzzle_id", "official_solution"])
-    depends = depends.append_column("run_id", pc.fill_null(found.column("run_id"), ""))
-
-    def check(rows: Sequence[int]) -> Iterator[Check]:
-        names, texts, run_ids = (column.take(rows).to_pylist() for column in depends.columns)
-        job_ids = list(map(question.job_id, names))
-        runs = {job: run for job, run in zip(job_ids, run_ids, strict=True) if run}
-        solutions = solutions_of(lake, runs)
-        return (
-            _check_rank(game, text, solutions.get(job, []))
-            for job, text in zip(job_ids, texts, strict=True)
-        )
-
-    checks = Checked(lake, game, "ranks", str(ask)).find(depends, check)
+    jobs = [question.job_id(name) for name in official.column("puzzle_id").to_pylist()]
+    run_ids = found.column("run_id").to_pylist()
+    runs = {job: run for job, run in zip(jobs, run_ids, strict=True) if run}
+    solutions = solutions_of(lake, runs)
+    best = [solutions.get(job, []) for job in jobs]
+    texts = official.column("official_solution").to_pylist()
+    ranks = [_rank(game, json.loads(o), b) for o, b in zip(texts, best, strict=True)]
     status = pc.fill_null(found.column("status"), PENDING)
     is_ranked = is_among(status, PROVEN)
     columns = {name: official.column(name) for name in _EDITION}
     columns["ask"] = pa.repeat(pa.scalar(str(ask)), len(official))
     columns["status"] = status
     columns["best_count"] = pc.if_else(
-        is_ranked, checks.column("best"), pa.scalar(None, pa.int64())
+        is_ranked, pa.array(list(map(len, best)), pa.int64()), pa.scalar(None, pa.int64())
     )
-    columns["official_rank"] = checks.column("number")
+    columns["official_rank"] = pa.chunked_array([pa.array(ranks, pa.int64())])
     schema = ranks_schema(game.name)
     return pa.table([columns[field.name].cast(field.type) for field in schema], schema=schema)
-
-
-def _check_rank(game: Game[Any, Any], official: str, best: list[str]) -> Check:
-    return Check(None, _rank(game, json.loads(official), best), len(best))
 
 
 def _rank(game: Game[Any, Any], official: Any, best: list[str]) -> int | None:

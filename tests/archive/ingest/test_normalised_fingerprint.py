@@ -64,7 +64,7 @@ def test_nothing_of_the_tables_is_read_while_the_mark_holds(
     fingerprinted: Lake, source: Path, now: Now
 ) -> None:
     fetch(fingerprinted, FolderSource(source), game="strands", now=now)
-    failing = mock.patch.object(Lake, "open_file", side_effect=AssertionError)
+    failing = mock.patch.object(Lake, "open_parquet", side_effect=AssertionError)
     with failing, mock.patch.object(Lake, "write_table", side_effect=AssertionError):
         assert normalise(fingerprinted, game="strands").edition_count == 3
 

@@ -15,8 +15,6 @@ from obstore.store import MemoryStore
 from benchmarks.instruments.counted_lake import Counts, counted
 from nightgrid.archive.ingest import raw, seen_files, sightings
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold import gold
-from nightgrid.archive.results.gold.checked import Checked
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.flows.night.night import work_night
@@ -65,8 +63,6 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
     count(Lake, "_infos", "names in listings of the lake", len)
     for module in (raw, sightings):
         count(module, "Sighting", "sightings that were made")
-    count(gold._Boards, "_check", "official solutions that were checked")
-    count(Checked, "_keys", "official solutions that were hashed", len)
     with counted() as counts:
         for number in range(1, OLD + 1):
             date = FIRST + dt.timedelta(days=number)
@@ -85,7 +81,7 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
     assert old.deleted <= young.deleted
     assert old.requests <= young.requests
     assert young.requests > 0
-    assert len(rows[YOUNG]) == 5
+    assert len(rows[YOUNG]) == 3
     assert rows[OLD] <= rows[YOUNG]
     assert idle[OLD] == idle[YOUNG]
     counted_idle, looked_at_idle = idle[OLD]

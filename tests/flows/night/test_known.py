@@ -87,13 +87,13 @@ def test_of_segments_whose_boards_are_answered_ids_alone_are_read(worked):
 def test_a_night_with_nothing_new_reads_neither_boards_nor_results(worked):
     before = results(worked)
     opened = []
-    open_file = Lake.open_file
+    open_parquet = Lake.open_parquet
 
     def opening(self, path):
         opened.append(path)
-        return open_file(self, path)
+        return open_parquet(self, path)
 
-    with mock.patch.object(Lake, "open_file", opening):
+    with mock.patch.object(Lake, "open_parquet", opening):
         first = run_one(worked)
         opened.clear()
         report = run_one(worked)

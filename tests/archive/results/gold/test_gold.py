@@ -151,9 +151,7 @@ def test_a_board_that_breaks_a_newer_rule_leaves_the_other_rows_of_gold(
         return puzzle
 
     monkeypatch.setattr(strands, "from_arrays", stricter)
-    for module in ("results.gold.checked", "fingerprints"):
-        name = f"nightgrid.archive.{module}.program_version"
-        monkeypatch.setattr(name, lambda: "later")
+    monkeypatch.setattr("nightgrid.archive.fingerprints.program_version", lambda: "later")
     assert write_gold(filled, strands, ASKS) == ()
     after = filled.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
     assert after == [
@@ -163,7 +161,7 @@ def test_a_board_that_breaks_a_newer_rule_leaves_the_other_rows_of_gold(
     assert [row["official_solution_valid"] for row in after].count(None) == 1
 
 
-def test_official_solutions_are_looked_at_once(
+def test_official_solutions_of_the_same_inputs_are_looked_at_once(
     filled: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     editions = current_editions(filled, "strands").to_pylist()
@@ -176,7 +174,7 @@ def test_official_solutions_are_looked_at_once(
         patch.setattr(type(STRANDS), "from_arrays", None)
         write_gold(filled, STRANDS, ASKS)
     assert {path: filled.read_bytes(path) for path in filled.list("gold")} == before
-    # What is found out before is a cache: damaged, it is made anew.
+    # The fingerprint of the inputs is a hint: without it, all is looked at again.
     for path in filled.list("checked"):
         filled.write_bytes(path, b"damaged")
     write_gold(filled, STRANDS, ASKS)
