@@ -30,15 +30,6 @@ BYTE_SPLIT_TABLE = "manifest"
 second ones: to look each up in a dictionary takes longer, and makes no less of them. In tables
 that others read they are not: not every reader knows how to put such numbers together."""
 
-_WRITTEN_TYPES = frozenset(
-    kind.id
-    for kind in (
-        pa.bool_(), pa.uint8(), pa.int32(), pa.int64(), pa.float64(), pa.string(), pa.binary(1),
-        pa.date32(), pa.timestamp("us"), pa.decimal128(38),
-    )
-)  # fmt: skip
-"""Types of columns of the lake, and of what their lists have."""
-
 
 def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
     """Write a table of the lake: the same rows give the same bytes."""
@@ -72,7 +63,10 @@ def filled(
     metadata: Callable[[], Mapping[str, str]] = dict,
 ) -> Callable[[pa.NativeFile], None]:
     """Make what writes tables, each as one row group or as several of `row_group_rows`."""
-    check_declared(schema, path)
+    if VERSION_KEY.encode() not in (schema.metadata or {}):
+        raise PermanentError(
+            f"{path}: the table's schema is not one of nightgrid.archive.lake.tables; conform it"
+        )
 
     def fill(sink: pa.NativeFile) -> None:
         with parquet_writer(sink, schema) as writer:
@@ -110,18 +104,6 @@ def _level(field: pa.Field) -> int:
     return TEXT_ZSTD_LEVEL if is_text else ZSTD_LEVEL
 
 
-def check_declared(schema: pa.Schema, path: str) -> None:
-    """Raise PermanentError for a schema that is not one of `nightgrid.archive.lake.tables`."""
-    if not schema.metadata or b"nightgrid.table" not in schema.metadata:
-        raise PermanentError(
-            f"{path}: the table's schema is not one of nightgrid.archive.lake.tables; conform it"
-        )
-    for field in _of_other_types(schema):
-        raise PermanentError(
-            f"{path}: column {field.name} has the type {field.type}, never written"
-        )
-
-
 class TableFile(pq.ParquetFile):  # type: ignore[misc]
     """A Parquet file of the lake; the checksums of its pages are compared as they are read."""
 
@@ -155,11 +137,6 @@ def check_version(schema: pa.Schema, path: str) -> None:
 def metadata_of(schema: pa.Schema, key: str) -> str:
     """Read a text of a schema's metadata; "" for none."""
     return (schema.metadata or {}).get(key.encode(), b"").decode()
-
-
-def _of_other_types(schema: pa.Schema) -> list[pa.Field]:
-    kinds = ((f.type.value_type if pa.types.is_list(f.type) else f.type, f) for f in schema)
-    return [field for kind, field in kinds if kind.id not in _WRITTEN_TYPES]
 
 
 def digest_of_rows(table: pa.Table) -> str:

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from nightgrid.archive.corpus.plans import CorpusPlan, corpus_plan_path
@@ -179,18 +178,6 @@ def test_a_damaged_file_of_results_is_passed_over_and_named(data, tmp_path):
     (said,) = skipped_files().values()
     assert "results/bad.parquet is damaged" in said
     forget(*skipped_files())
-
-
-def test_a_column_of_another_type_is_damage(filled, tmp_path):
-    lake = Lake.open(str(tmp_path / "lake"))
-    lake.write_bytes("editions/pips.parquet", filled.read_bytes("editions/pips.parquet"))
-    path = tmp_path / "lake/puzzles/pips/seg-00000.parquet"
-    path.parent.mkdir(parents=True)
-    table = pa.table({"puzzle_id": [1.5, 2.0], "size": [2, 3]})
-    pq.write_table(table.replace_schema_metadata({"nightgrid.schema_version": "1"}), path)
-
-    with pytest.raises(DamagedFileError, match=r"seg-00000.parquet: column puzzle_id is d"):
-        rows(lake, "puzzles")
 
 
 def test_quarantine_is_of_nights_and_of_corpora(filled, tmp_path):
