@@ -1,7 +1,7 @@
 """Read JSON strictly: one bad value of the top object does not take the others with it.
 
 Refused are anything that is not UTF-8 without a byte order mark, NaN and infinities (also as
-1e999), integers of more than MAX_DIGITS digits, keys that stand twice and nesting beyond the
+1e999), integers of more than MAX_DIGITS digits, keys that appear twice and nesting beyond the
 parser's bound. A document that is no JSON, or nested too deep, is refused as a whole.
 """
 
@@ -117,7 +117,7 @@ def _decoder(flaws: list[_Flaw], *, with_digits: bool) -> json.JSONDecoder:
             seen: set[str] = set()
             for key, _ in pairs:
                 if key in seen:
-                    value[key] = flaw("duplicate-key", f"key '{shown(key)}' stands twice")
+                    value[key] = flaw("duplicate-key", f"the key '{shown(key)}' appears twice")
                 seen.add(key)
         return value
 
@@ -133,7 +133,7 @@ def _decoder(flaws: list[_Flaw], *, with_digits: bool) -> json.JSONDecoder:
 def _no_json(text: str, error: json.JSONDecodeError) -> InvalidPuzzleError:
     place = f"line {error.lineno}, column {error.colno}"
     message = (
-        error.msg.removesuffix(" starting at")
+        f"{error.msg[0].lower()}{error.msg[1:]}".removesuffix(" starting at")
         if text.lstrip()[0] == "{"
         else "expected a JSON object"
     )

@@ -31,7 +31,7 @@ KEY = np.dtype(f"S{ID_HEX_DIGITS // 2}")
 NO_KEYS = np.empty(0, KEY)
 Mask = npt.NDArray[np.bool_]
 Flags = npt.NDArray[np.uint8]
-"""Of each job what is known, as `Known` has it."""
+"""What is known of each job, as `Known` has it."""
 
 _LIMITS = ("budget_nodes", "budget_table_bytes", "budget_seconds")
 _TOTALS = ("total_seconds", "total_bytes")

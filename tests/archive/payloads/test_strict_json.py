@@ -67,12 +67,12 @@ def test_any_bytes_end_as_values_or_faults(data: bytes) -> None:
             "not-json",
             "line 1, column 1: expected a JSON object, got '<html></html'",
         ),
-        (b'\n{"a" 1}', "not-json", "line 2, column 6: Expecting ':' delimiter, got '1}'"),
-        (b'{"a": 1}\nx', "not-json", "line 2, column 1: Extra data, got 'x'"),
+        (b'\n{"a" 1}', "not-json", "line 2, column 6: expecting ':' delimiter, got '1}'"),
+        (b'{"a": 1}\nx', "not-json", "line 2, column 1: extra data, got 'x'"),
         (
             b'{"a": 1',
             "not-json",
-            "line 1, column 8: Expecting ',' delimiter, but the text ends",
+            "line 1, column 8: expecting ',' delimiter, but the text ends",
         ),
     ],
 )
@@ -106,7 +106,7 @@ def test_the_place_of_a_fault_is_a_path() -> None:
     member = read_members(b'{"a": {"b": [1, {"c": NaN}]}}')["a"]
     assert str(member.fault) == "a.b[1].c: expected a JSON value, got NaN"
     member = read_members(b'{"a": {"x": 1, "y": 2, "z": 3, "y": 4}}')["a"]
-    assert str(member.fault) == "a.y: key 'y' stands twice"
+    assert str(member.fault) == "a.y: the key 'y' appears twice"
     member = read_members(b'{"a": ' + b"1" * 21 + b"}")["a"]
     assert str(member.fault) == "a: expected at most 20 digits, got 21"
 

@@ -342,8 +342,8 @@ def test_a_night_names_what_deserves_a_look_once(
     assert first == "pips: 1 unsolvable"
     assert unsolvable == "  pips/2026-01-03/easy: proven to have no solution"
     assert rest[1] == "pips: 3 in quarantine"
-    broken = "2026-01-02 (2026-01-02.json): not-json: line 1, column 1: expected a JSON object"
-    assert f"  {broken}, got '[}}'" in rest
+    broken = "2026-01-02 (2026-01-02.json): not-json: line 1, column 2: expected a JSON object"
+    assert f"  {broken}, got '}}'" in rest
     code, out, _ = night_of(source, invoke)
     assert code == 0, "what is told is not told again"
     assert (
@@ -363,7 +363,7 @@ def test_json_of_a_night_has_every_figure_and_what_deserves_a_look(
     assert (code, report["solved"], report["quarantined"]) == (5, 6, 1)
     (item,) = report["attention"]
     told = [item[name] for name in ("kind", "rule", "place")]
-    assert told == ["quarantine", "not-json", "line 1, column 1"]
+    assert told == ["quarantine", "not-json", "line 1, column 2"]
     assert item["name"] == "2026-01-02 (2026-01-02.json)"
 
 

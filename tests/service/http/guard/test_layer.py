@@ -232,7 +232,7 @@ def test_a_fault_of_a_body_has_its_place(make: Callable[..., TestClient]):
     assert answer["errors"] == [
         {
             "pointer": "/puzzle/regions/0/a",
-            "detail": "puzzle.regions[0].a: key 'a' stands twice",
+            "detail": "puzzle.regions[0].a: the key 'a' appears twice",
         }
     ]
 
