@@ -1,7 +1,7 @@
 """Contradictions: two versions of a solver answer a question differently, so that one is wrong.
 
-The version of a solver is part of the question, so that a new version is asked anew about every
-board. What both have proven must agree.
+The version of a solver is part of the question, so a new version is asked about every board again.
+What both have proven must agree.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.conforming import select
-from nightgrid.archive.lake.json_files import checked_value, read_hint, write_json
+from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, rows_where
@@ -26,8 +26,6 @@ _COLUMNS = ("puzzle_id", "solver_version", "status", "count", "value")
 _ASKED = ("game", "puzzle_id", "ask", "rules", "lexicon_id")
 ANSWER_COLUMNS = (*_ASKED, "solver_version", "status", "count", "value", "job_id", "run_id")
 """Columns of answers that contradict one another."""
-CONTRADICTED = "contradicted"
-"""Key of the number of contradictions, by question, in the note of what was compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,39 +113,36 @@ def said_in(row: Mapping[str, Any]) -> str:
     return f"{row['count']:,} solutions{value}" if row["count"] is not None else f"solved{value}"
 
 
-def compared_path(game: str) -> str:
-    """Name the note that lists the compared versions of a game's solver."""
-    return f"checked/{game}-compared.json"
-
-
 def is_compared(lake: Lake, question: Question) -> bool:
-    """Tell whether all answers of this version were compared with those of versions before it."""
-    known = read_hint(lake, compared_path(question.game), _compared)
-    return known is not None and known.get(_about(question)) == question.solver_version
+    """Return whether all answers of this version were compared with those of versions before it."""
+    note = _notes(lake, question.game).get(_about(question), {})
+    return bool(note.get("version") == question.solver_version)
 
 
-def keep_compared(lake: Lake, question: Question, count: int) -> None:
-    """Note that they were, and how many contradict one another."""
-    _note(lake, question, {_about(question): question.solver_version}, count)
+def note_contradicted(
+    lake: Lake, question: Question, count: int, *, is_compared: bool = False
+) -> None:
+    """Note how many answers to a question contradict one another.
 
-
-def note_contradicted(lake: Lake, question: Question, count: int) -> None:
-    """Note how many answers contradict one another, of boards that nights need not have told of."""
-    _note(lake, question, {}, count)
+    With `is_compared`, nights need not compare those of this version again.
+    """
+    notes, about = _notes(lake, question.game), _about(question)
+    note = {**notes.get(about, {}), "count": count}
+    if is_compared:
+        note["version"] = question.solver_version
+    if note != notes.get(about):
+        write_json(lake, _path(question.game), {**notes, about: note}, durable=False)
 
 
 def contradicted_count(lake: Lake, game: str) -> int | None:
     """Read how many contradictions the last comparisons found in a game; None: none was made."""
-    known = read_hint(lake, compared_path(game), _compared)
-    if known is None or CONTRADICTED not in known:
-        return None
-    return sum(known[CONTRADICTED].values())
+    notes = _notes(lake, game)
+    return sum(note["count"] for note in notes.values()) if notes else None
 
 
 def recount_contradicted(lake: Lake, game: str, version: str) -> None:
-    """Count anew what contradicts the present version, in the questions that were compared."""
-    known = read_hint(lake, compared_path(game), _compared) or {}
-    for about in known.get(CONTRADICTED, {}):
+    """Count again what contradicts the present version, in the questions that were compared."""
+    for about in _notes(lake, game):
         ask, rules, lexicon_id = about.split("\n")
         question = Question(
             game=game,
@@ -159,22 +154,13 @@ def recount_contradicted(lake: Lake, game: str, version: str) -> None:
         note_contradicted(lake, question, sum(1 for _ in contradictions(lake, question)))
 
 
-def _note(lake: Lake, question: Question, more: Mapping[str, str], count: int) -> None:
-    path = compared_path(question.game)
-    known = read_hint(lake, path, _compared) or {}
-    counts = known.get(CONTRADICTED, {})
-    told = {**known, **more, CONTRADICTED: {**counts, _about(question): count}}
-    if told != known:
-        write_json(lake, path, told, durable=False)
+def _path(game: str) -> str:
+    return f"checked/{game}-compared.json"
 
 
-def _compared(told: dict[str, Any]) -> dict[str, Any]:
-    """Read what was compared; earlier versions did not count what contradicts."""
-    for about in (counts := told.get(CONTRADICTED, {})):
-        ask, _, _ = about.split("\n")
-        Ask.parse(ask)
-        checked_value(counts, about, int)
-    return told
+def _notes(lake: Lake, game: str) -> dict[str, dict[str, Any]]:
+    """Read the count, and perhaps the version, of each question that was compared."""
+    return read_hint(lake, _path(game), dict) or {}
 
 
 def _about(question: Question) -> str:

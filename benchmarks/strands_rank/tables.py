@@ -11,6 +11,7 @@ import numpy.typing as npt
 from wordfreq import zipf_frequency
 
 from benchmarks.strands_fit.lists import NAMES
+from benchmarks.strands_rank.calibration import interval, losses
 from benchmarks.strands_rank.early import Early, refitted
 from benchmarks.strands_rank.tried import Tried
 from nightgrid.archive.games.strands.playing.play import Answer, Possible, play_in_order, play_out
@@ -19,7 +20,7 @@ from nightgrid.archive.games.strands.ranking.misses import Laid, Miss, class_of_
 from nightgrid.archive.games.strands.ranking.ranker import LISTED
 from nightgrid.archive.games.strands.ranking.themes import SIGNAL
 from nightgrid.archive.games.strands.ranking.weights import Weights
-from nightgrid.archive.results.gold.calibration import bins, losses
+from nightgrid.archive.results.gold.rank_accuracy import bins
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 F64 = npt.NDArray[np.float64]
@@ -126,7 +127,7 @@ def how_sure(said: Sequence[float], right: Sequence[bool]) -> list[list[object]]
     """Write the bins of confidence as rows under SURE_HEAD."""
     rows: list[list[object]] = []
     for one in bins(said, right):
-        low, high = one.interval
+        low, high = interval(one)
         rows.append(
             [
                 f"{one.low:.2f} to {one.high:.2f}", one.boards, f"{one.said:.1%}",

@@ -23,7 +23,7 @@ from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.contradictions import (
     contradictions,
     is_compared,
-    keep_compared,
+    note_contradicted,
 )
 from nightgrid.archive.results.gold import gold
 from nightgrid.archive.results.gold.gold import ranks_path
@@ -224,7 +224,7 @@ def _contradicting(lake: Lake, planned: list[PlannedRun]) -> Iterator[AttentionI
         if not is_compared(lake, question):
             found = list(contradictions(lake, question))
             yield from contradicting(found, str(question.ask))
-            keep_compared(lake, question, len(found))
+            note_contradicted(lake, question, len(found), is_compared=True)
 
 
 def _known_poison(

@@ -9,8 +9,10 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,7 +21,6 @@ from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
-from nightgrid.archive.results.gold.calibration import Bin, bins
 from nightgrid.archive.results.results import find_results, solutions_of
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import MEANT
@@ -29,6 +30,9 @@ PATH = "gold/rank_accuracy.parquet"
 COLUMNS = RANK_ACCURACY
 """Columns of this table."""
 _KEY = RANK_ACCURACY.names[: RANK_ACCURACY.names.index("job_id") + 1]
+BOUNDS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
+"""Bounds of the bins of the confidence that was said; .85 to .95 are the boards said to be 90 %
+sure."""
 MEASURED_AT_ONCE = 32
 """Jobs whose covers are held in memory together: a hundred covers are some 200 kB of JSON."""
 
@@ -118,6 +122,32 @@ def _row(
         "seconds": result["kernel_ns"] / 1e9,
         "miss": miss,
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """The boards of which a confidence from `low` to below `high` was said; 1 is in the last."""
+
+    low: float
+    high: float
+    boards: int
+    said: float
+    """Mean of what was said."""
+    right: float
+    """Share of the boards whose first cover is right."""
+
+
+def bins(said: Sequence[float], right: Sequence[bool]) -> list[Bin]:
+    """Sort boards into bins by the confidence that was said; bins without boards are left out."""
+    shares, hits = np.array(said, np.float64), np.array(right, np.bool_)
+    at = np.clip(np.searchsorted(BOUNDS, shares, side="right") - 1, 0, len(BOUNDS) - 2)
+    return [
+        Bin(
+            low=low, high=high, boards=int((at == i).sum()),
+            said=float(shares[at == i].mean()), right=float(hits[at == i].mean()),
+        )
+        for i, (low, high) in enumerate(pairwise(BOUNDS)) if (at == i).any()
+    ]  # fmt: skip
 
 
 def calibration(rows: Iterable[Mapping[str, Any]]) -> list[Bin]:

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from nightgrid.archive.results.gold.calibration import BOUNDS, Losses, bins, losses
+from benchmarks.strands_rank.calibration import Losses, interval, losses
+from nightgrid.archive.results.gold.rank_accuracy import BOUNDS, bins
 
 
 def test_boards_said_to_be_90_percent_sure_are_one_row():
@@ -31,7 +32,7 @@ def test_a_bin_has_its_lower_bound_and_the_last_has_one():
 
 def test_the_interval_of_a_bin_is_wilsons():
     (one,) = bins([0.9] * 10, [True] * 9 + [False])
-    low, high = one.interval
+    low, high = interval(one)
     # Both bounds solve (p - right)^2 = z^2 p (1 - p) / n.
     for bound in (low, high):
         assert (bound - 0.9) ** 2 == pytest.approx(1.96**2 * bound * (1 - bound) / 10)
@@ -55,7 +56,7 @@ def test_figures_of_five_boards_are_those_found_by_hand():
     assert (high.low, high.high, high.boards) == (0.95, 1.0, 3)
     assert (high.said, high.right) == (pytest.approx(0.98), pytest.approx(2 / 3))
     # Wilson's interval of 1 of 2: 0.5 +- 1.96 sqrt(0.125 + 0.96040 / 4) / (1 + 1.9208)
-    assert low.interval == (pytest.approx(0.0945, abs=5e-5), pytest.approx(0.9055, abs=5e-5))
+    assert interval(low) == (pytest.approx(0.0945, abs=5e-5), pytest.approx(0.9055, abs=5e-5))
     found = losses(said, right)
     # 0.16 + 0.4096 + 0.0016 + 0.0004 + 1 = 1.5716
     assert found.brier == pytest.approx(1.5716 / 5)
