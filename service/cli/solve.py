@@ -228,11 +228,11 @@ class _Solve:
         plug = service_plug(self.found.game)
         found = plug.search(search, self.game, self.puzzle, self.clue, self.budget)
         if self.json:
-            emit(head_json(self.found, self.puzzle) | found.to_json(self.game))
+            emit(head_json(self.found, self.puzzle) | found.value)
         else:
             if not found.solutions:
                 say_unsolved(self.found.game, self.puzzle)
-            say(found.sentence())
+            say(found.sentence)
             listed = found.solutions[:SOLUTIONS_SHOWN]
             if found.lists_itself:
                 for first in listed[:1]:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.plug import beside
@@ -61,26 +61,19 @@ class Payload(NamedTuple):
     text: str
 
 
-class SearchResult(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
     """What a search beside the asks has found."""
 
-    @property
-    def status(self) -> Status:
-        """How it ended."""
-
-    @property
-    def solutions(self) -> tuple[Any, ...]:
-        """What it found, in canonical order."""
-
-    @property
-    def lists_itself(self) -> bool:
-        """Whether the sentence lists the solutions, so that no list by score follows it."""
-
-    def sentence(self) -> str:
-        """Say what was found."""
-
-    def to_json(self, game: Any) -> dict[str, Any]:
-        """Write it in the names of an outcome."""
+    status: Status
+    solutions: tuple[Any, ...] = ()
+    """In canonical order."""
+    sentence: str
+    """What was found, for people."""
+    value: Mapping[str, Any]
+    """The same as JSON, in the names of an outcome."""
+    lists_itself: bool = False
+    """Whether the sentence lists the solutions, so that no list by score follows it."""
 
 
 class ServicePlug:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from nightgrid.service.games.plug import bound_json
+from nightgrid.service.games.plug import SearchResult, bound_json
 from nightgrid.service.terminal.console import duration
 from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.letterboxed.search.disjoint import disjoint_chains
@@ -30,90 +29,72 @@ CHAINS_MAX = 100_000
 """Chains of which a set without a shared word is chosen."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChainSet:
-    """Chains that a search has found, in canonical order."""
+class _Found(NamedTuple):
+    """What a search has found; `{took}` in its sentence stands for its time."""
 
-    search: Search
     status: Status
-    solutions: tuple[Chain, ...] = ()
-    at_most: int | None = None
-    """For `disjoint`: most chains that such a set can have; None where that is not known."""
-    of: int | None = None
-    """For `disjoint`: the number of all chains."""
+    sentence: str
+    chains: tuple[Chain, ...] = ()
     reason_code: ReasonCode | None = None
     reason: str = ""
-    took_ns: int = 0
-    lists_itself: bool = False
-
-    def sentence(self) -> str:
-        """Say what was found."""
-        if not self.solutions:
-            return self.reason
-        took = duration(self.took_ns)
-        if self.search == "greedy":
-            best = plural(len(self.solutions[0].words), "word")
-            chains = plural(len(self.solutions), "chain")
-            return f"The greedy search finds {chains} in {took}, the best of {best}:"
-        proven = self.status is Status.SOLVED
-        largest = "no set is larger" if proven else f"no set has more than {self.at_most:,}"
-        return (
-            f"{plural(len(self.solutions), 'chain')} of {self.of:,} share no word; {largest}. "
-            f"Found in {took}:"
-        )
-
-    def to_json(self, game: LetterBoxedGame) -> dict[str, Any]:
-        """Write it in the names of an outcome."""
-        value: dict[str, Any] = {
-            "search": self.search,
-            **bound_json(game),
-            "status": str(self.status),
-            "count": len(self.solutions),
-            "value": len(self.solutions[0].words) if self.solutions else None,
-            "wall_ns": self.took_ns,
-            "reason_code": self.reason_code,
-            "reason": self.reason,
-        }
-        if self.search == "disjoint":
-            value |= {"at_most": self.at_most, "of": self.of}
-        return value | {"solutions": [game.solution_to_json(chain) for chain in self.solutions]}
+    bounds: dict[str, int | None] | None = None
 
 
 def search_chains(
     game: LetterBoxedGame, puzzle: Puzzle, search: Search, budget: Budget
-) -> ChainSet:
-    """Search chains one way or the other; a board that a search does not take is told apart."""
+) -> SearchResult:
+    """Search chains one way or the other; a board that a search does not take is an answer."""
     begun = time.perf_counter_ns()
     found = _greedy(game, puzzle) if search == "greedy" else _disjoint(game, puzzle, budget)
-    return replace(found, took_ns=time.perf_counter_ns() - begun)
+    took_ns = time.perf_counter_ns() - begun
+    value: dict[str, Any] = {
+        "search": search,
+        **bound_json(game),
+        "status": str(found.status),
+        "count": len(found.chains),
+        "value": len(found.chains[0].words) if found.chains else None,
+        "wall_ns": took_ns,
+        "reason_code": found.reason_code,
+        "reason": found.reason,
+        **(found.bounds or {}),
+        "solutions": [game.solution_to_json(chain) for chain in found.chains],
+    }
+    return SearchResult(
+        status=found.status,
+        solutions=found.chains,
+        sentence=found.sentence.replace("{took}", duration(took_ns)),
+        value=value,
+    )
 
 
-def _disjoint(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> ChainSet:
+def _disjoint(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> _Found:
     stream = game.stream(puzzle, Ask(kind="all"), None, budget)
     every = tuple(islice(stream, CHAINS_MAX + 1))
+    none: dict[str, int | None] = {"at_most": None, "of": None}
     if len(every) > CHAINS_MAX:
         reason = (
             f"--disjoint chooses among at most {CHAINS_MAX:,} chains, and there are more; "
             "--words N and --min-length N leave fewer"
         )
-        return _nothing("disjoint", Status.OVER_BUDGET, ReasonCode.CAPACITY, reason)
+        return _Found(Status.OVER_BUDGET, reason, (), ReasonCode.CAPACITY, reason, none)
     status = Status(stream.status)
     if status is not Status.SOLVED:
         reason = stream.reason or "No solution exists, and so no set of chains."
-        return _nothing("disjoint", status, stream.reason_code, reason)
+        return _Found(status, reason, (), stream.reason_code, reason, none)
     best = disjoint_chains(every, budget)
-    return ChainSet(
-        search="disjoint",
-        status=Status.SOLVED if best.proven else Status.OVER_BUDGET,
-        solutions=best.chains,
-        at_most=best.bound,
-        of=len(every),
-        reason_code=None if best.proven else ReasonCode.UNPROVEN,
-        reason="" if best.proven else "the budget ran out before the set was proven largest",
+    largest = "no set is larger" if best.proven else f"no set has more than {best.bound:,}"
+    return _Found(
+        Status.SOLVED if best.proven else Status.OVER_BUDGET,
+        f"{plural(len(best.chains), 'chain')} of {len(every):,} share no word; {largest}. "
+        "Found in {took}:",
+        best.chains,
+        None if best.proven else ReasonCode.UNPROVEN,
+        "" if best.proven else "the budget ran out before the set was proven largest",
+        {"at_most": best.bound, "of": len(every)},
     )
 
 
-def _greedy(game: LetterBoxedGame, puzzle: Puzzle) -> ChainSet:
+def _greedy(game: LetterBoxedGame, puzzle: Puzzle) -> _Found:
     from nightgrid.solvers.letterboxed.solution import Chain
 
     model = game.model(puzzle)
@@ -121,16 +102,14 @@ def _greedy(game: LetterBoxedGame, puzzle: Puzzle) -> ChainSet:
         letters = Counter("".join(puzzle.sides))
         twice = next((letter for letter, times in letters.items() if times > 1), "one")
         reason = f"--greedy takes boards whose letters are all different; {twice!r} stands twice"
-        return _nothing("greedy", Status.INVALID, ReasonCode.REFUSED, reason)
+        return _Found(Status.INVALID, reason, (), ReasonCode.REFUSED, reason)
     most = game.bound_rules.chains
     found = greedy_chains(model, most if isinstance(most, int) else WORDS_MAX)
     chains = [Chain(words=tuple(model.words[word] for word in words)) for words in found]
     if not chains:
         reason = "The greedy search finds no chain, which proves nothing."
-        return _nothing("greedy", Status.OVER_BUDGET, ReasonCode.UNPROVEN, reason)
+        return _Found(Status.OVER_BUDGET, reason, (), ReasonCode.UNPROVEN, reason)
     best_first = tuple(sorted(chains, key=lambda chain: chain.order))
-    return ChainSet(search="greedy", status=Status.SOLVED, solutions=best_first)
-
-
-def _nothing(search: Search, status: Status, code: ReasonCode | None, reason: str) -> ChainSet:
-    return ChainSet(search=search, status=status, reason_code=code, reason=reason)
+    best = plural(len(best_first[0].words), "word")
+    sentence = f"The greedy search finds {plural(len(chains), 'chain')} in {{took}}, the best of"
+    return _Found(Status.SOLVED, f"{sentence} {best}:", best_first)

@@ -15,19 +15,35 @@ from nightgrid.archive.games.strands.playing.play import Play
 from nightgrid.archive.games.strands.ranking.meant import MeantGame
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import default_ranker
-from nightgrid.service.games.strands.signals import why_lines
+from nightgrid.service.games.plug import SearchResult
 from nightgrid.service.terminal.console import duration, sentence_of
 from nightgrid.service.terminal.progress import OnceLine
-from nightgrid.solvers.algebra import MEANT, Budget, Outcome, Status
+from nightgrid.solvers.algebra import MEANT, Budget
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
+from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
 from nightgrid.solvers.strands.puzzle import Puzzle
-from nightgrid.solvers.strands.solution import Cover, cover_from_json
+from nightgrid.solvers.strands.solution import cover_from_json
 from nightgrid.solvers.strands.states.engine import reason_of
 
 SHOWN = 5
 """Covers that are listed; --json has all that were ranked."""
+TERMS_SHOWN = 3
+"""Signals, or terms of a word, that are shown: those that weigh most."""
+SCALE = "+1: 2.7 times as likely, +2.3: ten times"
+"""What the numbers mean, which are natural logarithms of how many times as likely."""
+_SIGNALS = {
+    "words and geometry": "the words one by one and how they lie",
+    "coherence": "words alike in meaning",
+    "fit of each word": "each word fits the others",
+    "PLDA": "words as those of one theme",
+    "clue": "words like the clue",
+    "spangram and theme": "spangram fits the words",
+    "form": "words alike in form",
+    "spangram's text": "what the spangram is joined of",
+    "spangram as a phrase": "spangram as a phrase",
+    "read by the language model": "clue, spangram and words read as a text",
+}
 
 
 def ranked_lines(covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int) -> list[str]:
@@ -46,65 +62,27 @@ def ranked_lines(covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int)
         lines.append(f"  and {more:,} more; --json has all of them")
     apart = {first["spangram"]["word"]: " ".join(first["components"])}
     terms = {apart.get(word, word): nats for word, nats in first["words"].items()}
-    lines += why_lines(first["signals"], terms)
+    lines += _why_lines(first["signals"], terms)
     if ranker.endswith(ALONE_SUFFIX):
         lines.append(sentence_of(ALONE))
     return lines
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedSearch:
-    """The likeliest covers of a board."""
-
-    outcome: Outcome[Mapping[str, Any]]
-    ranker: str
-    """What ranked, as jobs have it in the place of a solver's version."""
-    clue: str | None
-    took_ns: int
-    lists_itself: bool = True
-
-    @property
-    def status(self) -> Status:
-        """How the ranking ended."""
-        return self.outcome.status
-
-    @property
-    def solutions(self) -> tuple[Cover, ...]:
-        """The covers, to be drawn."""
-        return tuple(map(cover_from_json, self.outcome.solutions))
-
-    @property
-    def reason_code(self) -> ReasonCode | None:
-        """Why there is no answer."""
-        return self.outcome.reason_code
-
-    @property
-    def reason(self) -> str:
-        """The same for people."""
-        return self.outcome.reason
-
-    def sentence(self) -> str:
-        """Say what was found, and what spoke for the first cover."""
-        if self.reason:
-            return sentence_of(self.reason)
-        return "\n".join(ranked_lines(self.outcome.solutions, self.ranker, self.took_ns))
-
-    def to_json(self, game: Any) -> dict[str, Any]:  # noqa: ARG002 - the contract of searches
-        """Write it in the names of an outcome, with confidence and signals beside each cover."""
-        return {
-            "search": "rank",
-            "status": str(self.status),
-            "wall_ns": self.took_ns,
-            "reason_code": self.reason_code,
-            "reason": self.reason,
-            "clue": self.clue,
-            "weights": self.ranker.removesuffix(ALONE_SUFFIX),
-            "with_model": not self.ranker.endswith(ALONE_SUFFIX),
-            "solutions": list(self.outcome.solutions),
-        }
+def _why_lines(signals: Mapping[str, float], words: Mapping[str, Mapping[str, float]]) -> list[str]:
+    told = {_SIGNALS.get(name, name): number for name, number in signals.items()}
+    return [
+        f"Why the first, against the mean of the list ({SCALE}): {_terms_text(told)}.",
+        "What each of its words adds:",
+        *(f"  {word}: {_terms_text(terms)}" for word, terms in words.items()),
+    ]
 
 
-def rank_board(rules: str, puzzle: Puzzle, clue: str | None, budget: Budget) -> RankedSearch:
+def _terms_text(terms: Mapping[str, float]) -> str:
+    strongest = sorted(terms.items(), key=lambda item: -abs(item[1]))[:TERMS_SHOWN]
+    return ", ".join(f"{name.replace('_', ' ')} {number:+.1f}" for name, number in strongest)
+
+
+def rank_board(rules: str, puzzle: Puzzle, clue: str | None, budget: Budget) -> SearchResult:
     """Rank the covers of a board under the game's own rules.
 
     Raises PermanentError for other rules, and for a board that cannot be ranked.
@@ -114,11 +92,26 @@ def rank_board(rules: str, puzzle: Puzzle, clue: str | None, budget: Budget) -> 
     game.open(_progress())
     started = time.perf_counter_ns()
     outcome = game.solve(board, MEANT, None, budget)
-    return RankedSearch(
-        outcome=outcome,
-        ranker=game.solver_version,
-        clue=clue,
-        took_ns=time.perf_counter_ns() - started,
+    took_ns = time.perf_counter_ns() - started
+    ranker, covers = game.solver_version, outcome.solutions
+    return SearchResult(
+        status=outcome.status,
+        solutions=tuple(map(cover_from_json, covers)),
+        sentence=sentence_of(outcome.reason)
+        if outcome.reason
+        else "\n".join(ranked_lines(covers, ranker, took_ns)),
+        value={
+            "search": "rank",
+            "status": str(outcome.status),
+            "wall_ns": took_ns,
+            "reason_code": outcome.reason_code,
+            "reason": outcome.reason,
+            "clue": clue,
+            "weights": ranker.removesuffix(ALONE_SUFFIX),
+            "with_model": not ranker.endswith(ALONE_SUFFIX),
+            "solutions": list(covers),
+        },
+        lists_itself=True,
     )
 
 
@@ -128,7 +121,7 @@ class OpenedPlay:
 
     play: Play
     ranker: str
-    """As RankedSearch.ranker."""
+    """Name of what ranks."""
     with_model: bool
 
 

@@ -43,14 +43,14 @@ def use(monkeypatch: pytest.MonkeyPatch, small: Ranker) -> None:
 def test_covers_have_a_confidence_and_say_what_spoke_for_them():
     found = ranking.rank_board("", PUZZLE, "letters", Budget())
     assert found.status is Status.SOLVED
-    value = found.to_json(None)
+    value = found.value
     assert (value["weights"], value["with_model"], value["clue"]) == (NAME, False, "letters")
     assert sum(one["confidence"] for one in value["solutions"]) == pytest.approx(1, abs=1e-4)
     first = value["solutions"][0]
     words = {first["spangram"]["word"], *(entry["word"] for entry in first["theme_words"])}
     assert set(first["words"]) == words
     assert all(terms for terms in first["words"].values())
-    told = found.sentence()
+    told = found.sentence
     assert f"\n{sentence_of(ALONE)}" in told
     assert "\nRanked without the meaning of words and clue" in told
     assert "Why the first, against the mean of the list (+1: 2.7 times as likely, +2.3: ten" in told
@@ -68,8 +68,8 @@ def test_a_spangram_of_several_words_is_written_apart_where_it_is_explained(
     small = Ranker(fitted_weights(), vocabulary_of(words, set(words), []), None)
     use(monkeypatch, small)
     found = ranking.rank_board("", board("HOTDOG KITTEN", 1), "pets", Budget())
-    assert found.outcome.solutions[0]["components"] == ["HOT", "DOG"]
-    told = found.sentence()
+    assert found.value["solutions"][0]["components"] == ["HOT", "DOG"]
+    told = found.sentence
     assert re.search(r"\n  HOT DOG: \w", told)
     assert "HOTDOG" not in told
 
@@ -77,7 +77,7 @@ def test_a_spangram_of_several_words_is_written_apart_where_it_is_explained(
 def test_a_board_without_covers_says_so():
     found = ranking.rank_board("", board("XXXX XXXX", 1), None, Budget())
     assert found.status is Status.UNSOLVABLE
-    assert found.sentence() == "No cover was found to rank."
+    assert found.sentence == "No cover was found to rank."
 
 
 def test_other_rules_and_unknown_numbers_of_words_are_refused():
@@ -91,12 +91,12 @@ def test_a_spent_budget_is_an_answer():
     """Given a billionth of a second, Then the answer says in one sentence what ran out."""
     found = ranking.rank_board("", PUZZLE, None, Budget(seconds=1e-9))
     assert (found.status, found.solutions) == (Status.OVER_BUDGET, ())
-    value = found.to_json(None)
+    value = found.value
     assert (value["reason_code"], value["reason"]) == (
         "seconds",
         "the budget of seconds ran out",
     )
-    assert found.sentence() == "The budget of seconds ran out."
+    assert found.sentence == "The budget of seconds ran out."
 
 
 def test_nodes_bound_a_ranking_too(monkeypatch: pytest.MonkeyPatch):
@@ -105,7 +105,7 @@ def test_nodes_bound_a_ranking_too(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(ranker, "best_covers", spend)
     found = ranking.rank_board("", PUZZLE, None, Budget(nodes=1))
-    assert found.to_json(None)["reason"] == "the budget of nodes ran out"
+    assert found.value["reason"] == "the budget of nodes ran out"
 
 
 def test_a_budget_bounds_the_search_for_pieces(monkeypatch: pytest.MonkeyPatch):
