@@ -70,7 +70,7 @@ class SearchResult:
     """In canonical order."""
     sentence: str
     """What was found, for people."""
-    value: Mapping[str, Any]
+    value: dict[str, Any]
     """The same as JSON, in the names of an outcome."""
     lists_itself: bool = False
     """Whether the sentence lists the solutions, so that no list by score follows it."""
