@@ -38,7 +38,7 @@ from nightgrid.workers.ondemand.results import result
 from nightgrid.workers.ondemand.status import status
 from nightgrid.workers.ondemand.submissions import list_jobs
 from nightgrid.workers.ondemand.submitting import cancel_job, submit
-from nightgrid.workers.runs.staged.frontier import frontier_folder
+from nightgrid.workers.runs.staged import frontier_folder
 
 COUNT = Ask(kind="count")
 ALL_ROLES = "batch,interactive,keeper"

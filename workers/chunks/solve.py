@@ -37,8 +37,7 @@ from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.runs.attempts import Note, read_note, take_back, write_note
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.run_files import ChunkRef
-from nightgrid.workers.runs.staged.frontier import drop_frontiers
-from nightgrid.workers.runs.staged.stages import stage_part
+from nightgrid.workers.runs.staged import drop_frontiers, stage_part
 from nightgrid.workers.runs.status import drops_states, is_cancelled
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import watching

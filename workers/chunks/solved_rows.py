@@ -30,7 +30,7 @@ from nightgrid.workers.runs.finishing.finish import path_key
 from nightgrid.workers.runs.finishing.gathering import SPLIT
 from nightgrid.workers.runs.listed import listed_part
 from nightgrid.workers.runs.manifest import Run
-from nightgrid.workers.runs.staged.stages import first_stage
+from nightgrid.workers.runs.staged import first_stage
 from nightgrid.workers.settings import Settings
 
 AGAIN = "[null]"

@@ -27,14 +27,16 @@ from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.finishing.gathering import SPLIT
 from nightgrid.workers.runs.manifest import Run, read_segment
 from nightgrid.workers.runs.run_files import ChunkRef
-from nightgrid.workers.runs.staged.frontier import (
+from nightgrid.workers.runs.staged import (
+    CARRIED,
+    Carried,
     LostFrontierError,
+    StagePart,
     frontier_path,
     read_frontier,
     sources,
     write_frontier,
 )
-from nightgrid.workers.runs.staged.stages import CARRIED, Carried, StagePart
 
 log = get_logger("nightgrid.worker")
 

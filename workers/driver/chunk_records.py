@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from nightgrid.workers.runs.manifest import NO_JOBS, SegmentKind
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
-from nightgrid.workers.runs.staged.stages import Carried
+from nightgrid.workers.runs.staged import Carried
 
 
 class State(StrEnum):

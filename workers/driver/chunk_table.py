@@ -28,7 +28,7 @@ from nightgrid.workers.driver.chunk_records import (
 )
 from nightgrid.workers.runs.manifest import Segment, with_more
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
-from nightgrid.workers.runs.staged.stages import Carried
+from nightgrid.workers.runs.staged import Carried
 
 
 class ChunkTable:

@@ -26,10 +26,9 @@ from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.metrics import CHUNKS, count_rows
 from nightgrid.workers.runs.attempts import read_attempts, read_note, write_failure
-from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import Run, SegmentTakenError, count_segments
-from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
+from nightgrid.workers.runs.run_files import ChunkRef, DamagedResultError, done_chunks
 from nightgrid.workers.runs.status import is_cancelled
 from nightgrid.workers.settings import Settings
 

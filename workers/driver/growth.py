@@ -21,7 +21,6 @@ from nightgrid.workers.driver.chunk_records import Chunk, PartOf, Reading, State
 from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.runs.attempts import read_attempts
-from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.finishing.finish import child_path, path_key
 from nightgrid.workers.runs.finishing.gathering import SPLIT, UNFINISHED
 from nightgrid.workers.runs.manifest import (
@@ -36,12 +35,21 @@ from nightgrid.workers.runs.manifest import (
     read_expanded,
     read_segments,
 )
-from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, done_chunks, segment_path
-from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers, sources
-from nightgrid.workers.runs.staged.stages import (
+from nightgrid.workers.runs.run_files import (
+    ChunkKey,
+    ChunkRef,
+    DamagedResultError,
+    done_chunks,
+    read_result,
+    segment_path,
+)
+from nightgrid.workers.runs.staged import (
     CARRIED,
     Carried,
+    drop_frontiers,
+    frontiers,
     next_stage,
+    sources,
     stage_part,
 )
 from nightgrid.workers.tuning import Tuning

@@ -54,7 +54,7 @@ from nightgrid.workers.runs.manifest import has_plan, has_run, open_run
 from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.runs.retry import Retry
-from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontier_folder, frontiers
+from nightgrid.workers.runs.staged import drop_frontiers, frontier_folder, frontiers
 from nightgrid.workers.runs.status import (
     cancel_run,
     delete_discarded,

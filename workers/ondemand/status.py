@@ -11,9 +11,8 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.caches import BoundedCache
 from nightgrid.workers.ondemand.results import find_row
 from nightgrid.workers.ondemand.submissions import Wanted, check_job_id, read_ended, read_wanted
-from nightgrid.workers.runs.chunk_results import read_result
 from nightgrid.workers.runs.manifest import Run, Segment, has_run, open_run, read_done
-from nightgrid.workers.runs.run_files import ChunkRef, done_chunks, folder
+from nightgrid.workers.runs.run_files import ChunkRef, done_chunks, folder, read_result
 from nightgrid.workers.runs.status import is_cancelled
 
 JobState = Literal["done", "queued", "working", "cancelled", "expired", "refused", "unknown"]

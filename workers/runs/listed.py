@@ -25,9 +25,8 @@ from nightgrid.archive.results.solution_files import (
 from nightgrid.solvers.algebra import COST_COLUMNS, Outcome, Statistics, Status
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.manifest import Run
-from nightgrid.workers.runs.run_files import folder
+from nightgrid.workers.runs.run_files import DamagedResultError, folder, read_result
 
 
 class Piece(NamedTuple):

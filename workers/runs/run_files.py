@@ -17,10 +17,14 @@ runs/run=<id>/asked.json                         planner   what is asked; writte
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
+
+from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.errors import PermanentError
 
 CHUNKS_MAX = 100_000
@@ -126,3 +130,29 @@ def named_chunks(paths: Iterable[str]) -> list[tuple[ChunkKey, int]]:
     """
     named = filter(None, map(_NAME.search, paths))
     return [((int(name[1]), int(name[2])), int(name[3] or 0)) for name in named]
+
+
+class DamagedResultError(DamagedFileError):
+    """A chunk result does not hold what its worker wrote, or is not that of its chunk."""
+
+    def __init__(self, ref: ChunkRef, why: str) -> None:
+        super().__init__(why)
+        self.ref = ref
+
+
+def read_result(
+    lake: Lake, ref: ChunkRef, columns: Sequence[str] = PARTS.names, *, rows: int | None = None
+) -> pa.Table:
+    """Read columns of a chunk result; without a file there are no rows.
+
+    Raises DamagedResultError where the file is damaged or foreign, and where it has not as many
+    `rows` as its chunk.
+    """
+    try:
+        part = lake.read_table(ref.result_path, PARTS, columns)
+    except DamagedFileError as error:
+        raise DamagedResultError(ref, str(error)) from error
+    if rows is not None and part.num_rows != rows and lake.exists(ref.result_path):
+        found = f"{ref.result_path} has {part.num_rows} rows; its chunk has {rows}"
+        raise DamagedResultError(ref, found)
+    return part

@@ -17,7 +17,7 @@ from nightgrid.solvers.canonical import digest
 from nightgrid.workers.runs.listed import drop_files
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.run_files import done_chunks, folder
-from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
+from nightgrid.workers.runs.staged import drop_frontiers, frontiers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

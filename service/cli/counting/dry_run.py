@@ -70,8 +70,5 @@ def _estimate_json(
         "cancelled": begun is not None and begun.cancelled,
         "jobs_done": None if begun is None else begun.jobs_done,
         "chunks_done": None if begun is None else begun.chunks_done,
-        "largest": [
-            {"puzzle_id": job.puzzle_id, "size": job.size, "seconds": job.cost_s}
-            for job in estimate.largest
-        ],
+        "largest": estimate.largest,
     }

@@ -229,7 +229,7 @@ def test_an_estimate_writes_no_run(settings: Count):
     estimate = counting.estimate_count(settings(), corpus)
     assert (estimate.job_count, estimate.answered_count) == (60, 0)
     assert estimate.cost_s > 0
-    costs = [job.cost_s for job in estimate.largest]
+    costs = [job["seconds"] for job in estimate.largest]
     assert costs == sorted(costs, reverse=True)
     assert settings().lake.list("runs") == []
     run(settings())

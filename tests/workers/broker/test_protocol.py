@@ -30,7 +30,7 @@ from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.listed import listed_part, ranks_json, ranks_of
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.run_files import ChunkRef
-from nightgrid.workers.runs.staged.stages import Carried, stage_part
+from nightgrid.workers.runs.staged import Carried, stage_part
 from tests.workers.conftest import COUNT, plan
 from tests.workers.ondemand.keeping import submit_without_server
 

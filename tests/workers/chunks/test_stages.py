@@ -31,8 +31,7 @@ from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.run_files import ChunkRef
-from nightgrid.workers.runs.staged.frontier import frontier_path, frontiers
-from nightgrid.workers.runs.staged.stages import stage_part
+from nightgrid.workers.runs.staged import frontier_path, frontiers, stage_part
 from tests.drawn import drawn
 from tests.workers.conftest import (
     BUDGET,

@@ -28,7 +28,7 @@ from nightgrid.workers.driver.chunk_records import (
 from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.runs.manifest import Segment
 from nightgrid.workers.runs.run_files import ChunkRef
-from nightgrid.workers.runs.staged.stages import Carried
+from nightgrid.workers.runs.staged import Carried
 
 RUN = "0" * 32
 CARRIED = Carried(layer=1, layers=9, row_words=1, rows=(1, 2))

@@ -24,7 +24,7 @@ from nightgrid.workers.ondemand.status import status
 from nightgrid.workers.ondemand.submissions import list_jobs, read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job, submit
 from nightgrid.workers.runs.run_files import folder
-from nightgrid.workers.runs.staged.frontier import frontiers
+from nightgrid.workers.runs.staged import frontiers
 from nightgrid.workers.runs.status import is_cancelled
 from tests.workers.cluster.test_survival import drive_celery, slow_boards
 from tests.workers.conftest import COUNT, plan, quick_settings

@@ -16,7 +16,7 @@ from nightgrid.solvers.pips.generate.generator import generate, generate_many
 from nightgrid.solvers.pips.generate.mix import LOOSE, PRESETS
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.runs.staged.stages import first_stage
+from nightgrid.workers.runs.staged import first_stage
 from tests.workers.conftest import divide_all, quick_settings
 from tests.workers.planning import plan_run
 

@@ -27,7 +27,7 @@ from nightgrid.workers.runs.attempts import (
 )
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.run_files import ChunkRef
-from nightgrid.workers.runs.staged.frontier import frontier_path
+from nightgrid.workers.runs.staged import frontier_path
 from nightgrid.workers.runs.status import (
     cancel_run,
     delete_discarded,

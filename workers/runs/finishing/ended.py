@@ -23,11 +23,10 @@ from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, result_path, stream_where
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import Run, has_run, open_run, read_done
-from nightgrid.workers.runs.run_files import done_path, folder
-from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
+from nightgrid.workers.runs.run_files import DamagedResultError, done_path, folder
+from nightgrid.workers.runs.staged import drop_frontiers, frontiers
 
 NIGHTLY = "runs/nightly"
 """Folder of the notes of which run a night has begun."""

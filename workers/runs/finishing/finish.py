@@ -33,8 +33,7 @@ from nightgrid.workers.runs.plan.costs import note_factor
 from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.retry import statuses_of
 from nightgrid.workers.runs.run_files import done_path, segment_path
-from nightgrid.workers.runs.staged.frontier import drop_frontiers, frontiers
-from nightgrid.workers.runs.staged.stages import CARRIED
+from nightgrid.workers.runs.staged import CARRIED, drop_frontiers, frontiers
 
 _UNRECOVERABLE = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the job, whatever the other parts say."""

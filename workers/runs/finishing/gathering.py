@@ -22,12 +22,11 @@ from nightgrid.archive.lake.tables import BUDGET_COLUMNS, PARTS, RESULTS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import QUESTION_FIELDS
 from nightgrid.workers.freed_memory import trim
-from nightgrid.workers.runs.chunk_results import DamagedResultError, read_result
 from nightgrid.workers.runs.job_keys import keys_of
 from nightgrid.workers.runs.manifest import NO_JOBS, Run, read_expanded
 from nightgrid.workers.runs.prefetch import ahead
-from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
-from nightgrid.workers.runs.staged.stages import CARRIED
+from nightgrid.workers.runs.run_files import ChunkRef, DamagedResultError, done_chunks, read_result
+from nightgrid.workers.runs.staged import CARRIED
 
 SPLIT = "split"
 """Status of a part that came back divided; its children carry the outcome."""

@@ -46,7 +46,7 @@ from nightgrid.workers.runs.manifest import Segment, manifest_row
 from nightgrid.workers.runs.plan.costs import expected_s, read_factor
 from nightgrid.workers.runs.retry import Retry, statuses_of
 from nightgrid.workers.runs.run_files import segment_path
-from nightgrid.workers.runs.staged.stages import first_stage
+from nightgrid.workers.runs.staged import first_stage
 
 CHUNK_MAX_S = 4.0
 """Seconds of expected work that one chunk of many holds at most."""
@@ -115,15 +115,6 @@ class Asking:
         return answers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LargeJob:
-    """One of the jobs of a run that are expected to take longest."""
-
-    puzzle_id: str
-    size: int
-    cost_s: float
-
-
 @dataclass(frozen=True, slots=True)
 class Piece:
     """Chunks of a plan that belong together: one of whole jobs, or all parts of a divided job."""
@@ -163,7 +154,8 @@ class PlanPass:
         self.cost_s = 0.0
         """Seconds that one core is expected to take for all chunks."""
         self.factor = read_factor(asking.lake, asking.question)
-        self.largest: list[LargeJob] = []
+        self.largest: list[dict[str, Any]] = []
+        """Those expected to take longest: puzzle_id, size and seconds of each."""
         self._cut_s = 0.0
         self._key_sum = np.zeros(2, np.uint64)
 
@@ -243,13 +235,12 @@ class PlanPass:
         return _Jobs(rows, cost_s)
 
     def _tell_largest(self, table: pa.Table, cost_s: npt.NDArray[np.float64]) -> None:
-        most = np.argsort(-cost_s, kind="stable")[:LARGEST_TOLD].tolist()
-        names, sizes = table.column("puzzle_id"), table.column("size")
+        most = np.argsort(-cost_s, kind="stable")[:LARGEST_TOLD]
+        jobs = table.select(["puzzle_id", "size"]).take(pa.array(most)).to_pylist()
         self.largest += [
-            LargeJob(puzzle_id=names[i].as_py(), size=sizes[i].as_py(), cost_s=float(cost_s[i]))
-            for i in most
+            {**job, "seconds": float(cost_s[i])} for job, i in zip(jobs, most, strict=True)
         ]
-        self.largest.sort(key=lambda job: -job.cost_s)
+        self.largest.sort(key=lambda job: -job["seconds"])
         del self.largest[LARGEST_TOLD:]
 
     def _cut(self, jobs: _Jobs, left_s: float) -> Iterator[Piece]:

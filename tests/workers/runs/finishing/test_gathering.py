@@ -12,10 +12,9 @@ import pytest
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.runs.chunk_results import DamagedResultError
 from nightgrid.workers.runs.finishing import gathering
 from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, gather
-from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.runs.run_files import ChunkRef, DamagedResultError
 
 SCHEMA = pa.schema([pa.field("job_id", pa.string(), nullable=False), pa.field("n", pa.int64())])
 RUN = "0" * 32
