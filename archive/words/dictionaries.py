@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,9 +21,6 @@ SINGLES = "dictionaries/single"
 """Folder of dictionaries that came with boards asked about one by one, a file each."""
 KEY = "dictionary_id"
 """What a board's words are called, in tables and in a board's canonical form."""
-RENEWED_AFTER_NS = 24 * 3600 * 10**9
-"""A dictionary that is asked for again is written anew when it is older: retention drops old files
-alone, so it never drops one that a board is about to refer to."""
 _WORDS_KEPT = 64
 ARCHIVE = MergedFolder(
     path=ARCHIVE_PATH,
@@ -79,10 +75,6 @@ class LakeDictionaries:
                 self._words.clear()
             self._words[dictionary_id] = words
         return words
-
-    def is_of_archive(self, dictionary_id: str) -> bool:
-        """Tell whether words that were given are those of a published board."""
-        return dictionary_id in self._rows
 
     def _find(self, dictionary_id: str) -> tuple[str, ...]:
         if dictionary_id not in self._rows:
@@ -149,24 +141,13 @@ def add_dictionaries(lake: Lake, dictionaries: Mapping[str, tuple[str, ...]]) ->
 
 
 def keep_dictionary(lake: Lake, puzzle: Any, known: LakeDictionaries | None = None) -> None:
-    """Put into the lake the words of one board that is to be solved, unless they are there.
-
-    Words that have been there for a day are written anew.
-    """
+    """Put into the lake the words of one board that is to be solved, unless they are there."""
     known = known or LakeDictionaries(lake)
     for name, words in words_of([puzzle]).items():
         try:
             known(name)
-            is_there = known.is_of_archive(name) or _is_young(lake, single_path(name))
         except MissingDictionaryError:
-            is_there = False
-        if not is_there:
             lake.write_table(single_path(name), _table({name: words}))
-
-
-def _is_young(lake: Lake, path: str) -> bool:
-    stamp = lake.stamp(path)
-    return stamp is not None and time.time_ns() - stamp[1] < RENEWED_AFTER_NS
 
 
 def with_words(lake: Lake, value: Any) -> Any:

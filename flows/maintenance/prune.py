@@ -1,9 +1,8 @@
 """Retention: an age for each kind of file, which lists what is older, and then deletes it.
 
 - `results`: result rows, with their solutions, that nothing asks for any more: of boards that no
-  night has brought, of earlier versions of the solver where the present one has answered as well,
-  and of jobs that have a better row. With them go puzzles of questions and dictionaries that no
-  board is left of.
+  night has brought, and of earlier versions of the solver where the present one has answered as
+  well. With the last row about a puzzle of a question goes the puzzle.
 - `corpora`: corpora that no run reads; the same count makes them again.
 - `runs`: folders of runs that have ended; their results stay.
 - `damaged`: what a repair has moved away.
@@ -14,9 +13,8 @@ The present answers about boards of nights stay, and all that nights have receiv
 from __future__ import annotations
 
 import datetime as dt
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -26,20 +24,17 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.plans import CORPORA
 from nightgrid.archive.ingest.editions import editions_path
-from nightgrid.archive.ingest.puzzles import puzzles_folder
+from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_puzzle_table
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import BUDGET_COLUMNS, EDITIONS, RESULTS
-from nightgrid.archive.merging.files import MergedFolder, listings
+from nightgrid.archive.lake.tables import EDITIONS, RESULTS
+from nightgrid.archive.merging.files import listings
 from nightgrid.archive.merging.merge import drop_rows, keys_in
 from nightgrid.archive.results.contradictions import recount_contradicted
 from nightgrid.archive.results.files import ASKED_FILES, RESULT_FILES, SOLUTION_FILES
-from nightgrid.archive.results.results import once_a_job
 from nightgrid.archive.results.solution_files import files_folder
-from nightgrid.archive.results.statuses import FINAL, is_among
+from nightgrid.archive.results.statuses import is_among
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.archive.words.dictionaries import KEY as DICTIONARY
-from nightgrid.archive.words.dictionaries import SINGLES, single_path
 from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.solvers.algebra import MEANT
 from nightgrid.solvers.registry import GAMES, game_plug
@@ -49,10 +44,10 @@ from nightgrid.workers.runs.run_files import folder as run_folder
 from nightgrid.workers.upkeep import ends_of_runs, old_runs, prune_runs
 
 UNSETTLED = dt.timedelta(days=2)
-"""Boards and words whose files are younger may be of a job that is not planned yet: they stay."""
+"""Puzzles whose files are younger may be of a job that is not planned yet: they stay."""
 _JOB = ("job_id", "run_id")
 _QUESTION = ("puzzle_id", "ask", "rules", "lexicon_id")
-_COLUMNS = (*_JOB, *_QUESTION, "status", "game", "solver_version", *BUDGET_COLUMNS)
+_COLUMNS = tuple(dict.fromkeys((*_JOB, *_QUESTION, "game", "solver_version", *RESULT_FILES.same)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +108,20 @@ def _old_runs(lake: Lake, before: dt.datetime) -> Iterator[Old]:
 
 def _old_damaged(lake: Lake, before: dt.datetime) -> Iterator[Old]:
     old = _older(lake, "damaged", before)
+
+    def delete() -> None:
+        for path in old:
+            lake.delete(path, durable=False)
+
     if old:
-        yield _of_files(lake, "damaged", "files that a repair moved away", old)
+        yield Old(
+            table="damaged",
+            count=len(old),
+            noun="files that a repair moved away",
+            paths=old,
+            freed_bytes=sum(stamp[0] for path in old if (stamp := lake.stamp(path)) is not None),
+            delete=delete,
+        )
 
 
 def _old_corpora(lake: Lake, before: dt.datetime) -> Iterator[Old]:
@@ -144,26 +151,24 @@ def _delete_corpora(lake: Lake, folders: list[str]) -> None:
 
 
 def _old_results(lake: Lake, before: dt.datetime) -> Iterator[Old]:
-    """Find rows of results by game, and then what only such rows needed."""
+    """Find rows of results by game."""
     ends = ends_of_runs(lake)
     for game in sorted(GAMES):
-        rows = _result_rows(lake, game, ends, before)
-        going = _going(lake, game, rows)
+        rows, is_old = _result_rows(lake, game, ends, before)
+        goes = pc.and_(is_old, _unasked(lake, game, rows))
+        going, staying = rows.filter(goes), rows.filter(pc.invert(goes))
         if len(going):
             runs = sorted(set(going.column("run_id").to_pylist()))
             folders = [run_folder(run) for run in runs if run in ends]
             folders += [path for path in map(files_folder, runs) if lake.exists(path)]
             yield Old(
                 table="results",
-                count=len(going),
+                count=len(pc.unique(keys_in(going, RESULT_FILES.same))),
                 noun=f"rows of {game}",
                 paths=folders,
                 freed_bytes=_bytes_in(lake, folders),
-                delete=partial(_delete_rows, lake, game, rows, going),
+                delete=partial(_delete_rows, lake, game, going, staying),
             )
-    settled = min(before, dt.datetime.now(dt.UTC) - UNSETTLED)
-    yield from _unneeded_puzzles(lake, settled, ends)
-    yield from _unneeded_dictionaries(lake, settled, ends)
 
 
 TABLES: dict[str, Callable[[Lake, dt.datetime], Iterator[Old]]] = {
@@ -177,183 +182,72 @@ TABLES: dict[str, Callable[[Lake, dt.datetime], Iterator[Old]]] = {
 
 def _result_rows(
     lake: Lake, game: str, ends: Mapping[str, int | None], before: dt.datetime
-) -> pa.Table:
-    """Read the result rows of a game, with a column `old`.
+) -> tuple[pa.Table, pa.ChunkedArray]:
+    """Read the result rows of a game, perhaps some twice, and which of them are old.
 
-    A published board is as old as its last date. Any other row is as old as the end of its run, or
-    as its file where the run is gone: it may be older, and is never younger. Takes about 300 bytes
-    of memory a row.
+    A row is as old as the end of its run, or as its file where the run is gone: it may be older,
+    and is never younger. Raises DamagedFileError.
     """
     limit_ns = _unix_ns(before)
-    editions = lake.read_table(editions_path(game), EDITIONS, ["puzzle_id", "date"])
-    dates = editions.group_by("puzzle_id").aggregate([("date", "max")])
-    there = _texts(ends)
-    ended = _texts(run for run, end in ends.items() if end is not None and end < limit_ns)
-    schema = pa.schema([RESULTS.field(name) for name in _COLUMNS])
-    found = [schema.append(pa.field("old", pa.bool_())).empty_table()]
+    there = pa.array(sorted(ends), pa.string())
+    old = (run for run, end in ends.items() if end is not None and end < limit_ns)
+    ended = pa.array(sorted(old), pa.string())
+    found = [pa.schema([RESULTS.field(name) for name in _COLUMNS]).empty_table()]
+    is_old = [pa.array([], pa.bool_())]
     stamps = lake.stamps(RESULT_FILES.path)
-    for path, rows in _scan(lake, RESULT_FILES, _COLUMNS):
-        mine = rows.filter(pc.equal(rows.column("game"), game)).cast(schema)
-        at = pc.index_in(mine.column("puzzle_id"), value_set=dates.column("puzzle_id"))
-        date = dates.column("date_max").take(at)
+    for path in (path for paths in listings(lake, RESULT_FILES) for path in paths):
         is_file_old = path in stamps and stamps[path][1] < limit_ns
-        old = pc.if_else(
-            pc.is_in(mine.column("run_id"), value_set=there),
-            pc.is_in(mine.column("run_id"), value_set=ended),
-            pa.scalar(is_file_old),
-        )
-        is_dated = pc.is_valid(date)
-        old = pc.if_else(is_dated, pc.less(date, pa.scalar(before.date(), pa.date32())), old)
-        found.append(mine.append_column("old", pc.fill_null(old, False)))
-    rows = pa.concat_tables(found)
-    # A row may stand in two files until these are merged.
-    keys = [name for name in rows.column_names if name != "old"]
-    return rows.group_by(keys).aggregate([("old", "any")]).rename_columns([*keys, "old"])
+        # A file that is gone was merged meanwhile: the folder is listed again.
+        with suppress(MissingFileError):
+            for table in lake.scan_file(path, RESULTS, _COLUMNS):
+                rows = table.filter(pc.equal(table.column("game"), game))
+                runs = rows.column("run_id")
+                has_run = pc.is_in(runs, value_set=there)
+                has_ended = pc.is_in(runs, value_set=ended)
+                is_old += pc.if_else(has_run, has_ended, pa.scalar(is_file_old)).chunks
+                found.append(rows.cast(found[0].schema))
+    return pa.concat_tables(found), pa.chunked_array(is_old, pa.bool_())
 
 
-def _going(lake: Lake, game: str, rows: pa.Table) -> pa.Table:
-    """Choose the rows that go; a job goes as a whole, or a row that is left would answer it."""
-    if not len(rows):
-        return rows
-    answers = once_a_job(rows)
-    final = answers.filter(is_among(answers.column("status"), FINAL))
-    is_answer = pc.is_in(keys_in(rows, RESULT_FILES.same), keys_in(answers, RESULT_FILES.same))
-    is_better = pc.is_in(rows.column("job_id"), value_set=final.column("job_id"))
-    lost = pc.and_(pc.invert(is_answer), is_better)
-    present = _versions(game)
-    now = final.filter(is_among(final.column("solver_version"), present))
-    repeated = pc.and_(
-        pc.invert(is_among(rows.column("solver_version"), present)),
-        pc.is_in(keys_in(rows, _QUESTION), value_set=keys_in(now, _QUESTION)),
-    )
-    brought = pc.is_in(rows.column("puzzle_id"), value_set=_published(lake, game))
-    young = rows.filter(pc.invert(rows.column("old"))).column("job_id")
-    unasked = pc.and_(
-        pc.or_(repeated, pc.invert(brought)),
-        pc.invert(pc.is_in(rows.column("job_id"), value_set=young)),
-    )
-    return rows.filter(pc.and_(rows.column("old"), pc.or_(lost, unasked)))
+def _unasked(lake: Lake, game: str, rows: pa.Table) -> pa.ChunkedArray:
+    """Return which rows no night asks for.
 
-
-def _versions(game: str) -> list[str]:
-    """Name the present version of a game's solver, and what ranks its covers here."""
+    They are of a board that no night has brought, or of an earlier version of the solver where the
+    present one has answered as well.
+    """
     ranks = game_plug(game).answers(MEANT)
-    more = [bind_game(game, ask=MEANT).solver_version] if ranks else []
-    return [game_named(game).solver_version, *more]
+    present = [game_named(game).solver_version]
+    present += [bind_game(game, ask=MEANT).solver_version] if ranks else []
+    is_present = is_among(rows.column("solver_version"), present)
+    answered = keys_in(rows.filter(is_present), _QUESTION)
+    repeated = pc.is_in(keys_in(rows, _QUESTION), value_set=answered)
+    brought = pc.is_in(rows.column("puzzle_id"), value_set=_published(lake, game))
+    return pc.or_(pc.invert(brought), pc.and_(pc.invert(is_present), repeated))
 
 
 def _published(lake: Lake, game: str) -> pa.Array:
     """Read the ids of the boards that nights have brought, those of earlier editions too."""
-    editions = lake.read_table(editions_path(game), EDITIONS, ["puzzle_id"])
-    found = [*editions.column("puzzle_id").chunks]
-    for path in lake.list(puzzles_folder(game)):
-        for table in lake.iter_row_groups(path, ["puzzle_id"]):
-            found += table.column("puzzle_id").chunks
-    return pc.unique(pa.concat_arrays([pa.array([], pa.string()), *found]))
+    editions = lake.read_table(editions_path(game), EDITIONS, [PUZZLE_ID])
+    boards = read_puzzle_table(lake, game, [PUZZLE_ID])
+    chunks = editions.column(PUZZLE_ID).chunks + boards.column(PUZZLE_ID).chunks
+    return pc.unique(pa.chunked_array(chunks, pa.string()))
 
 
-def _delete_rows(lake: Lake, game: str, rows: pa.Table, going: pa.Table) -> None:
+def _delete_rows(lake: Lake, game: str, going: pa.Table, staying: pa.Table) -> None:
     """Delete rows after what rests on them: the folders of their runs would make them again."""
-    goes = keys_in(going, RESULT_FILES.same)
-    stays = rows.filter(pc.invert(pc.is_in(keys_in(rows, RESULT_FILES.same), value_set=goes)))
     prune_runs(lake, sorted(set(going.column("run_id").to_pylist())))
-    # Another row of the same job and run may rest on the solutions.
-    shared = pc.is_in(keys_in(going, _JOB), value_set=keys_in(stays, _JOB))
-    alone = going.filter(pc.invert(shared))
-    drop_rows(lake, SOLUTION_FILES, _JOB, pc.unique(keys_in(alone, _JOB)))
-    for job_id, run_id in zip(*(alone.column(name).to_pylist() for name in _JOB), strict=True):
+    drop_rows(lake, SOLUTION_FILES, _JOB, pc.unique(keys_in(going, _JOB)))
+    for job_id, run_id in zip(*(going.column(name).to_pylist() for name in _JOB), strict=True):
         for path in lake.list(f"{files_folder(run_id)}/{job_id}"):
             lake.delete(path, durable=False)
-    drop_rows(lake, RESULT_FILES, RESULT_FILES.same, pc.unique(goes))
+    drop_rows(lake, RESULT_FILES, RESULT_FILES.same, pc.unique(keys_in(going, RESULT_FILES.same)))
+    ids = pc.unique(going.column(PUZZLE_ID))
+    ids = ids.filter(pc.invert(pc.is_in(ids, value_set=staying.column(PUZZLE_ID))))
+    settled = _older(lake, ASKED_FILES.path, dt.datetime.now(dt.UTC) - UNSETTLED)
+    drop_rows(lake, ASKED_FILES, (ASKED_FILES.key,), ids, paths=settled)
     recount_contradicted(lake, game, game_named(game).solver_version)
     # The next night makes gold again.
     lake.delete(f"checked/{game}-gold.json", durable=False)
-
-
-def _unneeded_puzzles(
-    lake: Lake, before: dt.datetime, ends: Mapping[str, int | None]
-) -> Iterator[Old]:
-    """Find puzzles that came with questions, and that no result and no open run refers to."""
-    old = set(_older(lake, ASKED_FILES.path, before))
-    if not old:
-        return
-    needed = [pa.array([], pa.string())]
-    for run in (run for run, end in ends.items() if end is None):
-        for table in _planned(lake, run, ["puzzle_id"]):
-            needed += table.column("puzzle_id").chunks
-    for _, table in _scan(lake, RESULT_FILES, ["puzzle_id"]):
-        needed += table.column("puzzle_id").chunks
-    known = pc.unique(pa.concat_arrays(needed))
-    found = [pa.array([], pa.string())]
-    for path, table in _scan(lake, ASKED_FILES, ["puzzle_id"]):
-        ids = table.column("puzzle_id")
-        if path in old:
-            found += ids.filter(pc.invert(pc.is_in(ids, value_set=known))).chunks
-    gone = pc.unique(pa.concat_arrays(found))
-    if len(gone):
-        yield Old(
-            table="results",
-            count=len(gone),
-            noun="puzzles of questions",
-            delete=partial(drop_rows, lake, ASKED_FILES, (ASKED_FILES.key,), gone, paths=old),
-        )
-
-
-def _unneeded_dictionaries(
-    lake: Lake, before: dt.datetime, ends: Mapping[str, int | None]
-) -> Iterator[Old]:
-    """Find words of single boards that no board has any more; several may share a dictionary."""
-    old = set(_older(lake, SINGLES, before))
-    if not old:
-        return
-    names = {
-        json.loads(text).get(DICTIONARY)
-        for _, table in _scan(lake, ASKED_FILES, ["puzzle"])
-        for text in table.column("puzzle").to_pylist()
-    }
-    places = [puzzles_folder(game) for game in GAMES if game_plug(game).own_words]
-    places += [f"{path}/puzzles" for path in lake.folders(CORPORA)]
-    for place in places:
-        for path in lake.list(place):
-            names.update(_column(lake, path, DICTIONARY))
-    for run in ends:
-        for table in _planned(lake, run, [DICTIONARY]):
-            names.update(table.column(DICTIONARY).to_pylist())
-    gone = sorted(old - {single_path(name) for name in names if name})
-    if gone:
-        yield _of_files(lake, "results", "dictionaries", gone)
-
-
-def _planned(lake: Lake, run_id: str, columns: list[str]) -> Iterator[pa.Table]:
-    """Read columns of the boards that a run has planned; a run may be gone meanwhile."""
-    for path in lake.list(f"{run_folder(run_id)}/manifest"):
-        try:
-            if path.endswith(".parquet") and set(columns) <= set(lake.schema(path).names):
-                yield from lake.iter_row_groups(path, columns)
-        except MissingFileError:
-            continue
-
-
-def _column(lake: Lake, path: str, name: str) -> Iterator[Any]:
-    if path.endswith(".parquet") and name in lake.schema(path).names:
-        for table in lake.iter_row_groups(path, [name]):
-            yield from table.column(name).to_pylist()
-
-
-def _scan(
-    lake: Lake, place: MergedFolder, columns: Sequence[str]
-) -> Iterator[tuple[str, pa.Table]]:
-    """Read columns of every file of a folder, perhaps some rows twice.
-
-    Raises DamagedFileError: what a file refers to that cannot be read is not known.
-    """
-    for paths in listings(lake, place):
-        for path in paths:
-            try:
-                for table in lake.scan_file(path, place.schema, columns):
-                    yield path, table
-            except MissingFileError:
-                continue  # Merged meanwhile: the folder is listed again.
 
 
 def _older(lake: Lake, place: str, before: dt.datetime) -> list[str]:
@@ -362,24 +256,8 @@ def _older(lake: Lake, place: str, before: dt.datetime) -> list[str]:
     return [path for path, (_, written_ns) in sorted(stamps.items()) if written_ns < limit_ns]
 
 
-def _of_files(lake: Lake, table: str, noun: str, paths: list[str]) -> Old:
-    sizes = [stamp[0] for path in paths if (stamp := lake.stamp(path)) is not None]
-
-    def delete() -> None:
-        for path in paths:
-            lake.delete(path, durable=False)
-
-    return Old(
-        table=table, count=len(paths), noun=noun, paths=paths, freed_bytes=sum(sizes), delete=delete
-    )
-
-
 def _bytes_in(lake: Lake, folders: Iterable[str]) -> int:
     return sum(sum(lake.sizes(path).values()) for path in folders)
-
-
-def _texts(values: Iterable[str]) -> pa.Array:
-    return pa.array(sorted(values), pa.string())
 
 
 def _unix_ns(time: dt.datetime) -> int:

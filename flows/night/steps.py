@@ -16,6 +16,11 @@ from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
 from nightgrid.archive.ingest.damaged_tables import set_tables_aside
 from nightgrid.archive.ingest.editions import editions_path, observations_path, quarantine_path
+from nightgrid.archive.ingest.lost_words import (
+    games_with_words,
+    lost_dictionaries,
+    restore_dictionaries,
+)
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
@@ -154,6 +159,11 @@ def plan(
         if planned[-1].jobs:
             # What takes minutes to make is made once, before workers begin.
             bound.open()
+    if game.game in games_with_words() and any(found.jobs for found in planned):
+        # Boards to solve need their words, which the payloads have too.
+        lost = lost_dictionaries(night.lake, game.game)
+        if len(lost):
+            restore_dictionaries(night.lake, game.game, lost)
     question = planned[0].question
     report = replace(
         report,

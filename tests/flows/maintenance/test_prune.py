@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -20,10 +19,9 @@ from benchmarks.chaos.lakes.nights import night_of, write_days
 from benchmarks.chaos.lakes.stepping import KilledError
 from benchmarks.tuned import retuned
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import ASKED, DICTIONARIES
+from nightgrid.archive.lake.tables import ASKED
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.views.catalogue import view_named
-from nightgrid.archive.words.dictionaries import KEY, single_path
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings
@@ -139,18 +137,6 @@ def test_rows_of_an_earlier_solver_go_where_the_present_one_has_answered(
         assert list(check_lake_files(lake)) == []
 
 
-def test_a_row_that_lost_against_a_better_one_goes_alone(lake: Lake) -> None:
-    table, run_id = read_results(lake).slice(0, 1), "c" * 32
-    for name, value in (("status", "over_budget"), ("count", None), ("run_id", run_id)):
-        at = table.column_names.index(name)
-        kind = table.schema.field(at)
-        table = table.set_column(at, kind, pa.array([value], kind.type))
-    lake.write_table(f"results/{run_id}.parquet", table)
-    before = counts_by_date(lake)
-    assert pruned(lake, "results") == {"rows of pips": 1 + 4}
-    assert counts_by_date(lake) == before
-
-
 def test_runs_and_corpora_go_and_are_made_again(lake: Lake, tmp_path: Path) -> None:
     before = read_results(lake)
     assert pruned(lake, "runs", "corpora") == {"ended runs": 2, "corpora": 1}
@@ -167,25 +153,15 @@ def test_what_a_repair_moved_away_goes(lake: Lake) -> None:
     assert lake.list("damaged") == []
 
 
-def test_puzzles_and_words_of_questions_go_once_nothing_refers_to_them(lake: Lake) -> None:
-    """Given puzzles of questions, Then those with a result stay, and the words that they have."""
-    some = read_results(lake).column("puzzle_id")[0].as_py()
-    kept, gone = "d" * 32, "e" * 32
-    rows = [
-        {"puzzle_id": some, "game": "letterboxed", "puzzle": json.dumps({KEY: kept})},
-        {"puzzle_id": "f" * 32, "game": "letterboxed", "puzzle": json.dumps({KEY: gone})},
-    ]
+def test_a_puzzle_of_a_question_goes_with_the_last_row_about_it(lake: Lake) -> None:
+    results = read_results(lake)
+    counted = results.filter(pc.equal(results.column("ask"), "count")).column("puzzle_id")[0]
+    listed = results.filter(pc.equal(results.column("ask"), "all")).column("puzzle_id")[0]
+    rows = [{"puzzle_id": one.as_py(), "game": "pips", "puzzle": "{}"} for one in (counted, listed)]
     lake.write_table("asked/ondemand-1.parquet", pa.Table.from_pylist(rows, ASKED))
-    for name in (kept, gone):
-        words = DICTIONARIES.empty_table()
-        lake.write_table(single_path(name), words)
-    assert pruned(lake, "results", now=dt.datetime.now(dt.UTC)) == {}
-    age_files(lake, "asked", "dictionaries/single")
-    now = dt.datetime.now(dt.UTC)
-    assert pruned(lake, "results", now=now) == {"puzzles of questions": 1, "dictionaries": 1}
-    assert lake.list("dictionaries/single") == [single_path(kept)]
-    left = lake.read_table("asked", ASKED)
-    assert left.column("puzzle_id").to_pylist() == [some]
+    age_files(lake, "asked")
+    pruned(lake, "results")
+    assert lake.read_table("asked", ASKED).column("puzzle_id").to_pylist() == [counted.as_py()]
 
 
 def test_a_call_that_was_killed_is_ended_by_the_next(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,17 @@ def test_a_word_list_takes_the_place_of_all_dictionaries(tmp_path: Path, night: 
     assert told == {1: (2, False), 2: (None, False)}
     (row,) = lake.read_table("solutions", SOLUTIONS).to_pylist()
     assert "ENTOPY" in row["solution"]
+
+
+def test_a_night_reads_lost_dictionaries_again_from_the_payloads(
+    tmp_path: Path, night: Night
+) -> None:
+    """Given a lake without its dictionaries and results, Then all boards are solved again."""
+    settings = night(write_days(tmp_path / "days", 2), game="letterboxed")
+    assert run_one(settings).solved == 2
+    for name in ("dictionaries", "results", "runs"):
+        shutil.rmtree(Path(settings.workers.lake) / name)
+    assert run_one(settings).solved == 2
 
 
 def test_payloads_of_days_to_come_are_drafts(tmp_path: Path, night: Night) -> None:
