@@ -15,7 +15,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import check_ask, check_rules, game_plug
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
-from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.retry import Retry, statuses_of
 from nightgrid.workers.runs.status import is_finished, next_name
 
 if TYPE_CHECKING:
@@ -112,25 +112,23 @@ def run_name(asking: Asking, corpus: Corpus) -> str:
     if not is_finished(asking.lake, name):
         return name
     more = lacks_answers(asking, corpus, name)
-    if not more and asking.retry is not None:
-        from nightgrid.workers.runs.plan.planner import has_retries
-
-        more = has_retries(asking, corpus.puzzle_ids())
     run_id = asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
     return next_name(asking.lake, run_id, more=True) if more else name
 
 
 def lacks_answers(asking: Asking, corpus: Corpus, run_id: str) -> bool:
-    """Return whether a run relies on answers of other runs of which the lake has no row any more.
+    """Return whether puzzles of a run that has ended have to be worked: again, or for lost answers.
 
-    Retention may have dropped them at any time since.
+    Answers of other runs, on which it rests, may have been dropped at any time since.
     """
-    if not rests_on_others(open_run(asking.lake, run_id), read_done(asking.lake, run_id)):
+    run, done = open_run(asking.lake, run_id), read_done(asking.lake, run_id)
+    if asking.retry is None and not rests_on_others(run, done):
         return False
     from nightgrid.workers.runs.job_keys import name_jobs, read_answers
 
     # What is given up and too long a listing are answers, too: a run ends with them.
-    known = read_answers(asking.lake, asking.question, asking.budget)
+    again = statuses_of(asking.retry)
+    known = read_answers(asking.lake, asking.question, asking.budget, again=again)
     named = (name_jobs(asking.question, ids) for ids in corpus.puzzle_ids().chunks)
     return any(not known.have(keys).all() for keys in named)
 

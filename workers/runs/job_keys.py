@@ -92,8 +92,6 @@ class Known(IntFlag):
     """It is over budget or poison in a run that had at least the budget in question."""
     POISON = 4
     """It was given up as poison."""
-    AGAIN = 8
-    """It would need no work, and is to be worked again."""
 
 
 class Answers:
@@ -128,9 +126,8 @@ def read_answers(
 ) -> Answers:
     """Read which jobs need no work within a budget, from all results but those of run `but_of`.
 
-    Over budget, poison or invalid are no answers if they are among the statuses `again`.
-
-    Over budget and poison count only if the run that said so had at least this budget of nodes,
+    Over budget, poison or invalid are no answers if they are among the statuses `again`. Over
+    budget and poison count only if the run that said so had at least this budget of nodes,
     table bytes and seconds each, as its rows say; a job on demand has totals, and does not count.
     What had too many solutions counts if its row says that it could list at least `listed_bytes`
     of them; None: whatever it could.
@@ -144,12 +141,12 @@ def read_answers(
         )
         rows = found.filter(pc.and_(asked, pc.not_equal(found.column("run_id"), but_of or "")))
         is_final = is_among(rows.column("status"), FINAL)
-        rows = rows.filter(pc.or_(is_final, _had(rows, budget, listed_bytes)))
+        counts = pc.or_(is_final, _had(rows, budget, listed_bytes))
+        rows = rows.filter(pc.and_not(counts, is_among(rows.column("status"), again)))
         status = rows.column("status")
         is_poison = pc.equal(status, str(Status.POISON)).to_numpy()
         given_up = np.where(is_poison, Known.GIVEN_UP | Known.POISON, Known.GIVEN_UP)
         known = np.where(is_among(status, FINAL).to_numpy(), Known.FINAL, given_up)
-        known = np.where(is_among(status, again).to_numpy(), Known.AGAIN, known)
         keys.append(keys_of(rows.column("job_id")))
         flags.append(known.astype(np.uint8))
     return Answers(keys, flags)

@@ -38,6 +38,11 @@ from nightgrid.workers.runs.run_files import (
 _ORIGINS = b"nightgrid.segment"
 """Where the metadata of a segment's schema say why it exists."""
 NO_JOBS = pa.nulls(0, pa.int64())
+_NUMBERS = (
+    *("job_count", "answered_count", "divided_count", "puzzle_count", "poison_count"),
+    *("solution_bytes", "divide_into"),
+)
+"""What a plan says of a run under the names of its fields."""
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
 
 SegmentKind = Literal["plan", "split", "halved", "stage"]
@@ -132,16 +137,10 @@ def open_run(lake: Lake, run_id: str, known: tuple[Segment, ...] = ()) -> Run:
         run_id=run_id,
         question=Question.from_json(plan),
         budget=Budget(**plan["budget"]),
-        job_count=plan["job_count"],
-        answered_count=plan["answered_count"],
-        divided_count=plan["divided_count"],
         segments=segments,
         planned=planned,
-        puzzle_count=plan.get("puzzle_count", 0),
-        poison_count=plan.get("poison_count", 0),
         retry=Retry(plan["retry"]) if plan.get("retry") else None,
-        solution_bytes=plan.get("solution_bytes"),
-        divide_into=plan.get("divide_into", 1),
+        **{name: plan[name] for name in _NUMBERS if name in plan},
     )
 
 

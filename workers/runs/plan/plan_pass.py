@@ -148,8 +148,8 @@ class PlanPass:
         self._answers = answers or asking.read_answers()
         self._seen = KeySet()
         self.open_count = self.answered_count = self.repeated_count = 0
-        self.poison_count = self.again_count = 0
-        """Jobs among those answered that are poison; open ones that a run has given up before."""
+        self.poison_count = 0
+        """Jobs among those answered that are poison."""
         self.job_count = self.divided_count = self.chunk_count = 0
         self.cost_s = 0.0
         """Seconds that one core is expected to take for all chunks."""
@@ -172,7 +172,6 @@ class PlanPass:
         is_poison = (known & (Known.POISON | Known.FINAL)) == Known.POISON
         is_open = fresh & ~is_answered
         self.poison_count += int((fresh & is_poison).sum())
-        self.again_count += int((is_open & ((known & Known.AGAIN) != 0)).sum())
         self.repeated_count += int((~fresh).sum())
         self.answered_count += int((fresh & is_answered).sum())
         self.open_count += int(is_open.sum())

@@ -16,7 +16,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.finishing.ended import ensure_plan
-from nightgrid.workers.runs.job_keys import Answers, Known, name_jobs
+from nightgrid.workers.runs.job_keys import Answers
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
     add_segment,
@@ -66,9 +66,10 @@ def plan_run(
     for table in _tables(puzzles):
         jobs.find(table)
     run_id = jobs.run_id()
-    if jobs.again_count:
-        run_id = next_name(lake, run_id, more=True)
     if jobs.open_count:
+        if asking.retry is not None:
+            # A run of the same jobs may have given them up.
+            run_id = next_name(lake, run_id, more=True)
         ensure_plan(lake, run_id)
         with span("plan", run=run_id, game=asking.game.name):
             begin_run(asking, run_id, puzzle_count=jobs.open_count)
@@ -77,13 +78,6 @@ def plan_run(
         # All runs without jobs have one name: what is answered may be other puzzles each time.
         _write_plan(asking, run_id, 0, jobs, known_count)
     return run_id
-
-
-def has_retries(asking: Asking, puzzle_ids: pa.ChunkedArray) -> bool:
-    """Return whether any of these puzzles has a job that is to be worked again."""
-    answers = asking.read_answers()
-    named = (name_jobs(asking.question, ids) for ids in puzzle_ids.chunks)
-    return any((answers.have(keys, Known.AGAIN) & ~answers.have(keys)).any() for keys in named)
 
 
 def begin_run(asking: Asking, run_id: str, *, puzzle_count: int) -> None:
