@@ -276,9 +276,6 @@ class BaseGame(ABC, Generic[P, S]):
         """Open nothing: answers rest on no file."""
         return None
 
-    def warm_expected(self) -> None:
-        """Compile nothing."""
-
     def warm_rare(self) -> None:
         """Compile nothing: `warm` has compiled every kernel."""
 

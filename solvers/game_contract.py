@@ -129,8 +129,5 @@ class Game(Protocol[P, S]):
     def warm(self) -> None:
         """Compile or load the kernels, so that the first solve pays for nothing."""
 
-    def warm_expected(self) -> None:
-        """Compile or load what `expected` needs, and nothing else."""
-
     def warm_rare(self) -> None:
         """Compile or load those that `warm` leaves out, because few boards need them."""

@@ -195,11 +195,7 @@ class PipsGame(BaseGame[Puzzle, Solution]):
         """Compile or load the kernels of keys of two words, which hold every published board."""
         puzzle = _small_board()
         self._warm_with(puzzle)
-        self.warm_expected()
-
-    def warm_expected(self) -> None:
-        """Compile or load the estimate of a board's states."""
-        self.expected(self.to_arrays([_small_board()]), Ask(kind="count"))
+        self.expected(self.to_arrays([puzzle]), Ask(kind="count"))
 
     def warm_rare(self) -> None:
         """Compile or load the kernels for keys of four words, which no published board needs."""

@@ -28,9 +28,6 @@ abbreviation."""
 NO_COMPONENT = 2**15 - 1
 """Cost of a word that is no component: more than any limit on a compound."""
 
-SCORE_NAME = "frequency-2"
-"""Changes whenever a score could."""
-
 
 def score_words(lexicon: Lexicon, words: npt.NDArray[Any]) -> I64:
     """Score pieces that are words of the lexicon, given by index, by their log probability.

@@ -12,19 +12,20 @@ import numpy.typing as npt
 
 from nightgrid.solvers import algebra
 from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status, failure_of
-from nightgrid.solvers.base_game import BaseGame, over_budget
+from nightgrid.solvers.base_game import BaseGame, even_parts, over_budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.tiles.columns import from_arrays, kernel_columns, to_arrays
 from nightgrid.solvers.tiles.combo import combo
 from nightgrid.solvers.tiles.fewest_moves.fewest import TOO_LARGE, any_walk, between, fewest_moves
 from nightgrid.solvers.tiles.model import Model, decide_rows, model_of
-from nightgrid.solvers.tiles.parts import Part, divide, part_range
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.rules import Rules
 from nightgrid.solvers.tiles.solution import Walk, walk_from_json, walk_to_json
 from nightgrid.solvers.tiles.trail import euler_trail, shares_several
 
+Part = dict[str, int]
+"""{"from", "to"}: the walks that begin on a tile from the one on, and before the other."""
 TRAIL_FACTOR = 4
 """Memory that building a Eulerian trail takes, in boards."""
 FEATURE_S = 2e-6
@@ -64,7 +65,8 @@ class TilesGame(BaseGame[Puzzle, Walk]):
         """Divide a search by the tile that walks begin on; a walk that is built is one part."""
         if self._is_built(ask, model_of(puzzle)):
             into = 1
-        return divide(part, len(puzzle.tiles), into)
+        tiles = _tiles_of(part)
+        return even_parts(range(len(puzzle.tiles)) if tiles is None else tiles, into)
 
     def _is_built(self, ask: Ask, model: Model) -> bool:
         """Tell whether an ask is answered in linear time, without a search."""
@@ -102,8 +104,7 @@ class TilesGame(BaseGame[Puzzle, Walk]):
                 ),
             )
         search = fewest_moves if ask.kind == "best" else any_walk
-        first = None if part is None else part_range(part)
-        found = search(model, self.bound_rules.teleports, budget, first)
+        found = search(model, self.bound_rules.teleports, budget, _tiles_of(part))
         if found.reason is None:
             return _outcome(ask, found.walk, found.statistics)
         why = budget.stopped if found.reason.code is ReasonCode.SECONDS else None
@@ -208,6 +209,11 @@ class WalkStream(algebra.SolutionStream[Walk]):
         self.reason_code, self.reason = outcome.reason_code, outcome.reason
         self.statistics = outcome.statistics
         return iter(outcome.solutions)
+
+
+def _tiles_of(part: Part | None) -> range | None:
+    """Return the tiles that the walks of a part begin on; None for the whole."""
+    return None if part is None else range(part["from"], part["to"])
 
 
 def _outcome(ask: Ask, walk: Walk | None, statistics: Statistics) -> Outcome[Walk]:

@@ -1,1 +1,5 @@
-"""The search of Strands for boards of any size and alphabet."""
+"""The search of Strands for boards of any size and alphabet.
+
+For words that are longer than the window of the sweep, more than 250 words, and boards that the
+sweep does not finish within its nodes: chosen by `listing.engine_for`.
+"""

@@ -52,14 +52,6 @@ def letter_prices(vocabulary: Vocabulary) -> I32:
     return prices
 
 
-def text_price(vocabulary: Vocabulary, codes: npt.NDArray[np.uint8]) -> int:
-    """Price a text, given as codes of its letters."""
-    prices = letter_prices(vocabulary)
-    edge = len(prices) - 1
-    whole = [edge] * BEFORE + codes.tolist() + [edge]
-    return sum(int(prices[tuple(whole[i : i + ORDER])]) for i in range(len(codes) + 1))
-
-
 def _counts(vocabulary: Vocabulary) -> F64:
     """Count letters after others in words, and where one word follows another."""
     lexicon = vocabulary.lexicon

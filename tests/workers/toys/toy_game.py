@@ -89,9 +89,6 @@ class ToyGame:
     def warm(self):
         pass
 
-    def warm_expected(self):
-        pass
-
     def cost_s(self, arrays, ask):
         return np.full(len(arrays["size"]), 0.25e-3)
 

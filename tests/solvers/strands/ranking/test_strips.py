@@ -27,7 +27,7 @@ from nightgrid.solvers.strands.ranking.board import (
     with_strips,
 )
 from nightgrid.solvers.strands.ranking.covers import components_of, cover_of
-from nightgrid.solvers.strands.ranking.letter_model import BEFORE, letter_prices, text_price
+from nightgrid.solvers.strands.ranking.letter_model import BEFORE, ORDER, letter_prices
 from nightgrid.solvers.strands.ranking.score import WeighedTerms
 from nightgrid.solvers.strands.ranking.search import best_covers, scored_pieces
 from nightgrid.solvers.strands.ranking.strips import find_strips
@@ -88,6 +88,13 @@ def known_texts(ranked: RankedBoard, vocabulary: Vocabulary) -> set[str]:
     words = {lexicon.word(int(word)) for word in found.words.word[found.words.spans]}
     rows = range(len(found.compounds))
     return words | {spell(("compound", row), found, lexicon) for row in rows}
+
+
+def text_price(vocabulary: Vocabulary, codes: np.ndarray) -> int:
+    prices = letter_prices(vocabulary)
+    edge = len(prices) - 1
+    whole = [edge] * BEFORE + codes.tolist() + [edge]
+    return sum(int(prices[tuple(whole[i : i + ORDER])]) for i in range(len(codes) + 1))
 
 
 def worth(vocabulary: Vocabulary, text: str) -> int:
