@@ -25,10 +25,10 @@ import nightgrid
 from docs import bad_inputs, bad_requests, bombs
 from nightgrid.service.cli.app import make_app
 from nightgrid.service.cli.commands import COMMANDS
-from nightgrid.service.http import problem_kinds
+from nightgrid.service.http import problems
 from nightgrid.service.http.app import API, create_app
 from nightgrid.service.http.monitoring import gauges
-from nightgrid.service.http.monitoring import metrics as service_metrics
+from nightgrid.service.http.monitoring import requests as service_metrics
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.terminal.console import Exit
@@ -203,7 +203,7 @@ PAGES = {
     DOCS / "reference/bad-requests.md": bad_requests.markdown,
     DOCS / "reference/bombs.md": bombs.markdown,
     DOCS / "reference/python.md": public_names,
-    DOCS / "reference/http.md": problem_kinds.markdown,
+    DOCS / "reference/http.md": problems.markdown,
     DOCS / "reference/openapi.json": openapi,
 }
 

@@ -135,8 +135,8 @@ class Settings(BaseSettings):
     """Whether the HTTP service wants a key on loopback too, as it does where it listens elsewhere:
     behind a proxy, for instance."""
     http_connections: int = Field(default=1000, ge=16)
-    """Clients that may be connected to the HTTP service at once. Over that the one whose request is
-    waited for the longest is disconnected; half of them may wait for jobs."""
+    """Clients that may be connected to the HTTP service at once: over that requests get 503. Half
+    of them may wait for jobs."""
     http_body_bytes: int = Field(default=1024**2, ge=1024)
     """Largest body of a request to the HTTP service."""
     http_board_size: int = Field(default=2048, ge=1)

@@ -11,16 +11,15 @@ from fastapi import Depends, FastAPI
 from starlette.types import ASGIApp
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.http import openapi, problems
-from nightgrid.service.http.field_faults import refuse_unknown
-from nightgrid.service.http.guard.access import check_exposure
+from nightgrid.service.http import problems
+from nightgrid.service.http.guard.access import KEY, check_exposure
 from nightgrid.service.http.guard.layer import Guard
-from nightgrid.service.http.lake import games, pictures, puzzles, report, results, runs
-from nightgrid.service.http.monitoring import health, metrics, queue
+from nightgrid.service.http.lake import games, pictures, puzzles, results, runs
+from nightgrid.service.http.monitoring import health
 from nightgrid.service.http.monitoring.gauges import Gauges
 from nightgrid.service.http.monitoring.requests import Noted
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves import events, found, open_solves, routes
+from nightgrid.service.http.solves import found, routes
 from nightgrid.service.http.state import Service
 from nightgrid.service.web.files import routes as page_routes
 from nightgrid.solvers.registry import GAMES, titles
@@ -28,42 +27,68 @@ from nightgrid.workers.tracing import is_tracing
 
 API = "/v1"
 """What the paths of the API begin with."""
-ROUTERS = (health.router, metrics.router, report.router)
-"""Routes outside of the API."""
-API_ROUTERS = (
-    games.router,
-    puzzles.router,
-    pictures.router,
-    results.router,
-    runs.router,
-    routes.router,
-    open_solves.router,
-    events.router,
-    found.router,
-    queue.router,
+API_ROUTERS = tuple(
+    module.router for module in (games, puzzles, pictures, results, runs, routes, found)
 )
-"""Routes of the API."""
+DESCRIPTION = """Exact solves of puzzles: `/v1/games` says of which games.
+
+Numbers that may pass 2^53 are texts. Every error is `application/problem+json` (RFC 9457) that
+names what is wrong by JSON pointers. Where keys are wanted they are sent as `Authorization: Bearer
+KEY`; a service on loopback wants none unless it is told to."""
+PROBLEM = {
+    "description": "What is wrong with a request, or why it cannot be answered.",
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "enum": [f"/problems/{slug}" for slug in problems.KINDS]},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "One sentence."},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["pointer", "detail"],
+                "properties": {
+                    "pointer": {
+                        "type": "string",
+                        "description": "JSON pointer into the body; `?name` for a parameter, the "
+                        "name of a header or of a part of the path.",
+                    },
+                    "detail": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+_PROBLEM_REPLY: dict[int | str, dict[str, Any]] = {
+    "default": {
+        "description": "A problem.",
+        "content": {problems.PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+}
 
 
-class _GuardedApp(FastAPI):
-    """An app of which the guard sees every request first, and every answer last."""
+class _App(FastAPI):
+    """An app inside of its guard, which also sees errors that no route has foreseen."""
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Put the guard around all layers: errors that no route has foreseen pass it too."""
+        """Put the guard around all layers."""
         service: Service = self.state.service
-        settings = service.settings
         guard = Guard(
             super().build_middleware_stack(),
             access=service.access,
-            hosts=settings.hosts,
-            limits=settings.limits,
+            hosts=service.settings.hosts,
+            body_bytes=service.settings.workers.http_body_bytes,
             early_reply=routes.early_reply_of(service),
         )
         return Noted(guard)
 
     def openapi(self) -> dict[str, Any]:
-        """Describe the routes, with every problem and examples."""
-        return openapi.describe(self)
+        """Describe the routes and their problems."""
+        document = super().openapi()
+        document["components"]["schemas"]["Problem"] = PROBLEM
+        return document
 
 
 def create_app(settings: ServiceSettings) -> FastAPI:
@@ -85,12 +110,14 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         finally:
             await service.close()
 
-    app = _GuardedApp(
+    app = _App(
         title="nightgrid",
         version=version("nightgrid"),
         summary=f"Exact solves of {titles(list(GAMES))}, on demand.",
+        description=DESCRIPTION,
         lifespan=lifespan,
-        generate_unique_id_function=openapi.operation_name,
+        responses=_PROBLEM_REPLY,
+        generate_unique_id_function=lambda route: route.name,
         # Their pages load scripts from other hosts.
         docs_url=None,
         redoc_url=None,
@@ -105,9 +132,9 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     )
     app.state.service = service
     problems.install(app)
-    for router in ROUTERS:
+    for router in (health.router, runs.report_router):
         app.include_router(router)
-    for router in API_ROUTERS:
-        app.include_router(router, prefix=API, dependencies=[Depends(refuse_unknown)])
+    for router in (*API_ROUTERS, health.api_router):
+        app.include_router(router, prefix=API, dependencies=[KEY, Depends(problems.refuse_unknown)])
     app.router.routes.extend(page_routes())
     return app

@@ -9,14 +9,12 @@ import resource
 import socket
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from nightgrid.service.http.guard.connections import connections
-from nightgrid.service.http.monitoring.metrics import CLIENTS_DROPPED
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.state import Service
 from nightgrid.solvers.errors import RefusalError
@@ -24,9 +22,8 @@ from nightgrid.solvers.errors import RefusalError
 GRACE_S = 5
 """How long open requests may take to end when the service is told to."""
 BACKLOG = 1024
-OWN_FILES = 256
-"""Files that may be open beside connections: of the lake, of Redis, of workers."""
-LEAST_CONNECTIONS = 16
+HEAD_BYTES = 32 * 1024
+"""Largest head of a request that comes in pieces, and what may follow a body."""
 GARBAGE = (2_000, 10, 10)
 """When garbage is looked for: after so many new containers, each tenth time among older ones too.
 What is kept of an answer is let go without that: with Python's own numbers the same ones were
@@ -34,6 +31,30 @@ looked at again and again, a tenth of the CPU of a new board while the service r
 """
 SWITCH_S = 0.001
 """How long one thread keeps the interpreter while another one wants it."""
+
+
+class Connection(HttpToolsProtocol):
+    """uvicorn's connection with bounded heads: httptools keeps heads of any size."""
+
+    _unread = 0
+    """Bytes that have come since the last that were part of a body or ended a head."""
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come, unless too much of it is of no use."""
+        self._unread += len(data)
+        super().data_received(data)
+        if self._unread > HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response(f"The head of a request is larger than {HEAD_BYTES:,} bytes.")
+
+    def on_headers_complete(self) -> None:
+        """End a head."""
+        self._unread = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of a body."""
+        self._unread = 0
+        super().on_body(body)
 
 
 class Server(uvicorn.Server):
@@ -72,7 +93,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End what waits, then the connections."""
-        self._service.stop()
+        self._service.hub.stop()
         await super().shutdown(sockets)
 
 
@@ -101,10 +122,13 @@ def url_of(bound: socket.socket) -> str:
 def make_server(app: FastAPI, on_started: Callable[[], None]) -> Server:
     """Make the server of an app: it serves until SIGINT or SIGTERM, which it raises again."""
     service: Service = app.state.service
-    most = _affordable(service.settings.workers.http_connections)
+    # Each connection is an open file.
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     config = uvicorn.Config(
         app,
-        http=connections(most, lambda why: CLIENTS_DROPPED.labels(why).inc()),
+        http=Connection,
+        limit_concurrency=service.settings.workers.http_connections,
         # There is nothing here to upgrade to.
         ws="none",
         log_config=None,
@@ -114,16 +138,3 @@ def make_server(app: FastAPI, on_started: Callable[[], None]) -> Server:
         lifespan="on",
     )
     return Server(config, service, on_started)
-
-
-def _affordable(wanted: int) -> int:
-    """Tell how many of the wanted connections this process can hold; each is an open file."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    files = wanted + OWN_FILES
-    if soft == resource.RLIM_INFINITY or soft >= files:
-        return wanted
-    with suppress(OSError, ValueError):
-        more = files if hard == resource.RLIM_INFINITY else min(files, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (more, hard))
-        soft = more
-    return max(LEAST_CONNECTIONS, min(wanted, soft - OWN_FILES))

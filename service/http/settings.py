@@ -6,7 +6,6 @@ import ipaddress
 import socket
 from dataclasses import dataclass, field
 
-from nightgrid.service.http.guard.limits import Limits
 from nightgrid.service.http.guard.origins import hosts_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.settings import Settings
@@ -59,8 +58,3 @@ class ServiceSettings:
     def hosts(self) -> frozenset[str] | None:
         """The names that requests may call the service by; None for any."""
         return hosts_of(self.workers.http_hosts, self.host, is_loopback=self.is_loopback)
-
-    @property
-    def limits(self) -> Limits:
-        """How large a request may be."""
-        return Limits.of(self.workers)

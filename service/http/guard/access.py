@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from fastapi import Depends
+from fastapi.security import HTTPBearer
 from starlette.datastructures import Headers
 
 from nightgrid.archive.lake.storage import Lake
@@ -23,6 +25,8 @@ KEPT_S = 60.0
 OPEN_PATHS = ("/v1/", "/metrics", "/report")
 """Where keys are wanted: below the first, and at the others. The page, its files and whether the
 process is well are for everyone."""
+KEY = Depends(HTTPBearer(auto_error=False, scheme_name="key"))
+"""Describes the key in the OpenAPI document; the guard checks it."""
 _MINUTE_S = 60.0
 
 

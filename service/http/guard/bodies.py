@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from typing import Any
 
 from starlette.datastructures import Headers
-from starlette.types import Message, Receive, Send
+from starlette.types import Message, Receive
 
 from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of
@@ -17,26 +16,21 @@ from nightgrid.solvers.errors import InvalidPuzzleError
 
 BODY_SECONDS = 30.0
 """A body that is not there after this time is not waited for."""
-ROOM_BYTES = 64 * 1024**2
-"""What the bodies of requests may take together, until those are answered."""
-SMALL_BYTES = 64 * 1024
-"""What a body may take beside that: large bodies keep no small one out."""
-DRAINED_BYTES = 64 * 1024**2
-DRAIN_SECONDS = 5.0
-"""What a client that is refused may send on, and how long, until it is disconnected."""
-RETRY_AFTER_S = 2
-Take = Callable[[int], None]
-"""Takes room for so many bytes more of a body."""
-WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+DEPTH = 32
+"""How deep JSON may be nested: boards need less than ten levels."""
 JSON = "application/json"
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _BRACKETS = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+_KINDS = {"not-an-object": "bad-value", "too-deep": "too-deep"}
+
+
+class ClientLeftError(Exception):
+    """The client has closed the connection before its request was there."""
 
 
 def check_media_type(headers: Headers) -> None:
-    """Raise Problem for a body that does not say that it is JSON.
+    """Raise Problem for a body whose type is not JSON.
 
     A form of another site can send other types without asking first; JSON it cannot.
     """
@@ -53,59 +47,20 @@ def check_media_type(headers: Headers) -> None:
 
 
 def _unsupported(header: str, detail: str, accept: str) -> Problem:
-    return Problem(
-        "unsupported-media-type",
-        detail,
-        errors=[FieldError(pointer=header, detail=detail)],
-        headers={"Accept": accept},
-    )
+    errors = [FieldError(pointer=header, detail=detail)]
+    return Problem("unsupported-media-type", detail, errors=errors, headers={"Accept": accept})
 
 
-class Room:
-    """Room for the bodies of all requests that are read or answered. Lives in an event loop."""
+async def read_body(headers: Headers, receive: Receive, most: int) -> bytes:
+    """Read a body of at most `most` bytes; of a longer one no more is kept.
 
-    def __init__(self, most: int = ROOM_BYTES) -> None:
-        self._left = most
-
-    @contextmanager
-    def share(self) -> Iterator[Take]:
-        """Give what takes room for one body, which is free again after the block.
-
-        It raises Problem where there is none.
-        """
-        size = taken = 0
-
-        def take(more: int) -> None:
-            nonlocal size, taken
-            size += more
-            wanted = max(0, size - SMALL_BYTES) - taken
-            if wanted > self._left:
-                raise Problem(
-                    "no-room",
-                    "other requests with large bodies are under way; try again",
-                    headers={"Retry-After": str(RETRY_AFTER_S), "Connection": "close"},
-                )
-            taken += wanted
-            self._left -= wanted
-
-        try:
-            yield take
-        finally:
-            self._left += taken
-
-
-async def read_body(headers: Headers, receive: Receive, most: int, take: Take) -> bytes:
-    """Read a body of at most `most` bytes, and `take` room for it.
-
-    Of a longer one no more is kept, and a length that is announced is believed before any of it is
-    read. Raises Problem for one that is too long, does not come, or has no room; ClientLeftError
-    for a client that has gone.
+    Raises Problem for one that is too long or does not come, ClientLeftError for a client that has
+    gone.
     """
     announced = headers.get("content-length", "")
     if announced.isdecimal() and (len(announced) > 18 or int(announced) > most):
         raise _too_large(most)
-    parts: list[bytes] = []
-    size = 0
+    data = b""
     try:
         async with asyncio.timeout(BODY_SECONDS):
             more = True
@@ -113,109 +68,63 @@ async def read_body(headers: Headers, receive: Receive, most: int, take: Take) -
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise ClientLeftError
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > most:
+                data += message.get("body", b"")
+                if len(data) > most:
                     raise _too_large(most)
-                take(len(parts[-1]))
                 more = message.get("more_body", False)
     except TimeoutError:
-        raise Problem(
-            "body-too-slow",
-            f"the whole body did not come within {BODY_SECONDS:g} s",
-            headers={"Connection": "close"},
-        ) from None
-    return b"".join(parts)
-
-
-class ClientLeftError(Exception):
-    """The client has closed the connection before its request was there."""
+        detail = f"the whole body did not come within {BODY_SECONDS:g} s"
+        raise Problem("body-too-slow", detail) from None
+    return data
 
 
 def _too_large(most: int) -> Problem:
-    return Problem(
-        "too-large",
-        f"the body is larger than {most:,} bytes",
-        # What is still on its way is not read.
-        headers={"Connection": "close"},
-    )
+    return Problem("too-large", f"the body is larger than {most:,} bytes")
 
 
-def draining(receive: Receive, send: Send) -> Send:
-    """End an answer only when the client has stopped to send, and keep nothing of what it sends.
-
-    The server closes the connection with the end. Closed while bytes come that nothing has read,
-    the client would see a reset in the place of the answer (RFC 9112, 9.6). The answer itself is
-    sent at once.
-    """
-
-    async def send_and_drain(message: Message) -> None:
-        is_end = message["type"] == "http.response.body" and not message.get("more_body", False)
-        if not is_end:
-            await send(message)
-            return
-        await send({**message, "more_body": True})
-        await _drain(receive)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    return send_and_drain
-
-
-async def _drain(receive: Receive) -> None:
-    """Read what a client still sends, within bounds of bytes and time, and drop it."""
-    left, more = DRAINED_BYTES, True
-    with suppress(TimeoutError):
-        async with asyncio.timeout(DRAIN_SECONDS):
-            while more and left > 0:
-                message = await receive()
-                more = message["type"] == "http.request" and message.get("more_body", False)
-                left -= len(message.get("body", b""))
-
-
-def read_json(data: bytes, depth: int) -> dict[str, Any]:
+def read_json(data: bytes) -> dict[str, Any]:
     """Read a body as a JSON object.
 
-    Raises Problem for one that is none in the strict sense, or is nested too deep.
-
-    Refused are keys that stand twice, NaN and infinities, integers of more than 20 digits, a byte
-    order mark and what is not UTF-8.
+    Raises Problem for one that is not strict JSON, or is nested too deep. Refused are duplicate
+    keys, NaN and infinities, integers of more than 20 digits, a byte order mark, what is not UTF-8
+    and half a character as an escape.
     """
-    if _depth_of(data, depth) > depth:
-        raise Problem(
-            "too-deep",
-            f"the body is nested deeper than {depth} levels",
-        )
     try:
-        keyed = read_members(data)
+        members = read_members(data)
     except InvalidPuzzleError as fault:
-        kind = "bad-value" if fault.rule == "not-an-object" else "bad-json"
         errors = [FieldError(pointer="", detail=str(fault))]
-        raise Problem(kind, str(fault), errors=errors) from None
-    faults = [member.fault for member in keyed.values() if member.fault]
+        raise Problem(_KINDS.get(fault.rule, "bad-json"), str(fault), errors=errors) from None
+    _check_depth(data)
+    faults = [member.fault for member in members.values() if member.fault]
     if faults:
         errors = [FieldError(pointer=pointer_of(f.place), detail=str(f)) for f in faults]
         raise Problem("bad-json", errors[0]["detail"], errors=errors)
-    return {key: member.value for key, member in keyed.items()}
+    value = {key: member.value for key, member in members.items()}
+    if b"\\" in data:
+        _check_texts(value)
+    return value
 
 
-def _depth_of(data: bytes, most: int) -> int:
-    """Tell how deep brackets are nested, up to one more than `most`; never less than they are."""
-    # Each round takes the innermost brackets away: a fifth of the time of looking at each.
+def _check_depth(data: bytes) -> None:
+    """Raise Problem for sound JSON that is nested too deep."""
     left = _STRING.sub(b"", data).translate(_BRACKETS, _NO_BRACKETS)
-    for depth in range(most + 1):
-        if not left:
-            return depth
+    for _ in range(DEPTH):
         left = left.replace(b"[]", b"")
-    deepest = depth = 0
-    for token in _TOKEN.finditer(data):
-        if token[0] in b"[{":
-            depth += 1
-            deepest = max(deepest, depth)
-            if deepest > most:
-                break
-        elif token[0] in b"]}":
-            depth -= 1
-    return deepest
+    if left:
+        raise Problem("too-deep", f"the body is nested deeper than {DEPTH} levels")
+
+
+def _check_texts(value: dict[str, Any]) -> None:
+    """Raise Problem for a text that no encoding of Unicode has."""
+    for key, item in value.items():
+        try:
+            json.dumps([key, item], ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            pointer = pointer_of(key.encode("ascii", "replace").decode())
+            detail = f"{pointer}: expected a text in UTF-8"
+            raise Problem(
+                "bad-json", detail, errors=[FieldError(pointer=pointer, detail=detail)]
+            ) from None
 
 
 def replaying(data: bytes, receive: Receive) -> Receive:
@@ -230,8 +139,3 @@ def replaying(data: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": data, "more_body": False}
 
     return receive_again
-
-
-def needs_body(method: str) -> bool:
-    """Tell whether a request of this method brings a JSON body."""
-    return method in WITH_BODY

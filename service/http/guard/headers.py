@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from starlette.types import Message, Send
 
 CONTENT_SECURITY = (
@@ -21,37 +19,24 @@ CONTENT_SECURITY = (
 )
 """What the page may load: its own files, from this service, and nothing written into the page."""
 UNUSED = (
-    "accelerometer",
-    "autoplay",
-    "camera",
-    "display-capture",
-    "encrypted-media",
-    "fullscreen",
-    "geolocation",
-    "gyroscope",
-    "magnetometer",
-    "microphone",
-    "midi",
-    "payment",
-    "picture-in-picture",
-    "publickey-credentials-get",
-    "screen-wake-lock",
-    "usb",
-    "xr-spatial-tracking",
+    "accelerometer=(), autoplay=(), camera=(), display-capture=(), encrypted-media=(), "
+    "fullscreen=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), "
+    "payment=(), picture-in-picture=(), publickey-credentials-get=(), screen-wake-lock=(), "
+    "usb=(), xr-spatial-tracking=()"
 )
-"""What of a browser the page has no use for."""
-HEADERS: Mapping[str, str] = {
+"""Features of a browser that the page does not use."""
+HEADERS = {
     "Content-Security-Policy": "; ".join(CONTENT_SECURITY),
     "Cross-Origin-Embedder-Policy": "require-corp",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": ", ".join(f"{name}=()" for name in UNUSED),
+    "Permissions-Policy": UNUSED,
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
 }
-"""What an answer carries unless its route says otherwise."""
+"""Headers of every answer, unless its route sets them."""
 
 _RAW = tuple(
     (name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()
@@ -59,13 +44,13 @@ _RAW = tuple(
 
 
 def with_headers(send: Send) -> Send:
-    """Let every answer that is sent carry the headers."""
+    """Add the headers to every answer that is sent."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             own = message.get("headers", ())
             names = {name for name, _ in own}
-            # A list of its own: a response that is sent again keeps what it has.
+            # A new list: a cached response is sent again.
             more = (pair for pair in _RAW if pair[0] not in names)
             message = {**message, "headers": [*own, *more]}
         await send(message)

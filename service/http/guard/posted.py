@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from nightgrid.archive.games import archive_plug, claimed_game, has_plug, reader
 from nightgrid.archive.lake.faults import NotInLakeError
@@ -21,7 +23,6 @@ from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.archive.words.binding import bind_game, lexicon_for
 from nightgrid.service.games import service_plug
 from nightgrid.service.games.plug import OptionError
-from nightgrid.service.http.guard.limits import Limits
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of
 from nightgrid.service.options.game_options import OPTIONS, GameRules
 from nightgrid.solvers.algebra import Ask, Expected
@@ -29,9 +30,52 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
+from nightgrid.workers.driver.progress import clock_time
+from nightgrid.workers.settings import Settings
 
 _NAME = ""
 """A request has no name that its sender knows."""
+BIG_S = 10_000_000.0
+"""Larger estimates are capped: the exact number of seconds says nothing more."""
+CLUE_CHARS = 500
+Puzzle = Annotated[
+    Any, WithJsonSchema({"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "null"}]})
+]
+"""What a board may be before its reader looks at it, which says what is wrong."""
+
+
+class BoardBody(BaseModel):
+    """The body of a request about a board, and the rules that it is played by."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    puzzle: Puzzle = Field(
+        default=None, description="A published payload, or a board in its game's own form."
+    )
+    id: str | None = Field(
+        default=None,
+        description="Instead of a puzzle: GAME/DATE/LEVEL, a puzzle id or its beginning.",
+        examples=["pips/2026-01-05/hard"],
+    )
+    game: str | None = Field(default=None, description="Default: what the board tells.")
+    level: str | None = Field(default=None, description="Of a payload with several levels.")
+    ask: str | None = Field(
+        default=None,
+        description="first, count, all, all(LIMIT), best(K) or meant(K). Default: the usual.",
+        examples=["count"],
+    )
+    clue: str | None = Field(
+        default=None,
+        max_length=CLUE_CHARS,
+        description="What players are told next to the board, for meant(K). Default: what the "
+        "payload or the lake says.",
+    )
+    rules: dict[str, Any] | None = Field(
+        default=None, description="Values of rules, by the names that GET /v1/games has."
+    )
+    words: list[str] | None = Field(
+        default=None, description="Words to play with instead of the default list."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +92,13 @@ class Posted:
     """What its game expects it to take."""
 
 
-def posted_board(lake: Lake, body: Mapping[str, Any], limits: Limits) -> Posted:
+def posted_board(
+    lake: Lake, body: Mapping[str, Any], settings: Settings, *, is_solved: bool = True
+) -> Posted:
     """Read the board of a JSON body: `puzzle` or `id`, `game`, `level`, `ask`, `rules`, `words`.
 
-    Raises Problem: 404 for a board that the lake does not have, 422 for all else that is wrong.
+    A board that is not solved may be expected to take any time. Raises Problem: 404 for a board
+    that the lake does not have, 422 for all else that is wrong.
     """
     game = _text(body, "game")
     if game is not None and game not in GAMES:
@@ -68,14 +115,15 @@ def posted_board(lake: Lake, body: Mapping[str, Any], limits: Limits) -> Posted:
     else:
         of, published = _look_up(lake, _needed_text(body, "id"), game, level)
     ask = _ask(body, of)
-    lexicon = _lexicon(body, of, limits)
+    lexicon = _lexicon(body, of, settings.http_words_bytes)
     puzzle, bound = _bind(body, of, published.puzzle, lexicon, ask)
     try:
         clue = _text(body, "clue")
         puzzle = bound.clued(puzzle, published.clue if clue is None else clue)
     except PermanentError as error:
         raise wrong(pointer, str(error)) from error
-    expected = limits.check_board(bound, puzzle, ask, pointer)
+    most_s = settings.http_expected_seconds if is_solved else BIG_S
+    expected = _check_size(bound, puzzle, ask, pointer, settings.http_board_size, most_s)
     return Posted(
         game=of,
         published=published,
@@ -197,7 +245,7 @@ def _ask(body: Mapping[str, Any], game: str) -> Ask:
     return ask
 
 
-def _lexicon(body: Mapping[str, Any], game: str, limits: Limits) -> Lexicon | None:
+def _lexicon(body: Mapping[str, Any], game: str, most: int) -> Lexicon | None:
     words = body.get("words")
     if words is None:
         return None
@@ -212,7 +260,10 @@ def _lexicon(body: Mapping[str, Any], game: str, limits: Limits) -> Lexicon | No
             raise wrong(f"/words/{i}", "expected a word")
         if not word.isprintable():
             raise wrong(f"/words/{i}", "expected a word in one line")
-    limits.check_words(words)
+    size = sum(len(word.encode("utf-8", "replace")) + 1 for word in words)
+    if size > most:
+        detail = f"the words take {size:,} bytes; expected at most {most:,}"
+        raise wrong("/words", detail, "board-too-large")
     from nightgrid.solvers.lexicon.compile import compile_lexicon
     from nightgrid.solvers.lexicon.wordlist import WordListError, read_word_list
 
@@ -222,6 +273,29 @@ def _lexicon(body: Mapping[str, Any], game: str, limits: Limits) -> Lexicon | No
         raise wrong(f"/words/{error.line - 1}", error.fault) from error
     except PermanentError as error:
         raise wrong("/words", str(error)) from error
+
+
+def _check_size(
+    game: Game[Any, Any], puzzle: Any, ask: Ask, pointer: str, most: int, most_s: float
+) -> Expected:
+    """Return what a game expects a board to take.
+
+    Raises Problem for a board that is too large, or expected to take too long.
+    """
+    arrays = game.to_arrays([puzzle])
+    size = int(arrays["size"][0])
+    if size > most:
+        detail = f"the board's size is {size:,}; expected at most {most:,}"
+        raise wrong(pointer, detail, "board-too-large")
+    expected = game.expected(arrays, ask)
+    seconds = min(max(expected.seconds, 0.0), BIG_S)
+    if seconds > most_s:
+        detail = (
+            f"the board would take about {clock_time(seconds)} of one core; expected at most "
+            f"{clock_time(most_s)}"
+        )
+        raise wrong(pointer, detail, "too-long")
+    return replace(expected, seconds=seconds)
 
 
 def _bind(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
@@ -12,8 +10,7 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from nightgrid.service.games import service_plug
-from nightgrid.service.http.guard.board_body import BoardBody
-from nightgrid.service.http.guard.posted import posted_board
+from nightgrid.service.http.guard.posted import BoardBody, posted_board
 from nightgrid.service.http.lake.parameters import IsoDate
 from nightgrid.service.http.lake.puzzles import find_on_date
 from nightgrid.service.http.problems import Problem
@@ -80,9 +77,9 @@ def picture_of_board(body: PictureBody, service: Here) -> Response:
     This is how a board is checked while it is typed: what is wrong with it is a problem whose
     pointers name the fields, down to the cell.
     """
-    # A picture takes no solve, whatever a count of the board would take.
-    limits = replace(service.settings.limits, expected_s=math.inf)
-    posted = posted_board(service.lake, body.model_dump(), limits)
+    posted = posted_board(
+        service.lake, body.model_dump(), service.settings.workers, is_solved=False
+    )
     return SvgResponse(drawn(posted.game, posted.puzzle, body.title or posted.published.clue))
 
 

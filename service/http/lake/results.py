@@ -21,7 +21,6 @@ from pydantic import BaseModel, Field
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import RESULT_ROWS, list_results
 from nightgrid.archive.lookup.row_filter import RowFilter
-from nightgrid.service.http.field_faults import HEX_ID
 from nightgrid.service.http.lake.content_negotiation import chosen_type
 from nightgrid.service.http.lake.parameters import (
     PAGE_ROWS,
@@ -30,7 +29,7 @@ from nightgrid.service.http.lake.parameters import (
     Parameters,
     check_range,
 )
-from nightgrid.service.http.problems import FieldError, Problem
+from nightgrid.service.http.problems import HEX_ID, FieldError, Problem
 from nightgrid.service.http.state import Here
 from nightgrid.service.terminal.encoded import arrow_pieces, csv_pieces, parquet_pieces, plain_row
 from nightgrid.solvers.algebra import Ask, Status

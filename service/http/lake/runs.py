@@ -1,23 +1,32 @@
-"""GET /v1/runs: the runs of nights, counts and large jobs that the lake has."""
+"""GET /v1/runs: runs of nights, counts and large jobs. GET /report: the last night's report."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, Field
 
-from nightgrid.archive.lake.faults import NotInLakeError
+from nightgrid.archive.lake.faults import MissingFileError, NotInLakeError
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.flows.night.page import REPORT_PATH
+from nightgrid.service.http.guard.access import KEY
 from nightgrid.service.http.lake.parameters import Page
+from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.state import Here
+from nightgrid.service.report.page import policy_of
+from nightgrid.service.web.files import files
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.manifest import open_run, read_done
 from nightgrid.workers.runs.run_files import done_chunks
 from nightgrid.workers.runs.status import is_cancelled
 
 router = APIRouter(tags=["runs"])
+report_router = APIRouter(tags=["report"])
+NO_REPORT = "no-report.html"
+"""The file of the page that is shown where there is no report."""
 RUNS = "runs"
 _FOLDER = f"{RUNS}/run="
 
@@ -90,3 +99,26 @@ def _row(lake: Lake, run_id: str) -> RunRow:
     row.chunks_done = len(done_chunks(lake, run_id))
     row.state = "cancelled" if is_cancelled(lake, run_id) else "open"
     return row
+
+
+@report_router.get(
+    "/report",
+    summary="Read the report of the last night",
+    response_class=HTMLResponse,
+    dependencies=[KEY],
+)
+def report(request: Request, service: Here) -> Response:
+    """Give the report of the last night: an HTML page that loads nothing and runs no script.
+
+    Without one a browser gets a page that says how a report is made, with status 404.
+    """
+    try:
+        page = service.lake.read_bytes(REPORT_PATH).decode("utf-8", "replace")
+    except MissingFileError as error:
+        if "text/html" in request.headers.get("accept", ""):
+            return HTMLResponse(files()[NO_REPORT].body, 404, {"Vary": "Accept"})
+        raise Problem(
+            "not-found", "no night has written a report; nightgrid report does"
+        ) from error
+    headers = {"Content-Security-Policy": policy_of(page), "Cache-Control": "no-cache"}
+    return HTMLResponse(page, headers=headers)

@@ -1,12 +1,10 @@
 """Gauges of queue, nights and lake, computed when Prometheus asks.
 
-A scrape reads what is known. Files and results are counted in a thread every five minutes, and of
-results only the files that are new since: no request waits for it.
+Files and results are counted every five minutes at most, of results only the files that are new.
 """
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,7 +23,7 @@ from nightgrid.archive.lake.tables import RESULTS as RESULTS_SCHEMA
 from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot
-from nightgrid.service.http.monitoring.route_names import OTHER
+from nightgrid.service.http.monitoring.requests import OTHER
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.caches import Cached
@@ -163,48 +161,36 @@ class Gauges(Collector):
     ) -> None:
         """Count nothing yet; the functions are called at a scrape."""
         self._lake, self._queue = lake, queue
-        self.counts = LakeCounts()
         self._rows: dict[str, Counter[tuple[str, ...]]] = {}
         """Rows of each file of results, which never changes."""
-        self._lock = threading.Lock()
-        self._count_at = 0.0
+        self._counts = Cached(self._count, LAKE_S)
         self._nights = Cached(lambda: _nights(lake()), NIGHTS_S)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield what is known; count again in a thread if the last count is old."""
-        # While the lake does not answer there is nothing to tell.
+        """Yield all gauges but those of a part that does not answer."""
         with suppress(NightgridError):
             snapshot = self._queue().get()
             yield from job_gauges(snapshot)
             if snapshot.alive is not None:
                 yield from queue_gauges(snapshot)
-        with self._lock:
-            now = time.monotonic()
-            is_due = now >= self._count_at
-            if is_due:
-                self._count_at = now + LAKE_S
-        if is_due:
-            threading.Thread(target=self.count, name="lake-gauges", daemon=True).start()
-        yield from lake_gauges(self.counts)
+        with suppress(NightgridError, pa.ArrowException):
+            yield from lake_gauges(self._counts.get())
         with suppress(NightgridError):
             yield from night_gauges(self._nights.get())
 
-    def count(self) -> None:
-        """Count files, bytes and results; while the lake does not answer, the last count stays."""
-        with suppress(NightgridError, pa.ArrowException):
-            lake, counts = self._lake(), LakeCounts(counted_at=time.time())
-            sizes = lake.sizes()
-            for path, size in sizes.items():
-                folder = path.partition("/")[0]
-                table = (folder if folder in _TABLES else OTHER,)
-                counts.files[table] += 1
-                counts.bytes[table] += size
-            known, self._rows = self._rows, {}
-            for path in sizes:
-                if path.startswith(f"{RESULTS_FOLDER}/"):
-                    rows = self._rows[path] = known.get(path) or _rows_of(lake, path)
-                    counts.results.update(rows)
-            self.counts = counts
+    def _count(self) -> LakeCounts:
+        """Count files, bytes and results."""
+        lake, counts = self._lake(), LakeCounts(counted_at=time.time())
+        known, self._rows = self._rows, {}
+        for path, size in lake.sizes().items():
+            folder = path.partition("/")[0]
+            table = (folder if folder in _TABLES else OTHER,)
+            counts.files[table] += 1
+            counts.bytes[table] += size
+            if path.startswith(f"{RESULTS_FOLDER}/"):
+                rows = self._rows[path] = known.get(path) or _rows_of(lake, path)
+                counts.results.update(rows)
+        return counts
 
 
 def _rows_of(lake: Lake, path: str) -> Counter[tuple[str, ...]]:

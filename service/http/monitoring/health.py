@@ -1,20 +1,29 @@
-"""GET /healthz and /readyz: whether the process lives, and whether a solve would be worked now."""
+"""GET /healthz, /readyz, /v1/queue and /metrics: is the process well, would a solve be worked now.
+
+Workers, keeper and drivers export their metrics on a port of their host
+(nightgrid.workers.exporter).
+"""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Literal
 
 from fastapi import APIRouter
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from pydantic import BaseModel, Field
 
 from nightgrid.archive.lake.location import is_missing
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.guard.access import KEY
+from nightgrid.service.http.monitoring.queue_snapshot import RUNNING, WAITING
 from nightgrid.service.http.problems import PROBLEM_TYPE, Problem
 from nightgrid.service.http.state import Here
 from nightgrid.solvers.errors import NightgridError
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["service"])
+api_router = APIRouter(tags=["service"])
 RETRY_AFTER_S = 2
 
 
@@ -33,25 +42,51 @@ class Ready(BaseModel):
     workers: bool = Field(description="A living worker takes on-demand solves.")
 
 
+class WorkerAbout(BaseModel):
+    """A living worker."""
+
+    name: str
+    processes: int
+    queues: list[str]
+    refusing: str | None = Field(description="Why it cannot work just now; null: it can.")
+
+
+class Batch(BaseModel):
+    """What the batch workers have before them."""
+
+    chunks_waiting: int
+    queued: int
+    acquired: int
+    oldest_s: float
+    processes: int
+
+
+class Queue(BaseModel):
+    """The queue as it was within the last second."""
+
+    waiting: int = Field(description="Jobs that no worker has begun.")
+    running: int = Field(description="Jobs that are worked.")
+    oldest_s: float | None = Field(description="Age of the oldest open job, waiting or worked.")
+    state: Literal["up", "starting", "none"] = Field(
+        description="Whether a worker lives, or some are being started on the service's machine."
+    )
+    answers: bool = Field(description="Whether the Redis server answers.")
+    workers: list[WorkerAbout]
+    batch: Batch | None
+
+
 @router.get("/healthz")
 async def healthz() -> Health:
     """Tell that the process lives; it asks neither lake nor server."""
     return Health()
 
 
-@router.get(
-    "/readyz",
-    summary="Tell whether solves would be worked",
-    response_model=Ready,
-    responses={
-        503: {
-            "description": "Something is missing: the names of what is are false.",
-            "content": {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-        }
-    },
-)
+@router.get("/readyz", summary="Tell whether solves would be worked", response_model=Ready)
 def readyz(service: Here) -> Response:
-    """Tell whether the lake, the Redis server and a worker for on-demand solves are there."""
+    """Tell whether the lake, the Redis server and a worker for on-demand solves are there.
+
+    The problem of a service that is not ready has the same fields, false for what is missing.
+    """
     found = {"lake": _answers(service.lake), "server": False, "workers": False}
     if found["lake"]:
         snapshot = service.queue.get()
@@ -69,3 +104,41 @@ def _answers(lake: Lake) -> bool:
         return not is_missing(lake.url) and lake.list("lake.json") is not None
     except NightgridError:
         return False
+
+
+@router.get(
+    "/metrics",
+    summary="Read the figures of the service",
+    response_class=PlainTextResponse,
+    dependencies=[KEY],
+)
+def metrics(service: Here) -> Response:
+    """Write the metrics in the text format of Prometheus."""
+    gauges = CollectorRegistry()
+    gauges.register(service.gauges)
+    text = generate_latest(REGISTRY) + generate_latest(gauges)
+    return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+@api_router.get("/queue", summary="Look at the queue")
+def queue(service: Here) -> Queue:
+    """Count who waits and who works. It is looked at once a second at most."""
+    snapshot = service.queue.get()
+    alive = snapshot.alive or {}
+    return Queue(
+        waiting=snapshot.number(WAITING),
+        running=snapshot.number(RUNNING),
+        oldest_s=None if snapshot.oldest_s is None else round(max(0.0, snapshot.oldest_s), 3),
+        state="up" if alive else "starting" if snapshot.starting else "none",
+        answers=snapshot.alive is not None,
+        workers=[
+            WorkerAbout(
+                name=name,
+                processes=about["processes"],
+                queues=sorted(map(str, about["queues"])),
+                refusing=snapshot.refusing.get(name),
+            )
+            for name, about in sorted(alive.items())
+        ],
+        batch=None if snapshot.batch is None else Batch(**asdict(snapshot.batch)),
+    )

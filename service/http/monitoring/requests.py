@@ -1,7 +1,7 @@
 """What is noted of every request: its id, its metrics, and a line of the log where it matters.
 
-The id is the client's own `X-Request-ID` or a new one. It stands in every line that is logged for
-the request, here and in the worker that takes its message, and in the answer.
+The id is the client's own `X-Request-ID` or a new one. It is in every line that is logged for the
+request, here and in the worker that takes its message, and in the answer.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 import time
 import uuid
 
+from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars
 
 from nightgrid.archive.skipped_files import forget, skipped_files
-from nightgrid.service.http.monitoring.metrics import REQUEST_SECONDS, REQUESTS
-from nightgrid.service.http.monitoring.route_names import method_of, route_of
+from nightgrid.service.http.problems import METHODS
 from nightgrid.workers.logs import get_logger
 
 log = get_logger("nightgrid.http")
@@ -29,15 +29,33 @@ _ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Requests that are logged only when the service failed at them."""
 REPEATED = "nightgrid.repeated"
-"""Set in the scope of a request that repeats one that was answered: it changes nothing either, and
-a line would cost more than the reply."""
+"""Set in the scope of a request that repeats one that was answered: it is not logged either."""
 _FAILED = 500
 _PROBES = frozenset({"/healthz", "/readyz"})
 """Asked every few seconds: that they are not ready is their answer."""
+OTHER = "other"
+LATENCIES_S = (0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
+
+# Label values are declared names alone: what a client made up would be kept for ever.
+REQUESTS = Counter(
+    "nightgrid_http_requests_total",
+    "Requests by route and status.",
+    ["method", "route", "status"],
+)
+REQUEST_SECONDS = Histogram(
+    "nightgrid_http_request_seconds",
+    "Seconds from a request to the beginning of its answer.",
+    ["method", "route"],
+    buckets=LATENCIES_S,
+)
+METRICS = (REQUESTS, REQUEST_SECONDS)
 
 
 class Noted:
-    """An ASGI application around another one, which counts and logs what goes by."""
+    """ASGI middleware that counts and logs requests, and has HEAD answered as GET is.
+
+    The server sends no body to a client that has sent HEAD.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -49,6 +67,8 @@ class Noted:
             return
         begun = time.perf_counter()
         request = _id_of(Headers(scope=scope))
+        if scope["method"] == "HEAD":
+            scope = {**scope, "method": "GET"}
 
         async def send_noted(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -56,27 +76,39 @@ class Noted:
                 headers[ID_HEADER] = request
                 if left_out := _name_skipped():
                     headers[SKIPPED_HEADER] = str(left_out)
-                self._note(scope, message["status"], time.perf_counter() - begun)
+                _note(scope, message["status"], time.perf_counter() - begun)
             await send(message)
 
         with bound_contextvars(request=request):
             await self._app(scope, receive, send_noted)
 
-    def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        method, route = method_of(scope), route_of(scope)
-        REQUESTS.labels(method, route, str(status)).inc()
-        REQUEST_SECONDS.labels(method, route).observe(seconds)
-        changes_nothing = scope["method"] in _READS or REPEATED in scope
-        if changes_nothing and (status < _FAILED or route in _PROBES):
-            return
-        log.info(
-            "request",
-            method=method,
-            route=route,
-            status=status,
-            client=getattr(scope.get("state", {}).get("client"), "name", ""),
-            seconds=round(seconds, 4),
-        )
+
+def _note(scope: Scope, status: int, seconds: float) -> None:
+    method = scope["method"] if scope["method"] in METHODS else OTHER
+    route = route_of(scope)
+    REQUESTS.labels(method, route, str(status)).inc()
+    REQUEST_SECONDS.labels(method, route).observe(seconds)
+    changes_nothing = scope["method"] in _READS or REPEATED in scope
+    if changes_nothing and (status < _FAILED or route in _PROBES):
+        return
+    log.info(
+        "request",
+        method=method,
+        route=route,
+        status=status,
+        client=getattr(scope.get("state", {}).get("client"), "name", ""),
+        seconds=round(seconds, 4),
+    )
+
+
+def route_of(scope: Scope) -> str:
+    """Name the route that a request went to, as it is declared; "other" for none."""
+    route = scope.get("route")
+    path = getattr(route, "path_format", None) or getattr(route, "path", None)
+    if path is None:
+        return "/static" if scope["path"].startswith("/static/") else OTHER
+    # A router that is included with a prefix does not have it in its routes.
+    return f"/v1{path}" if scope["path"].startswith("/v1/") else str(path)
 
 
 def _name_skipped() -> int:

@@ -1,22 +1,27 @@
-"""What a job has found: its solutions, page by page or as a stream, and pictures of them."""
+"""What happens to a job, and what it has found: events, solutions and pictures of them."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import AsyncIterator, Iterator
 from itertools import islice
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
+from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import listed_files, solution_tables
 from nightgrid.archive.results.solution_files import tables_in
 from nightgrid.service.games import view
+from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.problems import FieldError, Problem
 from nightgrid.service.http.solves.models import Solutions
-from nightgrid.service.http.solves.routes import found_solve
+from nightgrid.service.http.solves.routes import RETRY_AFTER_S, found_solve
+from nightgrid.service.http.solves.solve_json import is_over
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
@@ -26,11 +31,75 @@ from nightgrid.workers.ondemand.results import find_row
 router = APIRouter(tags=["solves"])
 PAGE_MAX = 1000
 FILED_S = 5.0
+PING_S = 15
+KEY_LOOK_S = 5.0
+"""How often a client of a stream is looked up: a key that was revoked ends its streams."""
+RETRY_MS = 1000
+"""When a client whose connection is gone comes back."""
+END = "end"
+"""The last event, and its id."""
 NDJSON = "application/x-ndjson"
 SVG = "image/svg+xml"
 
 Offset = Annotated[int, Query(ge=0, le=10**15)]
 Limit = Annotated[int, Query(ge=1, le=PAGE_MAX)]
+
+
+@router.get(
+    "/solves/{job_id}/events",
+    response_class=EventSourceResponse,
+    responses={
+        200: {"content": {"text/event-stream": {}}},
+        204: {"description": "The client has had the last event: it need not come back."},
+    },
+)
+async def get_events(job_id: str, request: Request, service: Here) -> Response:
+    """Stream what happens to a job: `state`, `progress` and at last `end`.
+
+    A client that comes back is first told where the job is now.
+    """
+    if request.headers.get("last-event-id") == END:
+        # An EventSource comes back after every other answer.
+        return Response(status_code=204)
+    await asyncio.to_thread(found_solve, service, job_id)
+    if service.hub.is_full:
+        raise Problem(
+            "too-many-connections",
+            "as many clients wait for jobs as the service takes; try again",
+            headers={"Retry-After": str(RETRY_AFTER_S)},
+        )
+    events = _events(service, job_id, request.state.client)
+    return EventSourceResponse(events, ping=PING_S, headers={"X-Accel-Buffering": "no"})
+
+
+async def _events(service: Service, job_id: str, client: Client) -> AsyncIterator[ServerSentEvent]:
+    look_s = PING_S if client.key is None else KEY_LOOK_S
+    before: dict[str, Any] = {}
+    async with service.hub.follow(job_id) as job:
+        while not service.hub.is_stopping and await service.access.still_has(client):
+            if job.solve is not None:
+                for name, value in news(before, job.solve):
+                    yield ServerSentEvent(
+                        data=json.dumps(value, separators=(",", ":")),
+                        event=name,
+                        id=END if name == END else str(time.time_ns() // 1000),
+                        retry=RETRY_MS,
+                    )
+                before = job.solve
+            if job.is_over:
+                return
+            await job.change(look_s)
+
+
+def news(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the events between two looks at a job."""
+    if is_over(now):
+        yield END, now
+        return
+    if any(before.get(key) != now[key] for key in ("state", "place")):
+        yield "state", now
+    if now["progress"] and before.get("progress") != now["progress"]:
+        yield "progress", now["progress"]
 
 
 @router.get(
@@ -106,7 +175,7 @@ def _row(service: Service, job_id: str) -> tuple[dict[str, Any], dict[str, Any]]
     """Find an answer. Raises Problem for a job that is not answered."""
     solve = found_solve(service, job_id)
     # An answer of the service itself may not be filed yet.
-    is_filed = service.small_boards.filing.wait_for(job_id, FILED_S)
+    is_filed = service.small_boards.wait_until_filed(job_id, FILED_S)
     row = find_row(service.lake, job_id) if solve["answer"] is not None else None
     if row is None and solve["answer"] is not None and is_filed:
         service.views.drop(job_id)

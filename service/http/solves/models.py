@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from nightgrid.service.http.guard.board_body import BoardBody
+from nightgrid.service.http.guard.posted import BoardBody
 from nightgrid.service.options.shared_options import DEADLINE_MAX_S
 
 State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
@@ -27,6 +27,24 @@ class BudgetBody(BaseModel):
 
 class SolveBody(BoardBody):
     """A question about one board: `puzzle` or `id` says which."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"id": "pips/2026-01-05/hard", "ask": "count"},
+                {
+                    "game": "pips",
+                    "puzzle": {
+                        "dominoes": [[1, 2], [3, 4]],
+                        "regions": [
+                            {"indices": [[0, 0], [0, 1], [1, 0]], "type": "empty"},
+                            {"indices": [[1, 1]], "type": "sum", "target": 4},
+                        ],
+                    },
+                },
+            ]
+        }
+    )
 
     deadline_s: float | None = Field(
         default=None,

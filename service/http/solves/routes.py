@@ -1,15 +1,17 @@
-"""Ask, look and leave: POST, GET and DELETE of solves."""
+"""Ask, look, list and leave: POST, GET and DELETE of solves."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
-from collections.abc import Mapping
-from typing import Any
+from itertools import islice
+from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
+from pydantic import Field
 from pydantic_core import from_json, to_json
 from starlette.datastructures import Headers
 from starlette.types import Scope
@@ -19,10 +21,11 @@ from nightgrid.service.asking import COMMAND_LINE
 from nightgrid.service.asking import submit as submit_asked
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.layer import EarlyReply
-from nightgrid.service.http.monitoring.requests import REPEATED
-from nightgrid.service.http.monitoring.route_names import route_of
-from nightgrid.service.http.problems import Problem
-from nightgrid.service.http.solves.models import Solve, SolveBody
+from nightgrid.service.http.lake.parameters import Parameters
+from nightgrid.service.http.monitoring.requests import REPEATED, route_of
+from nightgrid.service.http.problems import HEX_ID, Problem
+from nightgrid.service.http.solves.admission import client_for
+from nightgrid.service.http.solves.models import OpenSolves, Solve, SolveBody
 from nightgrid.service.http.solves.replays import HEADER, digest_of
 from nightgrid.service.http.solves.small_boards import (
     OVERTIME_S,
@@ -32,61 +35,84 @@ from nightgrid.service.http.solves.small_boards import (
     may_be_small,
 )
 from nightgrid.service.http.solves.solve_json import API, is_over
-from nightgrid.service.http.solves.solve_request import (
-    SolveRequest,
-    is_light,
-    read_request,
-    wait_of,
-)
+from nightgrid.service.http.solves.solve_request import SolveRequest, read_request, wait_of
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.ondemand.results import is_answered
-from nightgrid.workers.ondemand.submissions import client_name, has_submission, is_job_id
+from nightgrid.workers.ondemand.submissions import has_submission, is_job_id, open_jobs
 from nightgrid.workers.ondemand.submitting import BY_COMMAND, leave_job
 from nightgrid.workers.tracing import describe_span
 
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
-TRIED = "small_boards_tried"
-"""What a request has in its state that was tried before its route: when that began (monotonic), and
-whether it was in vain."""
-_REPLY: dict[int | str, dict[str, Any]] = {
-    202: {"model": Solve, "description": "It is not answered yet; Location says where to look."},
-}
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/json": {"schema": SolveBody.model_json_schema()}},
-    }
-}
+SHOWN_MAX = 100
+"""Jobs of one page."""
+BEGUN, IN_VAIN = "begun", "in_vain"
+"""What the state of a request has that was tried before its route: when that began (monotonic), and
+whether its board proved to be no small one."""
+IdempotencyKey = Annotated[
+    str | None,
+    Header(description="A request with the same key and body is answered as the first one."),
+]
+Prefer = Annotated[
+    str,
+    Header(
+        description="`wait=N` waits up to N seconds for the answer, `respond-async` not at all."
+    ),
+]
 
 
-@router.post("/solves", response_model=Solve, responses=_REPLY, openapi_extra=_BODY)
-async def post_solve(request: Request, service: Here) -> Response:
+@router.post(
+    "/solves",
+    response_model=Solve,
+    responses={
+        202: {"model": Solve, "description": "Not answered yet; Location says where to look."}
+    },
+)
+async def post_solve(
+    body: SolveBody,
+    request: Request,
+    service: Here,
+    idempotency_key: IdempotencyKey = None,
+    prefer: Prefer = "",
+) -> Response:
     """Ask something about a board; what the lake knows is answered at once."""
-    begun, in_vain = getattr(request.state, TRIED, (time.monotonic(), False))
+    begun = getattr(request.state, BEGUN, None) or time.monotonic()
     raw = await request.body()
     client: Client = request.state.client
-    wait_s = wait_of(request.headers.getlist("prefer"))
-    digest = digest_of(raw)
-    key = request.headers.get(HEADER)
+    key = idempotency_key
     if key is not None:
-        await asyncio.to_thread(service.replays.check, client.name, key, digest)
+        await asyncio.to_thread(service.replays.check, client.name, key, raw)
     # A body that is refused leaves its key free.
-    wanted = await _read(service, raw, request.state.body)
+    wanted = await asyncio.to_thread(read_request, service.lake, service.settings.workers, body)
     if key is not None:
-        await asyncio.to_thread(service.replays.note, client.name, key, digest)
+        await asyncio.to_thread(service.replays.note, client.name, key, raw)
     bind_contextvars(
         job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game
     )
-    solve = await _solved(service, wanted, client, key, begun + wait_s, in_vain=in_vain)
+    ends_at = begun + wait_of([prefer])
+    solve = await _known(service, wanted)
+    left_s = ends_at - time.monotonic()
+    is_tried = in_vain = getattr(request.state, IN_VAIN, False)
+    if solve is None and not in_vain and left_s > 0 and is_small(wanted, SECONDS):
+        is_tried = True
+        found = await service.small_boards.solve(digest_of(raw), raw, left_s)
+        solve = None if found is None else from_json(_keep(service, found))
+    if solve is None:
+        expected_s = max(wanted.expected.seconds, OVERTIME_S if is_tried else 0.0)
+        await asyncio.to_thread(_begin, service, wanted, expected_s, client, key)
+        service.hub.submitted(wanted.job_id)
+        left_s = max(0.0, ends_at - time.monotonic())
+        solve = await service.hub.until_over(wanted.job_id, left_s)
+        if solve is None:
+            raise TransientError(f"job {wanted.job_id} is gone")
     if is_over(solve):
-        reply = answered(solve)
+        reply = _answered(solve["id"], to_json(solve))
         # Of a board that the lake names another one may stand there tomorrow.
-        if not wanted.names_board and service.views.has_final(wanted.job_id):
-            service.replies.put(digest, reply)
+        if not wanted.names_board and service.views.final(wanted.job_id):
+            service.replies.put(digest_of(raw), reply)
         return reply
     headers = {"Location": solve["links"]["self"], "Retry-After": retry_after(solve)}
     return JSONResponse(solve, 202, headers=headers)
@@ -98,65 +124,33 @@ def retry_after(solve: dict[str, Any]) -> str:
     return str(min(max(math.ceil(left_s), RETRY_AFTER_S), RETRY_AFTER_MAX_S))
 
 
-async def _read(service: Service, raw: bytes, body: Mapping[str, Any]) -> SolveRequest:
-    """Read what a body wants. Raises Problem for what is wrong with it."""
-    if is_light(raw, body):
-        # Sooner done than handed over: another thread would take turns with this one.
-        return read_request(service.lake, service.settings, raw, body)
-    return await asyncio.to_thread(read_request, service.lake, service.settings, raw, body)
-
-
-async def _solved(
-    service: Service,
-    wanted: SolveRequest,
-    client: Client,
-    key: str | None,
-    ends_at: float,
-    *,
-    in_vain: bool,
-) -> dict[str, Any]:
-    """Show a job: answered, or where it is when its client waits no longer (monotonic time)."""
-    known = service.views.final(wanted.job_id)
-    if known is not None:
+async def _known(service: Service, wanted: SolveRequest) -> dict[str, Any] | None:
+    """Show the answer that the lake has to a question, if it has one."""
+    job_id = wanted.job_id
+    if (kept := service.views.final(job_id)) is not None:
+        known: dict[str, Any] = from_json(kept)
         return known
-    was_looked_for = service.may_know(wanted)
-    if was_looked_for:
-        known = await asyncio.to_thread(_known, service, wanted)
-        if known is not None:
-            return known
-    # A small board that no night has brought is sooner solved than looked for.
-    left_s = ends_at - time.monotonic()
-    found, is_tried = None, in_vain
-    if left_s > 0 and not in_vain:
-        is_tried = True
-        references = service.views.names.of(wanted.asked.puzzle_id)
-        found = await service.small_boards.solve(wanted, references, left_s)
-    if found is not None:
-        kept: dict[str, Any] = from_json(_keep(service, found))
-        return kept
-    if not was_looked_for:
-        known = await asyncio.to_thread(_known, service, wanted)
-        if known is not None:
-            return known
-    expected_s = wanted.expected.seconds
-    if is_tried and is_small(wanted, SECONDS):
-        expected_s = max(expected_s, OVERTIME_S)
-    await asyncio.to_thread(_begin, service, wanted, expected_s, client, key)
-    solve = await service.until_over(wanted.job_id, max(0.0, ends_at - time.monotonic()))
-    if solve is None:
-        raise TransientError(f"job {wanted.job_id} is gone")
-    return solve
+
+    def look() -> dict[str, Any] | None:
+        if not is_answered(service.lake, job_id, service.settings.workers, wanted.budget):
+            return None
+        return service.views.look(job_id)
+
+    return await asyncio.to_thread(look)
 
 
 def _keep(service: Service, found: Found) -> bytes:
     """Keep the answer to a small board, and return what its clients are told: the first, always."""
-    known = service.views.final_json(found.job_id)
+    known = service.views.final(found.job_id)
     if known is not None:
         return known
     count_rows(found.game, {found.status: 1}, states=found.states, kernel_ns=found.kernel_ns)
-    service.views.keep_final(found.job_id, found.reply, found.asked_at, found.ended_at)
-    service.small_boards.filing.add(found.job_id, found.filed)
-    return found.reply
+    reply = found.reply
+    if names := service.views.names.of(found.puzzle_id):
+        reply = to_json({**from_json(reply), "references": names})
+    service.views.keep_final(found.job_id, reply, found.asked_at, found.ended_at)
+    service.small_boards.file(found)
+    return reply
 
 
 def _begin(
@@ -164,8 +158,7 @@ def _begin(
 ) -> None:
     """Submit a question that the lake does not know the answer to."""
     job_id = wanted.job_id
-    service.admission.check(job_id, expected_s)
-    service.open_jobs.add(client, job_id)
+    service.admission.check(client, job_id, expected_s)
     service.views.forget(job_id)
     try:
         submit_asked(
@@ -181,15 +174,6 @@ def _begin(
         # Without a server it is accepted all the same once the lake has it.
         if not has_submission(service.lake, job_id):
             raise
-    service.submitted(job_id)
-
-
-def _known(service: Service, wanted: SolveRequest) -> dict[str, Any] | None:
-    """Show the answer that the lake has to a question, if it has one."""
-    service.remember(wanted)
-    if not is_answered(service.lake, wanted.job_id, service.settings.workers, wanted.budget):
-        return None
-    return service.views.look(wanted.job_id)
 
 
 (_POST_SOLVE,) = (each for each in router.routes if getattr(each, "endpoint", None) is post_solve)
@@ -229,10 +213,10 @@ async def _small(
     if not (may_be_small(data) and service.small_boards.is_ready):
         return None
     begun = time.monotonic()
-    found = await service.small_boards.solve_body(digest, data, wait_s)
+    found = await service.small_boards.solve(digest, data, wait_s)
     # The lake may know of a board that a night has brought.
     if found is None or service.views.names.of(found.puzzle_id):
-        scope["state"][TRIED] = begun, found is None
+        scope["state"] |= {BEGUN: begun, IN_VAIN: found is None}
         return None
     bind_contextvars(job=found.job_id, puzzle=found.puzzle_id, game=found.game)
     reply = _answered(found.job_id, _keep(service, found))
@@ -240,28 +224,50 @@ async def _small(
     return reply
 
 
-def answered(solve: dict[str, Any]) -> Response:
-    """Answer with a job that has ended."""
-    # A quarter of what json takes, which for most of these is more than all else of the answer.
-    return _answered(solve["id"], to_json(solve))
-
-
 def _answered(job_id: str, written: bytes) -> Response:
+    """Answer with a job that has ended, as JSON."""
     headers = {"Content-Location": f"{API}/{job_id}"}
     return Response(written, headers=headers, media_type=JSONResponse.media_type)
 
 
+class About(Parameters):
+    """Which jobs are listed."""
+
+    puzzle_id: str = Field(pattern=HEX_ID, description="The puzzle that they are about.")
+    after: str | None = Field(
+        default=None,
+        pattern=HEX_ID,
+        description="Jobs whose ids come after this one, as `next` of a page says.",
+    )
+
+
+@router.get("/solves", response_model=OpenSolves, summary="List the open jobs of a puzzle")
+def get_open_solves(asked: Annotated[About, Query()], service: Here) -> Response:
+    """List the jobs about a puzzle that wait or are worked, by their ids, 100 on a page."""
+    wanted = open_jobs(service.lake).wanted
+    jobs = sorted(job for job, each in wanted.items() if each.puzzle_id == asked.puzzle_id)
+    left = (job for job in jobs if job > (asked.after or ""))
+    found = (solve for solve in map(service.views.look, left) if solve and not is_over(solve))
+    solves = list(islice(found, SHOWN_MAX))
+    # The next page begins after the last job of this one, whatever ends or comes meanwhile.
+    more = None
+    if next(found, None) is not None:
+        place = {"puzzle_id": asked.puzzle_id, "after": solves[-1]["id"]}
+        more = f"{API}?{urlencode(place)}"
+    return JSONResponse({"solves": solves, "next": more})
+
+
 @router.get("/solves/{job_id}", response_model=Solve)
-async def get_solve(job_id: str, service: Here) -> Response:
+def get_solve(job_id: str, service: Here) -> Response:
     """Return where a job is."""
-    solve = await asyncio.to_thread(found_solve, service, job_id)
+    solve = found_solve(service, job_id)
     headers = {} if is_over(solve) else {"Retry-After": retry_after(solve)}
     return JSONResponse(solve, headers=headers)
 
 
 def found_solve(service: Service, job_id: str) -> dict[str, Any]:
     """Look a job up. Raises Problem for one that there is not."""
-    solve = service.look(job_id) if is_job_id(job_id) else None
+    solve = service.views.look(job_id) if is_job_id(job_id) else None
     if solve is None:
         detail = f"no job {job_id!r:.60} was submitted, or its end was forgotten"
         raise Problem("no-such-solve", detail)
@@ -269,28 +275,27 @@ def found_solve(service: Service, job_id: str) -> dict[str, Any]:
 
 
 @router.delete("/solves/{job_id}", response_model=Solve)
-async def delete_solve(job_id: str, request: Request, service: Here) -> Response:
+async def delete_solve(
+    job_id: str, request: Request, service: Here, idempotency_key: IdempotencyKey = None
+) -> Response:
     """Want a job no more; it is cancelled unless another client wants it."""
-    client: Client = request.state.client
+    leaving = client_for(request.state.client, idempotency_key)
     bind_contextvars(job=job_id)
-    leaving = client_of(request)
 
-    def leave() -> tuple[dict[str, Any], int]:
+    def leave() -> dict[str, Any]:
         found_solve(service, job_id)
-        _, left = leave_job(
-            service.lake,
-            job_id,
-            leaving,
-            service.settings.workers,
-            reason=door_of(request.headers),
-        )
-        service.open_jobs.left(client, job_id)
+        settings, reason = service.settings.workers, door_of(request.headers)
+        _, left = leave_job(service.lake, job_id, leaving, settings, reason=reason)
         service.views.forget(job_id)
-        return found_solve(service, job_id), left
+        solve = found_solve(service, job_id)
+        if left:
+            wants = "client wants" if left == 1 else "clients want"
+            return {**solve, "reason": f"left; {left} other {wants} it"}
+        return solve
 
-    solve, left = await asyncio.to_thread(leave)
+    solve = await asyncio.to_thread(leave)
     service.hub.moved(job_id)
-    return left_by_one(solve, left)
+    return JSONResponse(solve)
 
 
 def door_of(headers: Headers) -> str:
@@ -299,23 +304,3 @@ def door_of(headers: Headers) -> str:
         return BY_COMMAND
     # Browsers send an origin with everything that changes something.
     return "on the page" if "origin" in headers else "by a client over HTTP"
-
-
-def client_for(client: Client, key: str | None) -> str:
-    """Name a client by its request's key, or else its API key; empty without either."""
-    if key:
-        return client_name("idempotency", client.name, key)
-    return client_name("key", client.name) if client.name else ""
-
-
-def client_of(request: Request) -> str:
-    """Name the client that leaves a job."""
-    return client_for(request.state.client, request.headers.get(HEADER))
-
-
-def left_by_one(value: dict[str, Any], left: int) -> Response:
-    """Answer a client that leaves a job which so many others want."""
-    if left:
-        reason = f"left; {left} other {'client wants' if left == 1 else 'clients want'} it"
-        return JSONResponse({**value, "reason": reason})
-    return JSONResponse(value)

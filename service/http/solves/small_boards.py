@@ -2,20 +2,26 @@
 
 A question that its game expects to take less than half a second is solved in the request that asks
 it, within a small budget. What does not end within it becomes a job, as any larger board does. The
-client has the answer before the lake: it is filed within half a second. A service that is killed in
-between has answered, and solves the board again when it is asked again.
+client has the answer before the lake: it is filed within half a second, by a process of the pool. A
+service that is killed in between has answered, and solves the board again when it is asked again.
 
 The body of a request goes to a process as it came, and the reply comes back as bytes, as does what
-is to be filed: the event loop, which has all clients, reads neither.
+is to be filed: the event loop, which has all clients, reads neither. While all processes are busy,
+bodies are gathered and handed over a few at a time, which costs the event loop less.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import json
+import math
 import multiprocessing
+import os
+import signal
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -23,33 +29,26 @@ from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
-from fastapi.exceptions import RequestValidationError
-from pydantic_core import to_json
+from pydantic_core import ValidationError, to_json
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.asked import AskedPuzzle
+from nightgrid.archive.lake.without_pandas import keep_pandas_out
+from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.results.statuses import FINAL
-from nightgrid.archive.words.binding import bind_game, game_of
+from nightgrid.archive.words.binding import bind_game
 from nightgrid.service.http.guard.bodies import read_json
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves.filing import (
-    Filing,
-    FilingProcess,
-    be_warm,
-    begin_process,
-    to_item,
-)
+from nightgrid.service.http.solves.models import SolveBody
 from nightgrid.service.http.solves.solve_json import DONE, Subject, solve_json
-from nightgrid.service.http.solves.solve_request import LIGHT_BYTES, SolveRequest, read_request
-from nightgrid.solvers.algebra import Budget
+from nightgrid.service.http.solves.solve_request import SolveRequest, read_request
 from nightgrid.solvers.errors import NightgridError, PermanentError
-from nightgrid.solvers.game_contract import Game
 from nightgrid.workers.chunks.solution_texts import solve_whole
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.ondemand.answers import answer_of
+from nightgrid.workers.ondemand.answers import Answer, answer_of, put_answers
 from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.tracing import begin_tracing, continued, trace_header
 
 log = get_logger("nightgrid.http")
@@ -64,8 +63,17 @@ OVERTIME_S = 3.0
 processes that are idle."""
 WAITING_MAX = 200
 """Boards that wait for a process; further ones become jobs."""
+TOGETHER_MAX = 4
+"""Boards that are handed to a process at once: the answer to the first waits for the last."""
 RESTART_S = 1.0
 """Pause before a pool whose process died is replaced."""
+FILE_PAUSE_S, FILE_RETRY_S = 0.25, 1.0
+"""How long answers are gathered before they are filed together, and when a failure is retried."""
+UNFILED_MAX = 10_000
+"""Answers kept in memory while the lake fails; boards become jobs beyond that."""
+FILED_LOOK_S = 0.02
+LIGHT_BYTES = 4096
+"""Longer bodies are read by the route, in a thread."""
 PUZZLE, WORDS = b'"puzzle"', b'"words"'
 """What a body about a board of its own has in it, and one with words of its own. A body that writes
 them in another way is read by the route."""
@@ -86,7 +94,16 @@ class Found(NamedTuple):
     reply: bytes
     """What the client is told, as JSON."""
     filed: bytes
-    """Its rows and its puzzle, see `filing.to_item`."""
+    """Its row, its solutions and its puzzle, as JSON."""
+
+
+class _Board(NamedTuple):
+    """A board that waits for a process."""
+
+    found: asyncio.Future[Found | None]
+    body: bytes
+    asked_at: float
+    trace: dict[str, str]
 
 
 def may_be_small(body: bytes) -> bool:
@@ -101,16 +118,6 @@ def is_small(wanted: SolveRequest, seconds: float) -> bool:
     return wanted.expected.seconds <= seconds and not has_words
 
 
-def _subject_of(wanted: SolveRequest, references: tuple[str, ...] = ()) -> Subject:
-    asked = wanted.asked
-    return Subject(
-        question=asked.question,
-        puzzle_id=asked.puzzle_id,
-        puzzle=asked.bound.puzzle_to_json(asked.puzzle),
-        references=references,
-    )
-
-
 class SmallBoards:
     """Solves small boards in a few processes. Used by the event loop of one service."""
 
@@ -121,79 +128,121 @@ class SmallBoards:
         self._warming: list[Future[None]] = []
         self._children: list[BaseProcess] = []
         self._in_flight: dict[str, asyncio.Future[Found | None]] = {}
-        self._restart: asyncio.Task[None] | None = None
-        self._filing_process = FilingProcess(settings.workers)
-        self.filing = Filing(self._filing_process.put)
+        self._waiting: deque[_Board] = deque()
+        self._busy = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._unfiled: dict[str, bytes] = {}
+        self._has_unfiled = asyncio.Event()
 
     @property
     def is_ready(self) -> bool:
         """Return whether a process is warm, and there is room for another board."""
-        has_room = len(self._in_flight) < WAITING_MAX and self.filing.has_room
+        has_room = len(self._in_flight) < WAITING_MAX and len(self._unfiled) < UNFILED_MAX
         return self._pool is not None and has_room and any(each.done() for each in self._warming)
 
     def begin(self) -> None:
         """Start the processes, which load kernels and words before their first board."""
         if self._processes:
             self._start_pool()
-            # Before the first answer, which would wait for its start.
-            self._filing_process.start()
-            self.filing.begin()
+            self._begin_task(self._file_all())
 
     async def end(self) -> None:
         """End the processes, and file what they have answered."""
-        if self._restart is not None:
-            self._restart.cancel()
+        for task in self._tasks:
+            task.cancel()
         pool, self._pool = self._pool, None
         if pool is not None:
             for child in self._children:
                 # One that still compiles kernels would be waited for.
                 child.kill()
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
-        await asyncio.to_thread(self.filing.end)
+        if self._unfiled:
+            lake = Lake.open(self._settings.workers.lake)
+            try:
+                await asyncio.to_thread(_put, lake, list(self._unfiled.values()))
+            except (NightgridError, OSError) as error:
+                log.warning("answers not filed", answers=len(self._unfiled), error=str(error))
 
-    async def solve_body(self, digest: str, body: bytes, wait_s: float) -> Found | None:
-        """Answer the body of a request within `wait_s` seconds; None if the route has to."""
-        return await self._once(digest, wait_s, _solve_body, body)
+    async def solve(self, digest: str, body: bytes, wait_s: float) -> Found | None:
+        """Answer the body of a request within `wait_s` seconds; None if it has to become a job.
 
-    async def solve(
-        self, wanted: SolveRequest, references: tuple[str, ...], wait_s: float
-    ) -> Found | None:
-        """Solve a small board within `wait_s` seconds; None if it has to become a job."""
-        if not is_small(wanted, SECONDS):
-            return None
-        subject = _subject_of(wanted, references)
-        budget = wanted.budget or self._settings.workers.budget
-        return await self._once(wanted.job_id, wait_s, _solve_subject, subject, budget)
-
-    async def _once(
-        self, key: str, wait_s: float, function: Callable[..., Found | None], *about: Any
-    ) -> Found | None:
-        """Ask a process once for all clients that ask the same at once."""
-        shared = self._in_flight.get(key)
+        Clients that send the same body at once, by its digest, share one solve.
+        """
+        shared = self._in_flight.get(digest)
         if shared is None:
             if not self.is_ready:
                 return None
-            shared = asyncio.ensure_future(self._call(function, *about))
-            self._in_flight[key] = shared
-            shared.add_done_callback(lambda _: self._in_flight.pop(key))
+            shared = asyncio.get_running_loop().create_future()
+            self._in_flight[digest] = shared
+            shared.add_done_callback(lambda _: self._in_flight.pop(digest))
+            self._waiting.append(_Board(shared, body, time.time(), trace_header()))
+            self._hand_over()
         with suppress(TimeoutError):
             # A client whose time is over must not cancel the solve for the others.
             return await asyncio.wait_for(asyncio.shield(shared), wait_s)
         return None
 
-    async def _call(self, function: Callable[..., Found | None], *about: Any) -> Found | None:
+    def file(self, found: Found) -> None:
+        """File an answer soon."""
+        self._unfiled[found.job_id] = found.filed
+        self._has_unfiled.set()
+
+    def wait_until_filed(self, job_id: str, timeout_s: float) -> bool:
+        """Block until a job's answer is in the lake if it came here; False after the timeout."""
+        ends_at = time.monotonic() + timeout_s
+        while job_id in self._unfiled and time.monotonic() < ends_at:
+            time.sleep(FILED_LOOK_S)
+        return job_id not in self._unfiled
+
+    def _begin_task(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _hand_over(self) -> None:
+        """Hand what waits to the processes that are idle."""
+        while self._waiting and self._busy < self._processes:
+            share = min(math.ceil(len(self._waiting) / self._processes), TOGETHER_MAX)
+            self._busy += 1
+            self._begin_task(self._solve_all([self._waiting.popleft() for _ in range(share)]))
+
+    async def _solve_all(self, boards: Sequence[_Board]) -> None:
         pool = self._pool
-        assert pool is not None
+        about = [(each.body, each.asked_at, each.trace) for each in boards]
+        answers: Sequence[Found | None] = [None] * len(boards)
         try:
-            work = pool.submit(function, *about, SECONDS, time.time(), trace_header())
-            found = await asyncio.wrap_future(work)
+            if pool is not None:
+                answers = await asyncio.wrap_future(pool.submit(_solve_bodies, about, SECONDS))
         except (BrokenProcessPool, RuntimeError):
+            # What it worked becomes jobs.
             self._replace(pool)
-            return None
-        except Exception as error:  # noqa: BLE001 - a worker has attempts, and words for what fails
-            log.warning("board not solved here", error=repr(error))
-            return None
-        return found
+        finally:
+            self._busy -= 1
+            for board, answer in zip(boards, answers, strict=True):
+                if not board.found.done():
+                    board.found.set_result(answer)
+            self._hand_over()
+
+    async def _file_all(self) -> None:
+        while True:
+            await self._has_unfiled.wait()
+            await asyncio.sleep(FILE_PAUSE_S)
+            taken = dict(self._unfiled)
+            pool = self._pool
+            try:
+                if pool is None:
+                    raise BrokenProcessPool("the processes are being replaced")
+                await asyncio.wrap_future(pool.submit(_file, list(taken.values())))
+            except (NightgridError, OSError, RuntimeError) as error:
+                if isinstance(error, BrokenProcessPool):
+                    self._replace(pool)
+                log.warning("answers not filed", answers=len(taken), error=str(error))
+                await asyncio.sleep(FILE_RETRY_S)
+                continue
+            for job_id in taken:
+                del self._unfiled[job_id]
+            if not self._unfiled:
+                self._has_unfiled.clear()
 
     def _start_pool(self) -> None:
         self._pool = ProcessPoolExecutor(
@@ -204,16 +253,16 @@ class SmallBoards:
         )
         others = set(multiprocessing.active_children())
         # A process is started for each task that finds none idle.
-        self._warming = [self._pool.submit(be_warm) for _ in range(self._processes)]
+        self._warming = [self._pool.submit(_be_warm) for _ in range(self._processes)]
         self._children = [each for each in multiprocessing.active_children() if each not in others]
 
-    def _replace(self, broken: ProcessPoolExecutor) -> None:
-        """Replace a pool of which a process died: what it worked becomes jobs."""
-        if self._pool is broken:
+    def _replace(self, broken: ProcessPoolExecutor | None) -> None:
+        """Replace a pool of which a process died."""
+        if broken is not None and self._pool is broken:
             log.warning("a process that solves small boards died; starting others")
             self._pool = None
             broken.shutdown(wait=False, cancel_futures=True)
-            self._restart = asyncio.create_task(self._restart_soon())
+            self._begin_task(self._restart_soon())
 
     async def _restart_soon(self) -> None:
         await asyncio.sleep(RESTART_S)
@@ -227,8 +276,16 @@ _lake: Lake
 
 
 def _begin_process(settings: ServiceSettings) -> None:
+    """Begin a process of the service, in a session of its own.
+
+    Where sessions share cores, it has as much of them as a worker of a batch.
+    """
     global _settings, _lake
-    begin_process()
+    die_with_parent()
+    keep_pandas_out()
+    os.setsid()
+    # Ctrl-C is for the service, which ends its processes.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     workers = settings.workers
     begin_tracing(workers.trace_url, "quick")
     _settings, _lake = settings, Lake.open(workers.lake)
@@ -242,43 +299,39 @@ def _begin_process(settings: ServiceSettings) -> None:
     gc.freeze()
 
 
-def _solve_body(
-    body: bytes, seconds: float, asked_at: float, trace: dict[str, str]
-) -> Found | None:
-    """Answer the body of a request; None for one that is not about a small board."""
+def _be_warm() -> None:
+    """Run after the initializer of a process, as anything does."""
+
+
+def _solve_bodies(
+    boards: Sequence[tuple[bytes, float, dict[str, str]]], seconds: float
+) -> list[Found | None]:
+    """Answer bodies of requests; one at which this fails costs no other."""
+    answers: list[Found | None] = []
+    for body, asked_at, trace in boards:
+        try:
+            answers.append(_solve(body, seconds, asked_at, trace))
+        except Exception as error:  # noqa: BLE001 - a worker has attempts, and words for what fails
+            log.warning("board not solved here", error=repr(error))
+            answers.append(None)
+    return answers
+
+
+def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) -> Found | None:
+    """Answer the body of a request within a small share of its budget.
+
+    Returns None for one that is not about a small board, or whose board takes longer.
+    """
+    settings = _settings.workers
     try:
-        value = read_json(body, _settings.limits.depth)
-        wanted = read_request(_lake, _settings, body, value)
-    except (Problem, RequestValidationError, NightgridError):
-        # The route reads it once more, and says what is wrong.
+        wanted = read_request(_lake, settings, SolveBody.model_validate(read_json(body)))
+    except (Problem, ValidationError, NightgridError):
+        # The route reads it again, and says what is wrong.
         return None
     if not is_small(wanted, seconds):
         return None
-    asked, subject = wanted.asked, _subject_of(wanted)
-    budget = wanted.budget or _settings.workers.budget
-    return _solve(asked.bound, asked.puzzle, subject, budget, seconds, asked_at, trace)
-
-
-def _solve_subject(
-    subject: Subject, budget: Budget, seconds: float, asked_at: float, trace: dict[str, str]
-) -> Found | None:
-    """Solve the board of a question that the route has read."""
-    game = game_of(_lake, subject.question)
-    puzzle = game.puzzle_from_json(subject.puzzle)
-    return _solve(game, puzzle, subject, budget, seconds, asked_at, trace)
-
-
-def _solve(
-    game: Game[Any, Any],
-    puzzle: Any,
-    subject: Subject,
-    budget: Budget,
-    seconds: float,
-    asked_at: float,
-    trace: dict[str, str],
-) -> Found | None:
-    """Solve a board within a small share of its budget; None if that does not do."""
-    question, settings = subject.question, _settings.workers
+    asked, budget = wanted.asked, wanted.budget or settings.budget
+    question, puzzle = asked.question, asked.bound.puzzle_to_json(asked.puzzle)
     small = replace(
         budget,
         seconds=min(budget.seconds, SPENT_SHARE * seconds),
@@ -286,19 +339,20 @@ def _solve(
     )
     with continued(trace, "kernel", game=question.game, ask=str(question.ask)):
         try:
-            outcome = solve_whole(game, puzzle, question.ask, small, settings)
+            outcome = solve_whole(asked.bound, asked.puzzle, question.ask, small, settings)
         except PermanentError as error:
             outcome = invalid_outcome(error)
     if outcome.status not in FINAL:
         return None
-    answer = answer_of(game, puzzle, question, JobBudget.of(settings, budget), outcome)
+    job_budget = JobBudget.of(settings, budget)
+    answer = answer_of(asked.bound, asked.puzzle, question, job_budget, outcome)
     row, ended_at = answer.row, time.time()
+    subject = Subject(question=question, puzzle_id=asked.puzzle_id, puzzle=puzzle)
     told = solve_json(answer.job_id, DONE, subject, created_at=asked_at, ended_at=ended_at, row=row)
-    assert subject.puzzle is not None
-    kept = AskedPuzzle(subject.puzzle_id, question.game, dict(subject.puzzle))
+    kept = AskedPuzzle(asked.puzzle_id, question.game, dict(puzzle))
     return Found(
         job_id=answer.job_id,
-        puzzle_id=subject.puzzle_id,
+        puzzle_id=asked.puzzle_id,
         game=question.game,
         status=row["status"],
         states=row["states"],
@@ -306,5 +360,16 @@ def _solve(
         asked_at=asked_at,
         ended_at=ended_at,
         reply=to_json(told),
-        filed=to_item(answer, kept),
+        filed=to_json((row, answer.solutions, kept)),
     )
+
+
+def _file(filed: Sequence[bytes]) -> None:
+    _put(_lake, filed)
+
+
+def _put(lake: Lake, filed: Sequence[bytes]) -> None:
+    """File answers and the puzzles they are about; to file them twice does no harm."""
+    items: list[tuple[Any, Any, Any]] = [json.loads(each) for each in filed]
+    keep_asked(lake, [AskedPuzzle(*puzzle) for _, _, puzzle in items])
+    put_answers(lake, [Answer(row=row, solutions=solutions) for row, solutions, _ in items])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -64,23 +64,9 @@ class Views:
         """Jobs that are answered for good, as JSON, which takes less than their objects."""
         self.names = Names(lake)
 
-    def remember(self, job_id: str, subject: Callable[[], Subject]) -> None:
-        """Keep what a job is about, unless that is kept: the lake need not be asked then."""
-        if self._subjects.get(job_id) is None:
-            self._subjects.put(job_id, subject())
-
-    def final(self, job_id: str) -> dict[str, Any] | None:
-        """Show a job that is answered for good, if that is kept: no look at the lake."""
-        known = self.final_json(job_id)
-        return None if known is None else from_json(known)
-
-    def final_json(self, job_id: str) -> bytes | None:
+    def final(self, job_id: str) -> bytes | None:
         """Return the JSON of a job that is answered for good, if that is kept."""
         return self._final.get(job_id)
-
-    def has_final(self, job_id: str) -> bool:
-        """Return whether it is kept that a job is answered for good."""
-        return job_id in self._final
 
     def keep_final(self, job_id: str, written: bytes, created_at: float, ended_at: float) -> None:
         """Keep a job that is answered for good, as JSON, before the lake gets its answer.
@@ -106,7 +92,8 @@ class Views:
         """
         known = self.final(job_id)
         if known is not None:
-            return known
+            solve: dict[str, Any] = from_json(known)
+            return solve
         found = status(self._lake, job_id)
         row = find_row(self._lake, job_id) if found.state == "done" else None
         if found.state == "unknown" or (found.state == "done" and row is None):

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from docs.bad_requests import ANSWERS, REQUESTS, SOLVES, Request, answers
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.keys import add_key
-from nightgrid.service.http.problem_kinds import BY_SLUG
+from nightgrid.service.http.problems import KINDS
 from tests.workers.ondemand.keeping import keep
 
 LEAKS = re.compile(r"Traceback|pydantic|Arrow[A-Z]|Errno|Error:|NoneType|Input should|object at 0x")
@@ -73,7 +73,7 @@ def test_a_bad_request_is_one_sentence(
         return
     assert answer.headers["content-type"] == "application/problem+json", answer.text
     assert told["status"] == answer.status_code
-    assert BY_SLUG[told["type"].removeprefix("/problems/")].status == answer.status_code
+    assert KINDS[told["type"].removeprefix("/problems/")].status == answer.status_code
     assert not LEAKS.search(answer.text)
     assert str(lake.parent) not in answer.text
     assert "\n" not in told["detail"]

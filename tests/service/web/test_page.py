@@ -17,7 +17,6 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from nightgrid.service.games import service_plug
 from nightgrid.service.games.plug import SAMPLES
-from nightgrid.service.http.openapi import examples
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT
 from tests.service.web.conftest import WAIT_MS
 
@@ -28,6 +27,10 @@ BESIDE = pytest.mark.long(
 """Each page that Chromium opens takes seconds: beside the way of most readers, `make test-long`."""
 expect.set_options(timeout=WAIT_MS)
 
+EXAMPLES: dict[str, dict[str, Any]] = json.loads(
+    Path(__file__).with_name("examples.json").read_text()
+)
+"""What the service answers."""
 Opened = Callable[..., Page]
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
 
@@ -730,14 +733,14 @@ def test_axe_finds_no_serious_problem(opened: Opened, place: str, how: dict[str,
 
 def meant(state: str, **more: Any) -> dict[str, Any]:
     """A job of `meant` as the service shows it, in a state."""
-    solve = examples()["get_solve"]["responses"]["200"]
+    solve = EXAMPLES["get_solve"]
     return solve | {"ask": "meant(100)", "game": "strands", "state": state, "answer": None} | more
 
 
 @BESIDE
 def test_ranked_covers_of_strands_say_what_spoke_for_each_word(opened: Opened) -> None:
     page = opened("/?board=strands/2026-01-01/daily")
-    answer = examples()["get_solve"]["responses"]["200"]["answer"]
+    answer = EXAMPLES["get_solve"]["answer"]
     done = meant("done", answer=answer | {"count": "100", "solver_version": "meant-12-alone"})
     cover = {
         "components": ["HOTDOG", "OG"],
@@ -794,10 +797,10 @@ def test_a_ranking_that_is_worked_can_be_stopped(opened: Opened) -> None:
 @BESIDE
 def test_the_queue_says_that_workers_are_starting(opened: Opened) -> None:
     page = opened("/")
-    queue = examples()["queue"]["responses"]["200"] | {"state": "starting", "workers": []}
+    queue = EXAMPLES["queue"] | {"state": "starting", "workers": []}
     page.route("**/v1/queue", lambda route: route.fulfill(json=queue))
     expect(page.get_by_role("region", name="Queue").get_by_text("starting")).to_be_visible()
-    solved = examples()["get_solve"]["responses"]["200"]
+    solved = EXAMPLES["get_solve"]
     waiting = solved | {"state": "queued", "place": 5, "answer": None}
     page.route("**/events", lambda route: route.fulfill(body="", content_type="text/event-stream"))
     page.route("**/v1/solves", lambda route: route.fulfill(status=202, json=waiting))

@@ -22,11 +22,9 @@ from nightgrid.service.http.guard.access import Access, check_exposure
 from nightgrid.service.http.guard.headers import HEADERS
 from nightgrid.service.http.guard.keys import add_key, revoke_key
 from nightgrid.service.http.guard.layer import Guard
-from nightgrid.service.http.guard.limits import Limits
 from nightgrid.service.http.guard.origins import hosts_of
 from nightgrid.solvers.errors import PermanentError, TransientError
 
-LIMITS = Limits(body_bytes=1024, depth=8)
 JSON = {"content-type": "application/json"}
 
 
@@ -72,7 +70,7 @@ def make(lake: Lake, clock: Clock) -> Iterator[Callable[..., TestClient]]:
             Starlette(routes=routes),
             access=Access(lambda: lake, required=required, clock=clock),
             hosts=hosts_of(hosts, host, is_loopback=host == "127.0.0.1"),
-            limits=LIMITS,
+            body_bytes=1024,
         )
         made.append(TestClient(guard, base_url="http://localhost:8765"))
         return made[-1]
@@ -107,14 +105,6 @@ def test_every_answer_has_the_headers(make: Callable[..., TestClient]):
     assert "unsafe" not in policy
     assert "*" not in policy
     assert HEADERS["Cache-Control"] == "no-store"
-
-
-@pytest.mark.parametrize("path", ["/v1/echo", "/", "/metrics", "/own"])
-def test_head_has_the_headers_of_get_and_no_body(make: Callable[..., TestClient], path: str):
-    client = make()
-    got, head = client.get(path), client.head(path)
-    assert (head.status_code, head.content) == (200, b"")
-    assert head.headers == got.headers
 
 
 def test_a_route_may_say_otherwise(make: Callable[..., TestClient]):
@@ -216,7 +206,7 @@ def test_a_route_reads_the_body_as_it_was_sent(make: Callable[..., TestClient]):
         (b'{"a": "\xff"}', 400, "bad-json"),
         (b"[]", 422, "bad-value"),
         (b"null", 422, "bad-value"),
-        (b'{"a": ' + b"[" * 8 + b"]" * 8 + b"}", 400, "too-deep"),
+        (b'{"a": ' + b"[" * 32 + b"]" * 32 + b"}", 400, "too-deep"),
         (b"[" * 1000, 400, "too-deep"),
         (b'{"a": "' + b"x" * 1024 + b'"}', 413, "too-large"),
     ],
@@ -242,9 +232,8 @@ def test_brackets_in_texts_are_no_depth(make: Callable[..., TestClient]):
 
 
 def test_a_body_of_unknown_length_is_read_up_to_the_limit(
-    make: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., TestClient],
 ):
-    monkeypatch.setattr(bodies, "DRAIN_SECONDS", 0.01)
     taken = []
 
     def endless() -> Iterator[bytes]:
@@ -265,7 +254,7 @@ async def test_no_more_of_a_body_is_taken_than_the_limit():
         return {"type": "http.request", "body": b" " * 100, "more_body": True}
 
     with pytest.raises(Exception, match="larger than 1,000 bytes"):
-        await bodies.read_body(bodies.Headers({}), receive, 1000, lambda _: None)
+        await bodies.read_body(bodies.Headers({}), receive, 1000)
     assert len(taken) == 11
 
 
@@ -279,7 +268,6 @@ async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.M
             bodies.Headers({}),
             asyncio.Event().wait,  # type: ignore[arg-type]
             1000,
-            lambda _: None,
         )
 
 

@@ -50,8 +50,8 @@ def test_a_failure_is_logged_with_its_traceback_and_its_id(
     def fail(*_: Any) -> None:
         raise RuntimeError("redis://:hunter2@h\nforged")
 
-    monkeypatch.setattr("nightgrid.service.http.monitoring.queue.Batch", fail)
-    monkeypatch.setattr("nightgrid.service.http.monitoring.queue.Queue", fail)
+    monkeypatch.setattr("nightgrid.service.http.monitoring.health.Batch", fail)
+    monkeypatch.setattr("nightgrid.service.http.monitoring.health.Queue", fail)
     answer = sample.get("/v1/queue", headers={"X-Request-ID": "mine-3"})
     assert answer.status_code == 500
     told = lines(capsys)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -176,8 +174,6 @@ def test_the_lake_is_counted_beside_the_requests(
     sample_lake: Path, open_client: Callable[..., TestClient]
 ):
     client = open_client(sample_lake)
-    client.get("/metrics")
-    client.app.state.service.gauges.count()  # type: ignore[attr-defined]
     found = samples(client)
     files = {key[1]: n for key, n in found.items() if key[0] == "nightgrid_lake_files"}
     assert sum(files.values()) == len(Lake.open(str(sample_lake)).list())
@@ -212,40 +208,11 @@ def test_a_night_that_failed_is_not_good(
     assert ("nightgrid_night_success_timestamp_seconds", "pips") not in found
 
 
-def wait_for_counts() -> None:
-    """Wait for the counts that scrapes have begun."""
-    for thread in threading.enumerate():
-        if thread.name == "lake-gauges":
-            thread.join(60)
-
-
 def test_results_are_counted_once_a_file(
     sample_lake: Path, open_client: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
 ):
     """Given a lake that was counted, Then the next count reads the files alone that are new."""
     found = open_client(sample_lake).app.state.service.gauges  # type: ignore[attr-defined]
-    wait_for_counts()
-    found.count()
-    known = found.counts.results
+    known = found._count().results
     monkeypatch.setattr(gauges, "_rows_of", lambda *_: pytest.fail("it was read again"))
-    found.count()
-    assert found.counts.results == known
-
-
-def test_a_scrape_reads_no_results(
-    sample_lake: Path, open_client: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
-):
-    """Given a lake of any age, When it is scraped, Then no file of results is read."""
-    client = open_client(sample_lake)
-    service = client.app.state.service  # type: ignore[attr-defined]
-    client.get("/metrics")
-    wait_for_counts()
-    service.gauges.count()
-    monkeypatch.setattr(service.queue, "_kept_s", math.inf)
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a request read the lake")
-
-    for name in ("sizes", "scan_file", "list"):
-        monkeypatch.setattr(Lake, name, refuse)
-    assert samples(client)["nightgrid_results", "pips", "solved"] == 9
+    assert found._count().results == known

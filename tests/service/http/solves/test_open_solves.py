@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nightgrid.service.http.solves import open_solves
+from nightgrid.service.http.solves import routes
 
 ASKS = ("count", "first", "all", "all(1)", "all(2)")
 
@@ -29,7 +29,7 @@ def test_pages_have_each_open_job_once(
     most: int,
     pages: list[int],
 ) -> None:
-    monkeypatch.setattr(open_solves, "SHOWN_MAX", most)
+    monkeypatch.setattr(routes, "SHOWN_MAX", most)
     puzzle_id, jobs = posted(client, board)
     path, found, sizes = f"/v1/solves?puzzle_id={puzzle_id}", list[str](), list[int]()
     while path:
@@ -43,7 +43,7 @@ def test_pages_have_each_open_job_once(
 def test_jobs_that_end_between_pages_cost_no_other(
     client: TestClient, board: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(open_solves, "SHOWN_MAX", 2)
+    monkeypatch.setattr(routes, "SHOWN_MAX", 2)
     puzzle_id, jobs = posted(client, board)
     page = client.get(f"/v1/solves?puzzle_id={puzzle_id}").json()
     for job in jobs[:3]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -103,7 +103,17 @@ def test_clients_without_a_name_leave_one_after_the_other(
     assert client.delete(at).json()["state"] == "cancelled"
 
 
-def test_a_key_stands_for_one_body(client: TestClient, board: dict[str, Any]) -> None:
+@pytest.fixture
+def remembering(settings: Settings, redis_url: str) -> Iterator[TestClient]:
+    """A client of a service with a server, which remembers keys of requests."""
+    workers = Settings(lake=settings.lake, redis_url=redis_url, games="pips")  # type: ignore[arg-type]
+    app = create_app(ServiceSettings(workers=workers))
+    with TestClient(app, base_url="http://localhost") as found:
+        yield found
+
+
+def test_a_key_stands_for_one_body(remembering: TestClient, board: dict[str, Any]) -> None:
+    client = remembering
     key = {"Idempotency-Key": "k"}
     assert client.post("/v1/solves", json=board, headers=key).status_code == 202
     other = client.post("/v1/solves", json={**board, "ask": "count"}, headers=key)
@@ -113,7 +123,8 @@ def test_a_key_stands_for_one_body(client: TestClient, board: dict[str, Any]) ->
     assert bad.status_code == 422
 
 
-def test_a_refused_body_leaves_its_key_free(client: TestClient, board: dict[str, Any]) -> None:
+def test_a_refused_body_leaves_its_key_free(remembering: TestClient, board: dict[str, Any]) -> None:
+    client = remembering
     key = {"Idempotency-Key": "mended"}
     refused = client.post("/v1/solves", json={**board, "ask": "most"}, headers=key)
     assert refused.json()["type"] == "/problems/bad-value"

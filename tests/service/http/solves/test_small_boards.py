@@ -17,7 +17,6 @@ from starlette.testclient import TestClient
 from nightgrid.archive.results.asked import find_asked
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves import filing as filing_module
 from nightgrid.service.http.solves import found, small_boards
 from nightgrid.service.http.solves.replays import HEADER
 from nightgrid.service.http.state import Service
@@ -96,7 +95,7 @@ def test_what_was_answered_here_is_what_the_lake_says(
     quick: TestClient, service: Service, ask: str
 ) -> None:
     solve = quick.post("/v1/solves", json={"puzzle": generated(5), "ask": ask}, headers=WAIT).json()
-    assert service.small_boards.filing.wait_for(solve["id"], PATIENCE_S)
+    assert service.small_boards.wait_until_filed(solve["id"], PATIENCE_S)
     forget(service, solve["id"])
     in_lake = quick.get(solve["links"]["self"]).json()
     for answer in (solve, in_lake):
@@ -132,11 +131,9 @@ def test_clients_that_ask_the_same_at_once_share_a_solve(
     quick: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    add = service.small_boards.filing.add
+    file = service.small_boards.file
     monkeypatch.setattr(
-        service.small_boards.filing,
-        "add",
-        lambda job_id, answer: (asked.append(job_id), add(job_id, answer)),
+        service.small_boards, "file", lambda found: (asked.append(found.job_id), file(found))
     )
     body = {"puzzle": generated(8), "ask": "count"}
     with ThreadPoolExecutor(5) as threads:
@@ -156,7 +153,7 @@ def test_answers_that_come_together_are_filed_together(
         quick.post("/v1/solves", json={**board, "ask": ask}, headers=WAIT).json() for ask in asks
     ]
     for solve in solves:
-        assert service.small_boards.filing.wait_for(solve["id"], PATIENCE_S)
+        assert service.small_boards.wait_until_filed(solve["id"], PATIENCE_S)
     rows = [find_row(service.lake, solve["id"]) for solve in solves]
     assert [row and row["ask"] for row in rows] == asks
     assert len(service.lake.list("results")) < before + len(asks)
@@ -166,20 +163,22 @@ def test_answers_wait_for_a_lake_that_fails(
     quick: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[int] = []
-    filing = service.small_boards.filing
-    put = filing._put
+    pool = service.small_boards._pool
+    assert pool is not None
+    submit = pool.submit
 
-    def fail_once(*given: Any) -> None:
-        tries.append(1)
-        if len(tries) == 1:
-            raise TransientError("the disk is away")
-        put(*given)
+    def fail_once(work: Callable[..., Any], *given: Any) -> Any:
+        if work is small_boards._file:
+            tries.append(1)
+            if len(tries) == 1:
+                raise TransientError("the disk is away")
+        return submit(work, *given)
 
-    monkeypatch.setattr(filing, "_put", fail_once)
-    monkeypatch.setattr(filing_module, "FILE_RETRY_S", 0.01)
+    monkeypatch.setattr(pool, "submit", fail_once)
+    monkeypatch.setattr(small_boards, "FILE_RETRY_S", 0.01)
     body = {"puzzle": generated(15), "ask": "count"}
     solve = quick.post("/v1/solves", json=body, headers=WAIT).json()
-    assert service.small_boards.filing.wait_for(solve["id"], PATIENCE_S)
+    assert service.small_boards.wait_until_filed(solve["id"], PATIENCE_S)
     assert len(tries) == 2
     assert find_row(service.lake, solve["id"]) is not None
 
