@@ -59,7 +59,8 @@ def exporting(settings: Settings) -> Iterator[None]:
         yield
         return
     # Not before the port is ours: another supervisor may still serve these files.
-    _remove_dead(folder)
+    for path in folder.glob("*.db"):
+        path.unlink(missing_ok=True)
     try:
         yield
     finally:
@@ -70,16 +71,3 @@ def exporting(settings: Settings) -> Iterator[None]:
 
 def _folder(settings: Settings) -> Path:
     return settings.side_dir / "metrics"
-
-
-def _remove_dead(folder: Path) -> None:
-    """Delete the files of processes that ended before this supervisor began."""
-    for path in folder.glob("*.db"):
-        pid = path.stem.rpartition("_")[2]
-        if pid.isdecimal():
-            try:
-                os.kill(int(pid), 0)
-            except ProcessLookupError:
-                path.unlink(missing_ok=True)
-            except PermissionError:
-                continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -70,13 +69,6 @@ def server_command(settings: Settings) -> list[str]:
 def data_dir(settings: Settings) -> Path:
     """Folder of the embedded server's append-only file."""
     return settings.side_dir / "server" / "data"
-
-
-def set_aside_damaged_data(settings: Settings) -> None:
-    """Move the server's data away when it cannot start with them: the lake holds the truth."""
-    data = data_dir(settings)
-    if data.exists():
-        data.rename(data.with_name(f"data.damaged-{time.time_ns()}"))
 
 
 def joined(settings: Settings) -> Settings:

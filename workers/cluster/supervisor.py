@@ -36,13 +36,7 @@ from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
 from nightgrid.workers.broker.worker_keys import DEAD, LEFT, living_workers, record_exit, refusals
 from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.probe import (
-    FRESH_S,
-    delete_heartbeats,
-    notify,
-    read_heartbeat,
-    write_heartbeat,
-)
+from nightgrid.workers.cluster.probe import beat_path, notify, write_heartbeat
 from nightgrid.workers.exporter import exporting, metrics_environment
 from nightgrid.workers.logs import chosen_format, get_logger
 from nightgrid.workers.processes import end_group, kill_group, locked, spawn, wait
@@ -62,8 +56,6 @@ BEAT_SECONDS = 1.0
 YOUNG_SECONDS = 10.0
 RESTART_MAX_SECONDS = 10.0
 """A process is restarted after one second for each time in a row that it died young, up to this."""
-DAMAGED_SERVER_STARTS = 4
-"""After so many young deaths the server's data are taken to be damaged."""
 HAND_BACK_SECONDS = 3.0
 """How long a worker that is stopped may take to put its unfinished work back into the queue."""
 
@@ -99,7 +91,6 @@ class Supervisor:
         self._standby = standby
         self._locks: set[str] = set()
         self._held = ExitStack()
-        self._began = time.monotonic()
         self._beat_at = 0.0
         self._was_ready = False
         self._stopping = self._abandoned = False
@@ -154,7 +145,7 @@ class Supervisor:
                 return False
             self._locks.add(name)
             if name == LOCK:
-                delete_heartbeats(self._settings.side_dir)
+                beat_path(self._settings.side_dir).unlink(missing_ok=True)
                 self._write_state()
         return True
 
@@ -177,10 +168,6 @@ class Supervisor:
             self._reap(child, child.process)
         if not self._may_start(child, may_work):
             return
-        if child.role == SERVER and child.young_deaths >= DAMAGED_SERVER_STARTS:
-            _say("the server cannot start with its data; it starts without, they are set aside")
-            server.set_aside_damaged_data(self._settings)
-            child.young_deaths = 0
         child.worker = f"{child.role}-{uuid.uuid4().hex[:12]}"
         logs = self._settings.side_dir / "logs" / f"{child.role}.log"
         try:
@@ -217,21 +204,14 @@ class Supervisor:
 
     def _beat(self) -> None:
         """Tell systemd and probes about once a second how the processes are."""
-        now, folder = time.monotonic(), self._settings.side_dir
-        if now < self._beat_at:
+        if time.monotonic() < self._beat_at:
             return
-        self._beat_at = now + BEAT_SECONDS
+        self._beat_at = time.monotonic() + BEAT_SECONDS
         missing = self._missing()
-        if KEEPER in self._locks:
-            keeper = read_heartbeat(folder, KEEPER)
-            # Its first round may take as long as any other.
-            if keeper is None and now - self._began > FRESH_S[KEEPER]:
-                return
-            missing += [keeper or "the keeper starts"] if keeper != "" else []
         # The others often follow from the first.
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         if self._holds(LOCK):
-            write_heartbeat(folder, LOCK, f"{missing[0]}{more}" if missing else "")
+            write_heartbeat(self._settings.side_dir, f"{missing[0]}{more}" if missing else "")
         notify("WATCHDOG=1")
         if not missing and not self._was_ready:
             self._was_ready = True
@@ -285,7 +265,7 @@ class Supervisor:
         """Stop the workers together, then the server they speak to."""
         notify("STOPPING=1")
         if LOCK in self._locks:
-            write_heartbeat(self._settings.side_dir, LOCK, "it stops")
+            write_heartbeat(self._settings.side_dir, "it stops")
         soft_s = self._settings.soft_shutdown_seconds
         workers = [(c, c.process) for c in self._children if c.role != SERVER and c.process]
         if workers and self._stopped_by == signal.SIGINT:

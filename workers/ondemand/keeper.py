@@ -28,7 +28,6 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker import notices
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
-from nightgrid.workers.cluster.probe import KEEPER, write_heartbeat
 from nightgrid.workers.driver.driver import AllRefuseError, Driver
 from nightgrid.workers.driver.outbox import CeleryOutbox, Outbox
 from nightgrid.workers.freed_memory import trim
@@ -116,17 +115,13 @@ class Keeper:
     def run(self, stop: threading.Event) -> None:
         """Keep until `stop` is set; a failure of the lake or the broker is waited out."""
         while not stop.is_set():
-            not_ready = ""
             try:
                 self.turn(LOOK_SECONDS)
                 self.tidy()
                 KEEPER_POLL.set_to_current_time()
             except Exception as error:  # noqa: BLE001 - other jobs are looked after next time
                 known = isinstance(error, NightgridError | redis.RedisError)
-                not_ready = f"the keeper waits: {str(error) if known else repr(error)}"
                 log.warning("keeper waits", error=str(error) if known else repr(error))
-            write_heartbeat(self._settings.side_dir, KEEPER, not_ready)
-            if not_ready:
                 stop.wait(LOOK_SECONDS)
 
     def turn(self, timeout_s: float) -> None:

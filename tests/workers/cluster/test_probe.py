@@ -10,13 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from nightgrid.workers.cluster import supervisor
-from nightgrid.workers.cluster.probe import (
-    FRESH_S,
-    KEEPER,
-    SUPERVISOR,
-    probe,
-    write_heartbeat,
-)
+from nightgrid.workers.cluster.probe import FRESH_S, beat_path, probe, write_heartbeat
 from nightgrid.workers.cluster.supervisor import ROLES, Supervisor
 from nightgrid.workers.settings import Settings
 
@@ -57,49 +51,28 @@ def told(tmp_path, monkeypatch):
         yield read
 
 
-def let_age(folder, name, seconds):
-    then = time.time() - seconds
-    os.utime(folder / "beats" / name, (then, then))
-
-
 def test_workers_are_ready_when_all_of_them_are_heard_and_refuse_nothing(tmp_path, watched, told):
     """Given a worker of another version, Then a rollout that waits for it does not go on."""
     of, heard, refusing = watched
     assert "has not gone round for 30 s" in probe(tmp_path, "live")
     of._beat()
     assert probe(tmp_path, "live") == ""
-    assert probe(tmp_path, "ready") == f"not ready in {tmp_path}: the keeper starts"
-    write_heartbeat(tmp_path, KEEPER)
+    assert probe(tmp_path, "ready") == ""
     refusing["batch"] = "another solver version"
     heard.pop("interactive")
     of._beat()
     assert probe(tmp_path, "ready").endswith(
         "batch is not heard by the server, or refuses work, and 1 more"
     )
-    assert told() == ["WATCHDOG=1"] * 2
+    assert told() == ["WATCHDOG=1", "READY=1", "WATCHDOG=1"]
     refusing.clear()
     heard["interactive"] = {}
-    for _ in range(2):
-        of._beat()
+    of._beat()
     assert probe(tmp_path, "ready") == ""
-    assert told() == ["WATCHDOG=1", "READY=1", "WATCHDOG=1"]
-    let_age(tmp_path, SUPERVISOR, FRESH_S[SUPERVISOR] + 1)
+    then = time.time() - FRESH_S - 1
+    os.utime(beat_path(tmp_path), (then, then))
     assert probe(tmp_path, "live")
     assert probe(tmp_path, "ready")
-
-
-def test_a_keeper_that_stands_still_fails_the_probes(tmp_path, watched):
-    of, *_ = watched
-    of._beat()
-    write_heartbeat(tmp_path, KEEPER, "the keeper waits: the lake does not answer")
-    of._beat()
-    assert probe(tmp_path, "live") == ""
-    assert probe(tmp_path, "ready").endswith("the keeper waits: the lake does not answer")
-    let_age(tmp_path, KEEPER, FRESH_S[KEEPER] + 1)
-    let_age(tmp_path, SUPERVISOR, FRESH_S[SUPERVISOR] + 1)
-    of._began -= FRESH_S[KEEPER] + 1
-    of._beat()
-    assert "its keeper has not gone round" in probe(tmp_path, "live")
 
 
 def test_the_program_says_why_and_imports_nothing_that_takes_time(tmp_path):
@@ -107,8 +80,8 @@ def test_the_program_says_why_and_imports_nothing_that_takes_time(tmp_path):
     env = {"NIGHTGRID_VAR_DIR": str(tmp_path)}
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith(f"not live in {tmp_path}: the supervisor or")
+    assert done.stderr.splitlines()[-1].startswith(f"not live in {tmp_path}: the supervisor has")
     imported = {line.rsplit("|")[-1].strip() for line in done.stderr.splitlines()}
     assert not imported & {"pydantic", "redis", "celery", "numpy", "structlog"}
-    write_heartbeat(tmp_path, SUPERVISOR)
+    write_heartbeat(tmp_path)
     subprocess.run(command, env=env, check=True, capture_output=True)

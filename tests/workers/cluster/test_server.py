@@ -50,22 +50,6 @@ def test_the_server_survives_kill_with_what_it_was_told(tmp_path):
 
 
 @pytest.mark.cluster
-@pytest.mark.long(
-    short="tests/workers/cluster/test_server.py::test_the_server_survives_kill_with_what_it_was_told"
-)
-def test_data_with_which_the_server_cannot_start_are_set_aside(tmp_path):
-    settings = quick_settings(tmp_path, workers_start_seconds=60.0)
-    with local_cluster(settings, roles=("server",)), closing(connect(settings)) as client:
-        client.set("key", "value")
-    folder = server.data_dir(settings) / "appendonlydir"
-    for path in folder.glob("*.rdb"):
-        path.write_bytes(b"no database at all")
-    with local_cluster(settings, roles=("server",)), closing(connect(settings)) as client:
-        assert client.get("key") is None
-    assert list(server.data_dir(settings).parent.glob("data.damaged-*"))
-
-
-@pytest.mark.cluster
 def test_only_the_owner_may_open_the_servers_folders(tmp_path):
     settings = quick_settings(tmp_path)
     with local_cluster(settings, roles=("server",)):
