@@ -28,7 +28,6 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.solved_rows import (
     as_small,
-    list_solutions,
     promote,
     solve_rows,
 )
@@ -128,11 +127,8 @@ def _worked(
         kept_tables.drop()
         kernel = span("kernel", game=game.name, rows=rows.num_rows)
         with refusing(MissingDictionaryError), kernel:
-            if run.question.ask.kind == "all" and rows.num_rows == 1:
-                part = list_solutions(lake, game, run, rows, settings)
-            else:
-                part = solve_rows(game, run, rows, settings)
-            if part is not None and run.budget.limits != head.budget.limits:
+            part: pa.Table | None = solve_rows(lake, game, run, rows, settings)
+            if run.budget.limits != head.budget.limits:
                 part = promote(part)
     else:
         with refusing(), span("kernel", game=game.name, rows=rows.num_rows, staged=True):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
-from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
+from nightgrid.solvers.algebra import Budget, Outcome, Status
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, RefusalError
 from nightgrid.solvers.game_contract import Game
@@ -28,7 +27,7 @@ from nightgrid.workers.chunks.solution_texts import take
 from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.runs.finishing.finish import path_key
 from nightgrid.workers.runs.finishing.gathering import SPLIT
-from nightgrid.workers.runs.listed import listed_part
+from nightgrid.workers.runs.listed import ListedPart, listed_part
 from nightgrid.workers.runs.manifest import Run
 from nightgrid.workers.runs.staged import first_stage
 from nightgrid.workers.settings import Settings
@@ -41,97 +40,80 @@ AGAIN = "[null]"
 class _Chunk:
     """Rows to be solved, also as columns, within a budget for each."""
 
+    lake: Lake
     game: Game[Any, Any]
     run: Run
     rows: pa.Table
     arrays: dict[str, npt.NDArray[Any]]
     budget: Budget
+    settings: Settings
 
     def puzzle_and_part(self, row: int) -> tuple[Any, Any]:
         """Make the puzzle of a row, and read which part of it is to be solved."""
-        part = self.rows.column("part")[row].as_py()
-        return self.game.from_arrays(self.arrays, row), json.loads(part) if part else None
+        text = self.rows.column("part")[row].as_py()
+        part = listed_part(text) or (json.loads(text) if text else None)
+        return self.game.from_arrays(self.arrays, row), part
+
+    def answer(self, row: int, head: Row, left_bytes: int) -> Row:
+        """Answer a row, whose solutions may take so many bytes if it is one of many."""
+        game, ask, tuning = self.game, self.run.question.ask, self.settings.tuning
+        puzzle, part = self.puzzle_and_part(row)
+        if ask.kind != "all":
+            return outcome_row(game, ask, head, game.solve(puzzle, ask, part, self.budget))
+        if self.rows.num_rows == 1:
+            return Listing(self.lake, self.run, game, puzzle, head, self.settings).row(part)
+        text_bytes = min(tuning.listing_row_bytes, left_bytes)
+        taken = take(
+            game, puzzle, part, self.budget, limit=ask.limit,
+            rows=tuning.listing_rows, text_bytes=text_bytes,
+        )  # fmt: skip
+        return taken.row(head)
+
+    def answers(self, slices: Iterator[tuple[int, int]]) -> pa.Table:
+        """Answer rows one by one; a board that the game does not take becomes invalid."""
+        heads, left_bytes = heads_of(self.rows), self.settings.tuning.listing_chunk_bytes
+        found = []
+        for row in (row for start, stop in slices for row in range(start, stop)):
+            try:
+                answer = self.answer(row, heads[row], left_bytes)
+            except MissingDictionaryError as error:
+                # What the lake lacks is no fault of the board.
+                raise RefusalError(str(error)) from error
+            except PermanentError as error:
+                ask = self.run.question.ask
+                answer = outcome_row(self.game, ask, heads[row], invalid_outcome(error))
+            found.append(answer)
+            left_bytes -= len(answer["solutions"] or "")
+            if self.run.question.ask.kind == "meant":
+                # The next board's pieces are found in new buffers, which would lie next to these.
+                trim()
+        return pa.Table.from_pylist(found, PARTS)
 
 
-def solve_rows(game: Game[Any, Any], run: Run, rows: pa.Table, settings: Settings) -> pa.Table:
+def solve_rows(
+    lake: Lake, game: Game[Any, Any], run: Run, rows: pa.Table, settings: Settings
+) -> pa.Table:
     """Answer the run's ask for manifest rows; return them as PARTS, in the same order.
 
     A chunk of many gives each row a small budget, or more where the game expects that rows take
     longer; a row over it comes back `split` into itself, to get a chunk of its own with the run's
     budget. A chunk of one that is over budget comes back split into parts, if the game can divide
-    it.
+    it. Many solutions of a chunk of one are in files of the lake when this returns.
     """
     many, ask, arrays = rows.num_rows > 1, run.question.ask, arrays_of(rows)
     budget, step = run.budget, 1
     if many:
         budget, step = share_of_row(budget, settings, float(game.cost_s(arrays, ask).mean()))
-    chunk = _Chunk(game, run, rows, arrays, budget)
+    chunk = _Chunk(lake, game, run, rows, arrays, budget, settings)
     slices = slices_in_time(rows.num_rows, step, settings.tuning.batch_chunk_seconds, budget)
     whole = not any(rows.column("part").to_pylist())
     if ask.kind == "count" and whole:
         solved = count_batch(game, ask, rows, arrays, budget, slices)
     else:
-        heads, answer = heads_of(rows), _answer_of(chunk, settings)
-        numbers = (i for start, stop in slices for i in range(start, stop))
-        answers = [_sound(game, ask, heads[i], partial(answer, i, heads[i])) for i in numbers]
-        solved = pa.Table.from_pylist(answers, PARTS)
+        solved = chunk.answers(slices)
     if solved.num_rows < rows.num_rows:
         solved = pa.concat_tables([solved, _unworked(rows.slice(solved.num_rows))])
-    return promote(solved) if many else _divide(chunk, solved, settings)
-
-
-def list_solutions(
-    lake: Lake, game: Game[Any, Any], run: Run, rows: pa.Table, settings: Settings
-) -> pa.Table:
-    """Answer `all` for the one row of a chunk; return its PARTS.
-
-    Many solutions are in files of the lake when this returns, or the row comes back split.
-    """
-    (head,) = heads_of(rows)
-    chunk = _Chunk(game, run, rows, arrays_of(rows), run.budget)
-    ranks = listed_part(rows.column("part")[0].as_py())
-
-    def answer() -> Row:
-        puzzle, part = chunk.puzzle_and_part(0)
-        return Listing(lake, run, game, puzzle, head, settings).row(ranks or part)
-
-    row = _sound(game, run.question.ask, head, answer)
-    solved = pa.Table.from_pylist([row], PARTS)
-    return solved if ranks else _divide(chunk, solved, settings)
-
-
-def _sound(game: Game[Any, Any], ask: Ask, head: Row, answer: Callable[[], Row]) -> Row:
-    """Answer a row; a board that the game does not take becomes an invalid outcome."""
-    try:
-        return answer()
-    except MissingDictionaryError as error:
-        # What the lake lacks is no fault of the board.
-        raise RefusalError(str(error)) from error
-    except PermanentError as error:
-        return outcome_row(game, ask, head, invalid_outcome(error))
-
-
-def _answer_of(chunk: _Chunk, settings: Settings) -> Callable[[int, Row], Row]:
-    game, ask, tuning = chunk.game, chunk.run.question.ask, settings.tuning
-    left = tuning.listing_chunk_bytes
-
-    def answer(row: int, head: Row) -> Row:
-        nonlocal left
-        puzzle, part = chunk.puzzle_and_part(row)
-        if ask.kind == "all":
-            taken = take(
-                game, puzzle, part, chunk.budget, limit=ask.limit,
-                rows=tuning.listing_rows, text_bytes=min(tuning.listing_row_bytes, left),
-            )  # fmt: skip
-            left -= taken.text_bytes if taken.is_whole else 0
-            return taken.row(head)
-        outcome = game.solve(puzzle, ask, part, chunk.budget)
-        if ask.kind == "meant":
-            # The next board's pieces are found in new buffers, which would lie next to freed ones.
-            trim()
-        return outcome_row(game, ask, head, outcome)
-
-    return answer
+    return promote(solved) if many else _divide(chunk, solved)
 
 
 def share_of_row(budget: Budget, settings: Settings, expected_s: float) -> tuple[Budget, int]:
@@ -209,13 +191,13 @@ def promote(solved: pa.Table) -> pa.Table:
     return solved
 
 
-def _divide(chunk: _Chunk, solved: pa.Table, settings: Settings) -> pa.Table:
+def _divide(chunk: _Chunk, solved: pa.Table) -> pa.Table:
     """Let the one row of a chunk that is over budget go on in parts, if it can.
 
     A count goes on by stages, if the game has layers for the board; else it is divided.
     """
     row = solved.to_pylist()[0]
-    depth, tuning = len(path_key(row["part_path"])), settings.tuning
+    depth, tuning = len(path_key(row["part_path"])), chunk.settings.tuning
     if chunk.run.divide_into > 1:
         # The first division is one among idle processes.
         depth -= 1
@@ -228,6 +210,8 @@ def _divide(chunk: _Chunk, solved: pa.Table, settings: Settings) -> pa.Table:
     if not code or not (code.is_budget or (depth and code is ReasonCode.SOLUTION_BYTES)):
         return solved
     puzzle, part = chunk.puzzle_and_part(0)
+    if isinstance(part, ListedPart):
+        return solved
     children: list[Any] | None = None
     if chunk.run.question.ask.kind == "count" and not row["part_path"]:
         carry_rows = tuning.stage_carry_rows

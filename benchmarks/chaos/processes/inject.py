@@ -65,14 +65,14 @@ def _install_faults() -> None:
             log.write(line.encode())
         write_note(lake, ref, note)
 
-    def faulty_rows(game: Any, run: Any, rows: Any, settings: Any) -> Any:
+    def faulty_rows(lake: Any, game: Any, run: Any, rows: Any, settings: Any) -> Any:
         if crashing.intersection(ids):
             ctypes.string_at(0)
         while endless.intersection(ids):
             time.sleep(0.1)
         if rows.num_rows > 1:
             time.sleep(pause_s)
-        return solve_rows(game, run, rows, settings)
+        return solve_rows(lake, game, run, rows, settings)
 
     def deadly_link(staged: Path, target: Path) -> bool:
         if target.parent.name == "parts" and claim_death():

@@ -52,7 +52,7 @@ def test_counts_of_any_size_pass_exactly_and_invalid_ones_are_null(counts):
 
 def test_a_part_has_one_row_for_every_manifest_row_in_its_order(lake, settings):
     run, rows = rows_of(lake, plan(lake, toy.boards(30, {4: toy.UNSOLVABLE})))
-    part = solve_rows(toy.TOY, run, rows, settings)
+    part = solve_rows(lake, toy.TOY, run, rows, settings)
     assert part.schema.equals(PARTS, check_metadata=True)
     for name in ("job_no", "job_id", "part_path"):
         assert part.column(name).to_pylist() == rows.column(name).to_pylist()
@@ -79,9 +79,9 @@ def test_a_worker_reads_what_is_to_be_solved_and_nothing_else(lake, settings, mo
     (ref,) = open_run(lake, run_id).chunks()
     read = []
 
-    def noted(game, run, rows, settings):
+    def noted(lake, game, run, rows, settings):
         read.append(rows.column_names)
-        return solve_rows(game, run, rows, settings)
+        return solve_rows(lake, game, run, rows, settings)
 
     monkeypatch.setattr(chunks, "solve_rows", noted)
     assert solve_chunk(lake, ref, settings, "w") == "solved"
@@ -92,7 +92,7 @@ def test_a_worker_reads_what_is_to_be_solved_and_nothing_else(lake, settings, mo
 @pytest.mark.parametrize("ask", [COUNT, Ask(kind="all", limit=2)], ids=str)
 def test_a_row_over_the_small_budget_gets_a_chunk_of_its_own(lake, settings, ask):
     run, rows = rows_of(lake, plan(lake, toy.boards(20, {7: toy.LARGE}), ask))
-    part = solve_rows(toy.TOY, run, rows, settings)
+    part = solve_rows(lake, toy.TOY, run, rows, settings)
     split = [row for row in part.to_pylist() if row["status"] == "split"]
     assert [row["children"] for row in split] == [AGAIN]
     assert split[0]["reason_code"] == ReasonCode.NODES
@@ -101,7 +101,7 @@ def test_a_row_over_the_small_budget_gets_a_chunk_of_its_own(lake, settings, ask
 
 def test_a_single_row_over_budget_comes_back_with_its_parts(lake, settings):
     run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
-    (row,) = solve_rows(toy.TOY, run, rows, settings).to_pylist()
+    (row,) = solve_rows(lake, toy.TOY, run, rows, settings).to_pylist()
     assert row["status"] == "split"
     assert row["children"] == "[[0,4],[1,4],[2,4],[3,4]]"
 
@@ -112,7 +112,7 @@ def test_a_capacity_that_no_part_can_avoid_is_not_split(lake, settings, monkeypa
     reason = Reason(code=code, sentence="the budget of nodes ran out")
     monkeypatch.setattr(toy.TOY, "reasons", (None, reason), raising=False)
     run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
-    (row,) = solve_rows(toy.TOY, run, rows, settings).to_pylist()
+    (row,) = solve_rows(lake, toy.TOY, run, rows, settings).to_pylist()
     assert (row["status"], row["count"]) == ("over_budget", None)
     assert (row["reason_code"], row["reason"]) == (code, "the budget of nodes ran out")
 
@@ -123,7 +123,7 @@ def test_a_row_that_the_game_refuses_to_split_stays_over_budget(lake, settings, 
 
     monkeypatch.setattr(toy.TOY, "split", refuse, raising=False)
     run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
-    (row,) = solve_rows(toy.TOY, run, rows, settings).to_pylist()
+    (row,) = solve_rows(lake, toy.TOY, run, rows, settings).to_pylist()
     assert (row["status"], row["reason_code"]) == ("over_budget", ReasonCode.NODES)
 
 
@@ -139,7 +139,7 @@ def test_a_row_that_is_no_puzzle_is_invalid_and_its_neighbours_are_not(lake, set
     monkeypatch.setattr(toy.TOY, "from_arrays", refuse_one, raising=False)
     run, rows = rows_of(lake, plan(lake, toy.boards(10), Ask(kind="first")))
     statuses = {
-        r["status"]: r["reason"] for r in solve_rows(toy.TOY, run, rows, settings).to_pylist()
+        r["status"]: r["reason"] for r in solve_rows(lake, toy.TOY, run, rows, settings).to_pylist()
     }
     assert statuses == {"solved": "", "invalid": "regions: the board has 3 cells"}
 
@@ -155,8 +155,8 @@ def test_each_row_of_many_gets_the_smaller_of_both_budgets(lake, settings, monke
     monkeypatch.setattr(toy.TOY, "solve_batch", spy, raising=False)
     budget = Budget(nodes=500, table_bytes=2**40, seconds=80.0)
     run, rows = rows_of(lake, plan(lake, toy.boards(10), COUNT, budget))
-    solve_rows(toy.TOY, run, rows, settings)
-    solve_rows(toy.TOY, run, rows.slice(0, 1), settings)
+    solve_rows(lake, toy.TOY, run, rows, settings)
+    solve_rows(lake, toy.TOY, run, rows.slice(0, 1), settings)
     assert seen == [
         Budget(
             nodes=500,
@@ -178,7 +178,7 @@ def test_rows_get_time_by_what_their_game_expects_of_them(lake, settings, monkey
     run, rows = rows_of(lake, plan(lake, toy.boards(10), Ask(kind="first")))
     monkeypatch.setattr(toy.TOY, "cost_s", lambda arrays, ask: np.full(10, 0.3), raising=False)
     monkeypatch.setattr(toy.TOY, "solve", spy, raising=False)
-    solve_rows(toy.TOY, run, rows, settings)
+    solve_rows(lake, toy.TOY, run, rows, settings)
     (budget,) = set(seen)
     assert budget.seconds == pytest.approx(3.0)
     more = budget.seconds / settings.tuning.batch_row_seconds

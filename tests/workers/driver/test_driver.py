@@ -349,7 +349,7 @@ def test_a_slower_execution_with_other_rows_split_does_not_replace_a_part(lake, 
     def mark(path, job):
         """Write a part as it is where the chunk had no time for one of its jobs."""
         rows = solve_rows(
-            toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings
+            lake, toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings
         ).to_pylist()
         rows[job] |= {"status": "split", "children": AGAIN, "count": None}
         late.append(lake.create_table(path, pa.Table.from_pylist(rows, PARTS)))
@@ -366,7 +366,7 @@ def test_a_slower_execution_with_other_rows_split_does_not_replace_a_part(lake, 
     summary = drive(lake, run_id, Late(lake, settings), settings=settings)
     assert late == [False]
     assert summary.statuses == {"solved": 3}
-    solved = solve_rows(toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings)
+    solved = solve_rows(lake, toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings)
     expected = {row["job_id"]: row["count"] for row in solved.to_pylist()}
     assert {row["job_id"]: row["count"] for row in result_rows(lake, run_id)} == expected
 
