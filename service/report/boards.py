@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -43,57 +42,35 @@ def drawn_boards(lake: Lake, figures: Figures, of: GameFigures) -> tuple[list[Dr
     if not service_plug(of.name).draws_svg:
         return [], 0
     new = {(date, level) for name, date, level in figures.new if name == of.name}
-    dates = sorted({date for date, _ in new} or {of.last}, reverse=True)
-    found: list[Drawn] = []
-    left = 0
-    for at, date in enumerate(dates):
-        levels = {level for day, level in new if day == date}
-        if len(found) >= BOARDS_MAX:
-            left += len(levels)
-            continue
-        if at % BOARDS_MAX == 0:
-            # A date has at least one board: one look is enough for most reports.
-            boards = _boards_of(lake, of, dates[at : at + BOARDS_MAX])
-        found += _drawn(lake, of, boards.get(date, []), levels)
-    return found[:BOARDS_MAX], left + max(0, len(found) - BOARDS_MAX)
-
-
-def _boards_of(
-    lake: Lake, of: GameFigures, dates: Sequence[dt.date]
-) -> dict[dt.date | None, list[Board]]:
-    """Look the boards of some dates up at once; a lake with a damaged table has none."""
-    boards: dict[dt.date | None, list[Board]] = {}
-    with suppress(PermanentError):
-        for board in boards_of_dates(lake, of.name, dates):
-            boards.setdefault(board.published.date, []).append(board)
-    return boards
-
-
-def _drawn(
-    lake: Lake, of: GameFigures, boards: Sequence[Board], levels: set[str]
-) -> Iterator[Drawn]:
-    """Draw the boards of a date at some levels; without levels, all of them."""
+    # A date has at least one board, so that more dates are not looked up.
+    dates = sorted({date for date, _ in new} or {of.last}, reverse=True)[:BOARDS_MAX]
+    boards: list[Board] = []
+    with suppress(PermanentError):  # a lake with a damaged table has none
+        boards = [
+            board
+            for board in boards_of_dates(lake, of.name, dates)
+            if not new or (board.published.date, board.published.level or "") in new
+        ]
+    boards.sort(key=lambda board: board.published.date or dt.date.min, reverse=True)
     rows = {(row["date"], row["level"]): row for row in of.rows}
-    for board in boards:
-        level = board.published.level or ""
-        if levels and level not in levels:
-            continue
-        solution, whose = board.published.solution, "published"
-        row = rows.get((board.published.date, level), {})
+    drawn: list[Drawn] = []
+    for board in boards[:BOARDS_MAX]:
+        published, whose = board.published, "published"
+        solution = published.solution
         if solution is None:
             solution = _found(lake, board)
             whose = "none" if solution is None else "found"
-        try:
-            svg = service_plug(of.name).view().svg(board.published.puzzle, solution, None)
-        except PermanentError:
-            continue  # too large for a picture
-        yield Drawn(
-            name=board.name,
-            clue=board.published.clue,
-            svg=svg,
-            solution=whose,
-            row=row,
-        )
+        with suppress(PermanentError):  # too large for a picture
+            drawn.append(
+                Drawn(
+                    name=board.name,
+                    clue=published.clue,
+                    svg=service_plug(of.name).view().svg(published.puzzle, solution, None),
+                    solution=whose,
+                    row=rows.get((published.date, published.level or ""), {}),
+                )
+            )
+    return drawn, (len(new) or len(boards)) - len(drawn)
 
 
 def _found(lake: Lake, board: Board) -> Any | None:
