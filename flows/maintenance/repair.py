@@ -1,6 +1,7 @@
-"""Mend what a check has found: move damaged files away, and make again what other files have.
+"""Mend what a check has found, or make all tables of a lake again from the payloads.
 
 Every step leaves the lake readable: a repair that is killed anywhere is ended by the next one.
+Answers are kept: an answer belongs to a board, and the same board has the same id.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from nightgrid.flows.maintenance.check import (
     kind_of,
     lost_results,
 )
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.lease import holding
+from nightgrid.workers.lease import check_held, holding
 from nightgrid.workers.runs.finishing.ended import ended_runs, set_run_aside, write_again
 from nightgrid.workers.runs.run_files import folder
 
@@ -51,6 +53,36 @@ class Mended:
     def to_json(self) -> dict[str, Any]:
         """Write it for programs."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuilt:
+    """The tables of one game, made again."""
+
+    game: str
+    editions: int
+    quarantined: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it for programs."""
+        return asdict(self)
+
+
+def rebuild_lake(lake: Lake, games: Collection[str] = ()) -> Iterator[Rebuilt]:
+    """Make the tables of games again, of all games unless some are named; yield each game.
+
+    Killed anywhere, the same call ends it. Raises PermanentError for a game without payloads,
+    TransientError while a night is at work on the lake.
+    """
+    found = [game for game in sorted(GAMES) if lake.exists(raw_folder(game))]
+    missing = sorted(set(games) - set(found))
+    if missing or not found:
+        what = f"payloads of {', '.join(missing) or 'any game'}"
+        raise PermanentError(f"the lake {lake.url} has no {what}; expected some under raw/")
+    with holding(lake, LEASE, f"a night or a repair is at work on the lake {lake.url}"):
+        for game in (game for game in found if not games or game in games):
+            done = normalise(lake, game=game, rebuild=True, check=lambda: check_held(lake, LEASE))
+            yield Rebuilt(game=game, editions=done.edition_count, quarantined=done.quarantine_count)
 
 
 def repair_lake(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Iterator[Mended]:

@@ -52,13 +52,6 @@ def maintain_lake(
             metavar="GAME", help="rebuild: only this game; may be repeated. Default: all games."
         ),
     ] = None,
-    into: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER|URL",
-            help="rebuild: copy the payloads into another lake, and make its tables of them.",
-        ),
-    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="prune: list what would be deleted, and delete none.")
     ] = False,
@@ -70,8 +63,7 @@ def maintain_lake(
     have what other files say that they should. repair moves damaged files to damaged/ and makes
     again what other files tell: tables from the raw payloads, results from the chunk results of
     their runs. rebuild makes boards, editions and quarantine again from the raw payloads and keeps
-    all answers; with --into, another lake gets the payloads alone, and what is asked there is
-    worked again. prune deletes result rows that nothing asks for any more, corpora, ended runs, and
+    all answers. prune deletes result rows that nothing asks for any more, corpora, ended runs, and
     what a repair moved away; never payloads, boards of nights or present answers about them. Each
     may be killed anywhere and run again; all but check refuse while a night is at work. None
     touches files that are none of the lake's. Exit code: 0 nothing is wrong (or is any more), 5
@@ -81,7 +73,7 @@ def maintain_lake(
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.terminal.progress import MovingLine
 
-    _check_options(action, keep=keep, game=game, into=into, dry_run=dry_run)
+    _check_options(action, keep=keep, game=game, dry_run=dry_run)
     kept = _read_keep(keep or []) if action is Action.PRUNE else {}
     url = read_settings(lake=lake, writes=not (action is Action.CHECK or dry_run)).lake
     opened = Lake.open(url)
@@ -99,14 +91,14 @@ def maintain_lake(
         if action is Action.REPAIR:
             return _repair(opened, on_file, json=json)
         if action is Action.REBUILD:
-            return _rebuild(opened, game or [], into, on_file, json=json)
+            return _rebuild(opened, game or [], json=json)
         return _prune(opened, kept, dry_run=dry_run, json=json)
 
 
 _OPTIONS = {
     Action.CHECK: set[str](),
     Action.REPAIR: set[str](),
-    Action.REBUILD: {"game", "into"},
+    Action.REBUILD: {"game"},
     Action.PRUNE: {"keep", "dry_run"},
 }
 """Options that an action reads."""
@@ -185,26 +177,15 @@ def _repair(lake: Lake, on_file: OnFile, *, json: bool) -> int:
     return Exit.OK if all(one.mended for one in told) else Exit.LOOK
 
 
-def _rebuild(
-    lake: Lake, games: Sequence[str], into: str | None, on_file: OnFile, *, json: bool
-) -> int:
-    from nightgrid.archive.lake.location import check_location
-    from nightgrid.archive.lake.storage import Lake
-    from nightgrid.flows.maintenance.rebuild import rebuild_lake
+def _rebuild(lake: Lake, games: Sequence[str], *, json: bool) -> int:
+    from nightgrid.flows.maintenance.repair import rebuild_lake
 
-    target = None
-    if into is not None:
-        check_location(into)
-        target = Lake.open(into)
-        if target.url == lake.url:
-            raise PermanentError(f"--into names the lake itself, {into}; expected another one")
-    for done in rebuild_lake(lake, games, into=target, on_file=on_file):
+    for done in rebuild_lake(lake, games):
         if json:
             emit(done.to_json())
             continue
-        copied = f"{done.copied:,} files of payloads copied, " if done.copied else ""
         say(
-            f"{done.game}: {copied}{done.editions:,} editions and {done.quarantined:,} rows of "
+            f"{done.game}: {done.editions:,} editions and {done.quarantined:,} rows of "
             "quarantine made again from the payloads"
         )
     return Exit.OK

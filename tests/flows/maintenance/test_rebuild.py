@@ -1,7 +1,8 @@
-"""The tables of a lake are made anew from its payloads, in place and in another lake."""
+"""The tables of a lake are made again from its payloads."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +15,7 @@ from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.maintenance.check import check_lake_files
-from nightgrid.flows.maintenance.rebuild import rebuild_lake
+from nightgrid.flows.maintenance.repair import rebuild_lake
 from nightgrid.flows.night.night import work_night
 from nightgrid.solvers.errors import PermanentError
 
@@ -36,33 +37,24 @@ def test_tables_are_made_again_and_answers_are_kept(lake: Lake, tmp_path: Path) 
         for path in lake.list(folder):
             lake.delete(path)
     (done,) = rebuild_lake(lake)
-    assert (done.game, done.editions, done.copied) == ("pips", 6, 0)
+    assert (done.game, done.editions) == ("pips", 6)
     assert editions(lake).equals(before)
     assert answers(lake).equals(known)
     assert work_night(night_of(lake.url, tmp_path / "source")).games[0].planned == 0
     assert list(check_lake_files(lake)) == []
 
 
-def test_another_lake_gets_payloads_alone_and_answers_anew(lake: Lake, tmp_path: Path) -> None:
+def test_a_lake_of_copied_payloads_works_the_same_answers_again(lake: Lake, tmp_path: Path) -> None:
     new = Lake.open(str(tmp_path / "new"))
-    (done,) = rebuild_lake(lake, into=new)
-    assert done.copied == 4
+    shutil.copytree(Path(lake.url) / "raw" / "game=pips", tmp_path / "new" / "raw" / "game=pips")
+    list(rebuild_lake(new))
     assert editions(new).equals(editions(lake))
-    assert not new.exists("results")
     workers = night_of(new.url, tmp_path).workers
     work_count(CountSettings(corpus="lake", executor="inline", workers=workers))
     drop = ["kernel_ns"]
     assert answers(new).drop_columns(drop).equals(answers(lake).drop_columns(drop))
-    again = list(rebuild_lake(lake, into=new))
-    assert [one.copied for one in again] == [0]
 
 
-def test_a_lake_without_payloads_and_one_with_others_are_refused(
-    lake: Lake, tmp_path: Path
-) -> None:
+def test_a_lake_without_payloads_is_refused(lake: Lake) -> None:
     with pytest.raises(PermanentError, match="no payloads of strands"):
         list(rebuild_lake(lake, ["strands"]))
-    write_days(tmp_path / "others", [0], seed=5_000)
-    work_night(night_of(tmp_path / "other", tmp_path / "others"))
-    with pytest.raises(PermanentError, match="payloads of its own"):
-        list(rebuild_lake(lake, into=Lake.open(str(tmp_path / "other"))))
