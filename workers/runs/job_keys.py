@@ -68,9 +68,6 @@ class KeySet:
     def __init__(self) -> None:
         self._keys = np.empty(0, KEY)
 
-    def __len__(self) -> int:
-        return len(self._keys)
-
     def add(self, keys: Keys) -> npt.NDArray[np.bool_]:
         """Add keys; return for each whether it is new, of equal new ones the first."""
         ranked, firsts = np.unique(keys, return_index=True)

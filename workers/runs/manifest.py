@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -46,7 +46,6 @@ _NUMBERS = (
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
 
 SegmentKind = Literal["plan", "split", "halved", "stage"]
-_KINDS: dict[str, SegmentKind] = {name: name for name in get_args(SegmentKind)}
 
 
 class SegmentTakenError(TransientError):
@@ -188,7 +187,7 @@ def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
         about: Any = json.loads(text or b"null")
         return Segment(
             number=number,
-            kind=_KINDS[about["kind"]],
+            kind=about["kind"],
             origins=tuple((int(s), int(c)) for s, c in about["origins"]),
             chunk_rows=chunk_rows,
             chunk_cost_s=tuple(float(cost) for cost in about.get("cost_s", ())),

@@ -47,15 +47,6 @@ class ChunkRef:
     attempt: int = 1
     """Counts the attempts that a worker began; a message of an attempt that failed is stale."""
 
-    def __post_init__(self) -> None:
-        check_run_id(self.run_id)
-        if not (0 <= self.segment < CHUNKS_MAX and 0 <= self.chunk < CHUNKS_MAX):
-            raise PermanentError(
-                f"chunk {self.segment}/{self.chunk} is out of range; expected 0 to {CHUNKS_MAX - 1}"
-            )
-        if self.attempt < 1:
-            raise PermanentError(f"attempt is {self.attempt}; expected 1 or more")
-
     @property
     def key(self) -> ChunkKey:
         """The chunk, whatever its attempt."""

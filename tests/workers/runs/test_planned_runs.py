@@ -32,7 +32,7 @@ from nightgrid.workers.runs.plan.plan_pass import (
     cut,
 )
 from nightgrid.workers.runs.plan.planner import estimate_run
-from nightgrid.workers.runs.run_files import ChunkRef, segment_path
+from nightgrid.workers.runs.run_files import segment_path
 from tests.drawn import drawn
 from tests.workers.conftest import planner_killed
 from tests.workers.pending import pending_chunks
@@ -444,21 +444,6 @@ def test_a_segment_that_does_not_say_why_it_exists_is_damaged(lake):
     lake.write_row_groups(segment_path(run_id, 0), [rows.cast(schema)], schema)
     with pytest.raises(PermanentError, match="does not say why"):
         open_run(lake, run_id)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"run_id": "../../x"},
-        {"segment": -1},
-        {"chunk": 100_000},
-        {"attempt": 0},
-    ],
-)
-def test_a_chunk_reference_names_no_file_outside_of_its_run(wrong):
-    right = {"run_id": "0" * 32, "segment": 0, "chunk": 0}
-    with pytest.raises(PermanentError):
-        ChunkRef(**{**right, **wrong})
 
 
 def test_part_paths_are_ordered_by_number():

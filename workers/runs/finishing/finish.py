@@ -19,7 +19,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.results.statuses import FINAL, is_among
 from nightgrid.archive.words.binding import game_of
-from nightgrid.solvers.algebra import COST_COLUMNS, Outcome, Statistics, Status
+from nightgrid.solvers.algebra import COST_COLUMNS, Outcome, Status
 from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
@@ -37,6 +37,8 @@ from nightgrid.workers.runs.staged import CARRIED, drop_frontiers, frontiers
 
 _UNRECOVERABLE = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the job, whatever the other parts say."""
+_AS_OUTCOMES = ("value", "value_at_least", "value_at_most", "truncated", "reason")
+"""Columns of parts that are fields of outcomes."""
 JOINED_BYTES = 2**26
 """Solutions of one job's parts that are joined at the end of a run, as JSON."""
 SOLUTION_ROWS = 16_384
@@ -210,11 +212,9 @@ def merge_outcomes(
     for status in _UNRECOVERABLE:
         for row in rows:
             if row["status"] == status:
-                return Outcome(
-                    status=status,
-                    reason_code=_code_of(row),
-                    reason=f"part {row['part_path']}: {row['reason']}",
-                )
+                reason = f"part {row['part_path']}: {row['reason']}"
+                code = row["reason_code"] and ReasonCode(row["reason_code"])
+                return Outcome(status=status, reason_code=code, reason=reason)
     # What a stage has carried on is in the outcomes of a later one.
     last = rows[-1]
     rows = [row for row in rows if row["status"] != CARRIED]
@@ -227,35 +227,24 @@ def merge_outcomes(
         return listed
     if sum(len(row["solutions"] or "") for row in rows) > JOINED_BYTES:
         sentence = f"parts of a board that was not counted have more than {JOINED_BYTES:,} bytes"
-        reason = Reason(code=ReasonCode.SOLUTION_BYTES, sentence=sentence)
-        return over_budget(reason, statistics_of(rows))
-    outcome = game.merge(
-        puzzle,
-        run.question.ask,
-        [
-            Outcome(
-                status=Status(row["status"]),
-                count=None if row["count"] is None else int(row["count"]),
-                value=row["value"],
-                value_at_least=row["value_at_least"],
-                value_at_most=row["value_at_most"],
-                solutions=tuple(
-                    game.solution_from_json(value) for value in json.loads(row["solutions"] or "[]")
-                ),
-                truncated=row["truncated"],
-                statistics=Statistics(**{name: row[name] for name in COST_COLUMNS}),
-                reason_code=_code_of(row),
-                reason=row["reason"],
-            )
-            for row in rows
-        ],
-    )
+        spent = Reason(code=ReasonCode.SOLUTION_BYTES, sentence=sentence)
+        return over_budget(spent, statistics_of(rows))
+    outcome = game.merge(puzzle, run.question.ask, [_outcome_of(game, row) for row in rows])
     solutions = tuple(game.solution_to_json(solution) for solution in outcome.solutions)
     return replace(outcome, solutions=solutions)
 
 
-def _code_of(row: Mapping[str, Any]) -> ReasonCode | None:
-    return None if row["reason_code"] is None else ReasonCode(row["reason_code"])
+def _outcome_of(game: Game[Any, Any], row: Mapping[str, Any]) -> Outcome[Any]:
+    """Read the outcome of a part from its PARTS row."""
+    solutions = json.loads(row["solutions"] or "[]")
+    return Outcome(
+        status=Status(row["status"]),
+        count=None if row["count"] is None else int(row["count"]),
+        solutions=tuple(game.solution_from_json(value) for value in solutions),
+        statistics=statistics_of([row]),
+        reason_code=row["reason_code"] and ReasonCode(row["reason_code"]),
+        **{name: row[name] for name in _AS_OUTCOMES},
+    )
 
 
 def path_key(path: str) -> tuple[int, ...]:
