@@ -111,13 +111,18 @@ class StoppedError(NightgridError):
 
 def stopped(settings: RunSettings, run_id: str, *, cancelled: bool = False) -> StoppedError:
     """Make the error of a run that stopped: what is done, what is left, and how to go on."""
+    what = f"run {run_id} is cancelled" if cancelled else f"stopped run {run_id}"
+    told = f"{what}: {how_far(settings, run_id, cancelled=cancelled)}"
+    return StoppedError(told, run_id, cancelled=cancelled)
+
+
+def how_far(settings: RunSettings, run_id: str, *, cancelled: bool) -> str:
+    """Write how many chunks of a run are done and left, and how to go on with it."""
     left = read_run_status(settings.lake, run_id)
     more = "" if left.planned else ", and more to be planned"
     done = "1 chunk is done" if left.chunks_done == 1 else f"{left.chunks_done:,} chunks are done"
     how = f"{done}, {left.chunks_left:,} {'is' if left.chunks_left == 1 else 'are'} left{more}"
-    what = f"run {run_id} is cancelled" if cancelled else f"stopped run {run_id}"
-    way_on = settings.way_on(run_id, cancelled=cancelled)
-    return StoppedError(f"{what}: {how}; {way_on}", run_id, cancelled=cancelled)
+    return f"{how}; {settings.way_on(run_id, cancelled=cancelled)}"
 
 
 def endings(figures: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Work a count: its four steps as plain functions, and what is left of one that is begun.
+"""Work a count: its four steps as plain functions.
 
 Each step reads from the lake what is left to do: a count that was killed anywhere is ended by the
 same call.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -35,40 +35,13 @@ from nightgrid.flows.count.settings import CountSettings, asked_of, rests_on_oth
 from nightgrid.flows.runs import SILENT, AsStep, InFlow, Watch, plain, stopped
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.driver.growth import read_progress
-from nightgrid.workers.driver.progress import Left, Progress, left_of
+from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.runs.manifest import Run, has_plan, has_run, open_run, read_done
 from nightgrid.workers.runs.plan.plan_pass import PlanPass
 from nightgrid.workers.runs.plan.planner import estimate_run
 from nightgrid.workers.runs.retry import Retry
 from nightgrid.workers.runs.status import is_cancelled, read_run_status, resume_run
 from nightgrid.workers.upkeep import tidy
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenCount:
-    """A run that an earlier call has begun, and what is left of it."""
-
-    run_id: str
-    cancelled: bool
-    """Whether no driver works it until it is resumed."""
-    planned: bool
-    """Whether all of its jobs are planned; what is left counts the others, too."""
-    jobs_done: int
-    jobs_left: int
-    chunks_done: int
-    chunks_left: int
-    left: Left
-
-    def sentence(self) -> str:
-        """Write how far it is and how to go on."""
-        jobs, chunks = self.jobs_done + self.jobs_left, self.chunks_done + self.chunks_left
-        more = "" if self.planned else "; it is not planned to its end yet"
-        return (
-            f"Run {self.run_id} is {'cancelled' if self.cancelled else 'begun'}: "
-            f"{self.jobs_done:,} of {jobs:,} jobs and {self.chunks_done:,} of {chunks:,} chunks "
-            f"are done{more}. The same command {'with --resume ' if self.cancelled else ''}goes on."
-        )
 
 
 def work_count(
@@ -127,33 +100,11 @@ def bring_corpus(
     )
 
 
-def open_count(settings: CountSettings, corpus: Corpus, estimate: PlanPass) -> OpenCount | None:
-    """Look how far the run is that an earlier call has begun; None: there is no open one.
-
-    What is not planned of it is what the estimate of the whole corpus says.
-    """
+def begun_run(settings: CountSettings, corpus: Corpus) -> str | None:
+    """Name the run that an earlier call has begun and not ended; None without one."""
     lake, run_id = settings.lake, run_name(asked_of(settings, corpus), corpus)
-    if not has_run(lake, run_id) or (status := read_run_status(lake, run_id)).finished:
-        return None
-    progress = read_progress(lake, run_id, settings.processes)
-    if not status.planned:
-        progress = replace(
-            progress,
-            planned_share=1.0,
-            jobs_total=max(progress.jobs_total, estimate.job_count),
-            chunks_total=max(progress.chunks_total, estimate.chunk_count),
-            expected_total_s=max(progress.expected_total_s, estimate.cost_s),
-        )
-    return OpenCount(
-        run_id=run_id,
-        cancelled=status.cancelled_at is not None,
-        planned=status.planned,
-        jobs_done=progress.jobs_done,
-        jobs_left=progress.jobs_total - progress.jobs_done,
-        chunks_done=progress.chunks_done,
-        chunks_left=progress.chunks_total - progress.chunks_done,
-        left=left_of(progress) or Left(core_s=0.0, wall_s=0.0, at_least=True),
-    )
+    is_open = has_run(lake, run_id) and not read_run_status(lake, run_id).finished
+    return run_id if is_open else None
 
 
 def estimate_count(settings: CountSettings, corpus: Corpus) -> PlanPass:

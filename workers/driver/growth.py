@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -19,7 +18,6 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.chunks.solved_rows import AGAIN
 from nightgrid.workers.driver.chunk_records import Chunk, PartOf, Reading, State
 from nightgrid.workers.driver.chunk_table import ChunkTable
-from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.runs.attempts import read_attempts
 from nightgrid.workers.runs.finishing.finish import child_path, path_key
 from nightgrid.workers.runs.finishing.gathering import SPLIT, UNFINISHED
@@ -215,27 +213,6 @@ def open_table(lake: Lake, run: Run) -> ChunkTable:
         if chunk.key in done:
             table.move("land", chunk.key)
     return table
-
-
-def read_progress(lake: Lake, run_id: str, processes: int = 1) -> Progress:
-    """Read how far a run is, whichever process works it, in the result of each chunk.
-
-    Raises PermanentError for a run that the lake does not have.
-    """
-    begun = time.monotonic()
-    run = open_run(lake, run_id)
-    table = open_table(lake, run)
-    for chunk in list(table.chunks_in(State.DONE)):
-        try:
-            growth = read_growth(lake, table.ref(chunk.key), chunk)
-        except DamagedResultError:
-            growth = None
-        if growth is None:
-            table.move("requeue", chunk.key)
-        else:
-            table.read(chunk.key, growth.reading, growth.carried)
-    now = time.monotonic()
-    return progress_of(table, run, processes=processes, seconds=now - begun, now=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,13 +98,12 @@ def _percent(number: int, total: int) -> str:
 
 def say_estimate(value: Mapping[str, Any]) -> None:
     """Write what a count would come to, in the names of --dry-run --json."""
-    left = " left" if value["begun_run"] else ""
     numbers = {
         "puzzles": "rows",
         "in quarantine": "quarantined",
         "stand more than once": "repeated",
         "known already": "already_known",
-        f"jobs{left}": "jobs",
+        "jobs": "jobs",
     }
     # Jobs that turn out to be large are divided while the run is worked, into more chunks.
     chunks = f"{value['chunks']:,} or more" if value["chunks"] else "0"
@@ -113,12 +112,11 @@ def say_estimate(value: Mapping[str, Any]) -> None:
             ("corpus", value["corpus"]),
             ("game", value["game"]),
             *((name, f"{value[key]:,}") for name, key in numbers.items()),
-            (f"chunks{left}", chunks),
+            ("chunks", chunks),
             *_times(value),
         ]
     )
-    # Of a run that is begun the largest come first, and are likely done.
-    if value["largest"] and not left:
+    if value["largest"]:
         rows = [
             (job["puzzle_id"], f"{job['size']:,}", duration(round(job["seconds"] * 1e9)))
             for job in value["largest"]
@@ -134,14 +132,12 @@ def _times(value: Mapping[str, Any]) -> list[tuple[str, str]]:
     label = f"estimated solving time with {plural(value['workers'], 'worker')}"
     if not value["jobs"]:
         return [(label, "none: every answer is known")]
-    least = "at least " if value["at_least"] else ""
     core_s, wall_s = value["core_seconds"], value["wall_seconds"]
     if wall_s < SHORT_S:
-        told = "not known yet" if least else f"less than {SHORT_S:g} s, beside starting"
-        return [(label, told)]
+        return [(label, f"less than {SHORT_S:g} s, beside starting")]
     end = dt.datetime.now().astimezone() + dt.timedelta(seconds=wall_s)
     return [
-        ("estimated core seconds", f"{least}{core_s:,.1f}"),
-        (label, least + clock_time(wall_s)),
-        ("estimated end", f"{least and 'not before '}{end:%Y-%m-%d %H:%M:%S}"),
+        ("estimated core seconds", f"{core_s:,.1f}"),
+        (label, clock_time(wall_s)),
+        ("estimated end", f"{end:%Y-%m-%d %H:%M:%S}"),
     ]

@@ -7,12 +7,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.flows.count.count import OpenCount, bring_corpus, estimate_count, open_count
-from nightgrid.flows.runs import Watch
+from nightgrid.flows.count.count import begun_run, bring_corpus, estimate_count
+from nightgrid.flows.runs import Watch, how_far
 from nightgrid.service.cli.counting.count_tables import say_estimate
 from nightgrid.service.terminal.console import Exit, emit, same_command, say
 from nightgrid.service.terminal.progress import SlicesLine
-from nightgrid.workers.driver.progress import Left
+from nightgrid.workers.runs.status import is_cancelled
 
 if TYPE_CHECKING:
     from nightgrid.archive.corpus.corpus import Corpus
@@ -29,27 +29,23 @@ def tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
         with closing(SlicesLine()) as slices:
             watch = Watch(on_slices=slices, on_rows=slices.rows)
             corpus = bring_corpus(settings, watch, into=Lake.open(folder))
-        estimate = estimate_count(settings, corpus)
-        begun = open_count(settings, corpus, estimate)
-        value = _estimate_json(settings, corpus, estimate, begun)
+        value = _estimate_json(settings, corpus, estimate_count(settings, corpus))
     if json:
         emit(value)
         return Exit.OK
     say_estimate(value)
-    if begun is not None:
-        say(begun.sentence())
-        if begun.cancelled:
+    if run_id := value["begun_run"]:
+        cancelled = value["cancelled"]
+        what = "cancelled" if cancelled else "begun"
+        say(f"Run {run_id} is {what}: {how_far(settings, run_id, cancelled=cancelled)}.")
+        if cancelled:
             say(f"  {same_command('--resume', without=['--dry-run'])}")
     return Exit.OK
 
 
-def _estimate_json(
-    settings: CountSettings, corpus: Corpus, estimate: PlanPass, begun: OpenCount | None
-) -> dict[str, Any]:
-    """Write an estimate as --json has it; of a run that is `begun`, what is left."""
-    processes = settings.processes
-    whole = Left(core_s=estimate.cost_s, wall_s=estimate.cost_s / processes, at_least=False)
-    left = whole if begun is None else begun.left
+def _estimate_json(settings: CountSettings, corpus: Corpus, estimate: PlanPass) -> dict[str, Any]:
+    """Write an estimate as --json has it."""
+    begun = begun_run(settings, corpus)
     return {
         "corpus": corpus.name,
         "corpus_id": corpus.corpus_id,
@@ -57,18 +53,14 @@ def _estimate_json(
         "ask": str(settings.ask),
         "rows": corpus.row_count,
         "quarantined": corpus.quarantined,
-        "jobs": estimate.job_count if begun is None else begun.jobs_left,
+        "jobs": estimate.job_count,
         "repeated": estimate.repeated_count,
         "already_known": estimate.answered_count,
-        "chunks": estimate.chunk_count if begun is None else begun.chunks_left,
-        "core_seconds": left.core_s,
-        "workers": processes,
-        "wall_seconds": left.wall_s,
-        "at_least": left.at_least,
-        "begun_run": None if begun is None else begun.run_id,
-        "planned": None if begun is None else begun.planned,
-        "cancelled": begun is not None and begun.cancelled,
-        "jobs_done": None if begun is None else begun.jobs_done,
-        "chunks_done": None if begun is None else begun.chunks_done,
+        "chunks": estimate.chunk_count,
+        "core_seconds": estimate.cost_s,
+        "workers": settings.processes,
+        "wall_seconds": estimate.cost_s / settings.processes,
+        "begun_run": begun,
+        "cancelled": begun is not None and is_cancelled(settings.lake, begun),
         "largest": estimate.largest,
     }

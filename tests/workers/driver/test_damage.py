@@ -7,8 +7,8 @@ from benchmarks.chaos.harm import HARMS, harm
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.driver import Driver
-from nightgrid.workers.driver.growth import read_progress
 from nightgrid.workers.driver.outbox import InlineOutbox
+from nightgrid.workers.runs.status import read_run_status
 from tests.workers.conftest import plan, quick_settings, result_rows, undisturbed_rows
 from tests.workers.driver.test_driver import DyingOutbox, Killed
 
@@ -70,8 +70,7 @@ def test_harm_to_files_of_an_interrupted_run_changes_no_answer(
     assert len({path.removeprefix(base).partition("/")[0] for path in harmed}) == len(names)
     for path in harmed:
         harm(lake, path, kind)
-    status = read_progress(lake, run_id)
-    assert status.chunks_done <= status.chunks_total
+    assert not read_run_status(lake, run_id).finished
     assert finish(lake, settings, run_id) == undisturbed
     aside = {path.removeprefix("damaged/") for path in lake.list("damaged")}
     assert aside <= set(harmed)
