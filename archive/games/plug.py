@@ -156,13 +156,10 @@ class ArchivePlug:
         self,
         puzzles: Callable[[], pa.Table],  # noqa: ARG002
         editions: pa.Table,  # noqa: ARG002
-        since: int = 0,  # noqa: ARG002
     ) -> Iterator[Remark]:
         """Find contradictions between current editions, by date, in a game that is observed.
 
         `editions` are sorted by date, and `puzzles` gives the boards that they name.
-        Those of editions before row `since` are known and may be left out. A remark depends on
-        editions of its own date and earlier ones alone.
         """
         return iter(())
 

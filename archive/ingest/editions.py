@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,11 +12,11 @@ import pyarrow.compute as pc
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.games.plug import Edition
 from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_boards, read_puzzle_table
-from nightgrid.archive.ingest.raw import RawArchive
-from nightgrid.archive.lake.encoding import digest_of_rows
-from nightgrid.archive.lake.json_files import program_version, read_hint, write_json
+from nightgrid.archive.ingest.raw import RawArchive, index_path
+from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, set_aside
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import CLUE, EDITIONS, OBSERVATIONS
+from nightgrid.archive.lake.tables import CLUE, EDITIONS, OBSERVATIONS, QUARANTINE, RAW
+from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.registry import DEFAULT_GAME
 
 
@@ -101,54 +100,23 @@ def observations_path(game: str) -> str:
 def write_observations(lake: Lake, raw: RawArchive, editions: pa.Table) -> int:
     """Make a game's observations; return how many there are.
 
-    `editions` are all editions of the game, of which the current ones count.
-
-    An unchanged table is not written, and a game whose payloads speak of their own day alone has
-    none. Drafts are left out: they may still change. What was observed of the first editions stands
-    while these and the table are as they were.
+    `editions` are all editions of the game, of which the current ones count. An unchanged table is
+    not written, and a game whose payloads speak of their own day alone has none. Drafts are left
+    out: they may still change.
     """
     plug = archive_plug(raw.game)
     if not plug.observed:
         return 0
     names = [*_OBSERVED, *(f.name for f in OBSERVATIONS if f.name in EDITIONS.names)]
     editions = current_of(editions, list(dict.fromkeys(names)))
-    path = observations_path(raw.game)
-    before = lake.read_table(path, OBSERVATIONS)
-    since = _observed_before(lake, raw.game, editions, before)
-    first = editions.column("date")[since].as_py() if since < len(editions) else dt.date.max
-    found = plug.remarks(lambda: read_puzzle_table(lake, raw.game), editions, since)
-    rows = [_row(raw, *remark) for remark in found if remark[0]["date"] >= first]
+    found = plug.remarks(lambda: read_puzzle_table(lake, raw.game), editions)
+    rows = [_row(raw, *remark) for remark in found]
     rows.sort(key=lambda row: (row["date"], row["place"], row["rule"]))
-    known = before.filter(pc.less(before.column("date"), pa.scalar(first, pa.date32())))
-    made = pa.Table.from_pylist(rows, schema=OBSERVATIONS)
-    table = pa.concat_tables([known if since else before.slice(0, 0), made])
-    if not table.equals(before):
+    table = pa.Table.from_pylist(rows, schema=OBSERVATIONS)
+    path = observations_path(raw.game)
+    if not table.equals(lake.read_table(path, OBSERVATIONS)):
         lake.write_table(path, table)
-    if len(editions) > since or not table.equals(before):
-        told = {
-            "program": program_version(),
-            "editions": len(editions),
-            "digest": digest_of_rows(editions),
-            "observed": digest_of_rows(table),
-        }
-        write_json(lake, _observed_path(raw.game), told, durable=False, checked=True)
     return table.num_rows
-
-
-def _observed_path(game: str) -> str:
-    return f"checked/{game}-observed.json"
-
-
-def _observed_before(lake: Lake, game: str, editions: pa.Table, observed: pa.Table) -> int:
-    """Count the first editions that observations were made of, if both are as they were then."""
-    told = read_hint(lake, _observed_path(game), lambda hint: hint)
-    if told is None or told.get("program") != program_version():
-        return 0
-    count = told.get("editions")
-    if not isinstance(count, int) or not 0 <= count <= len(editions):
-        return 0
-    same = told.get("digest") == digest_of_rows(editions.slice(0, count))
-    return count if same and told.get("observed") == digest_of_rows(observed) else 0
 
 
 def _row(raw: RawArchive, edition: Edition, rule: str, place: str, message: str) -> dict[str, Any]:
@@ -157,3 +125,43 @@ def _row(raw: RawArchive, edition: Edition, rule: str, place: str, message: str)
     names = ("game", "date", "level", "raw_sha256", "seen_at")
     told = {name: edition[name] for name in names}
     return {**told, "url": url, "rule": rule, "place": place, "message": message}
+
+
+_TABLES = (
+    (index_path, RAW),
+    (editions_path, EDITIONS),
+    (quarantine_path, QUARANTINE),
+    (observations_path, OBSERVATIONS),
+)
+
+
+def set_tables_aside(lake: Lake, game: str) -> list[str]:
+    """Set the damaged tables of a game aside, and its index with them; return what was damaged.
+
+    Without the index every payload counts as new, so the next call of `normalise` makes all tables
+    again. Raises LakeRefusesError for a table that may not be read.
+    """
+    damaged = dict(_faults(lake, game))
+    if not damaged:
+        return []
+    index = index_path(game)
+    # First: a process that is killed in between leaves tables that the next one makes again.
+    if index not in damaged:
+        lake.delete(index)
+    for path, why in damaged.items():
+        moved = set_aside(lake, path)
+        skip_file(path, f"{why}; moved to {moved}, and made again from the raw payloads")
+    return list(damaged)
+
+
+def _faults(lake: Lake, game: str) -> list[tuple[str, DamagedFileError]]:
+    found = []
+    for path_of, schema in _TABLES:
+        path = path_of(game)
+        try:
+            lake.read_file(path, schema)
+        except MissingFileError:
+            continue
+        except DamagedFileError as error:
+            found.append((path, error))
+    return found

@@ -11,13 +11,10 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games import reader
 from nightgrid.archive.ingest.editions import quarantine_path
-from nightgrid.archive.ingest.raw import RawArchive
-from nightgrid.archive.ingest.seen_files import SeenFiles
-from nightgrid.archive.ingest.sightings import Sighting
+from nightgrid.archive.ingest.raw import RawArchive, Sighting
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import QUARANTINE
 from nightgrid.archive.sources import Answer, AnswerKind, Source, Validators
-from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.registry import DEFAULT_GAME
 
 REFRESH_DAYS = 14
@@ -91,16 +88,11 @@ def fetch(
     unsettled = _in_quarantine(lake, game, latest) | _drafts(latest)
     # A local source is asked again for what is known and settled.
     settled = set() if source.local else {*latest.column("date").to_pylist(), *raw.absent}
-    files = SeenFiles(lake, game, source) if isinstance(source, FolderSource) else None
-    same = set() if files is None else files.unchanged(latest) - unsettled
+    # Of a local source every date is asked for: rows of the index one by one would take long.
+    received = _received(latest) if source.local else {}
     failures_in_a_row = 0
     dates = source.dates(first, last)
     for i, date in enumerate(dates):
-        if date in same:
-            # Reading it would give the body that was seen last.
-            report.asked.append(date)
-            report.unchanged.append(date)
-            continue
         seen = date in settled
         recent = date > today - dt.timedelta(days=refresh_days)
         if seen and not (recent or date in unsettled):
@@ -114,22 +106,24 @@ def fetch(
             continue
         report.asked.append(date)
         source.dates_left = min(len(dates) - i, GIVE_UP_AFTER_FAILURES - failures_in_a_row)
-        validators = _validators(raw, date, source.url(date))
+        if source.local:
+            url, validators = received.get(date, ("", None))
+            if url != source.url(date) or date in unsettled:
+                validators = None
+        else:
+            validators = _validators(raw, date, source.url(date))
+        # Before it is read: what changes a file later is younger.
+        at = now()
         answer = source.fetch(date, validators)
-        if answer.kind == AnswerKind.UNCHANGED and validators is not None:
-            raw.still_stands(date, now())
-        _store(raw, date, answer, now(), report)
-        if files is not None and answer.kind == AnswerKind.BODY:
-            files.saw(date, raw.of(date)[-1].sha256)
+        if answer.kind == AnswerKind.UNCHANGED and not source.local:
+            raw.still_stands(date, at)
+        _store(raw, date, answer, at, report)
         if answer.source_down:
             failures_in_a_row = GIVE_UP_AFTER_FAILURES
         elif answer.kind == AnswerKind.FAILED and answer.transient:
             failures_in_a_row += 1
         else:
             failures_in_a_row = 0
-    if files is not None:
-        report.received_bytes += files.unread_bytes(same.intersection(dates))
-        files.keep()
     return report
 
 
@@ -184,6 +178,14 @@ def _validators(raw: RawArchive, date: dt.date, url: str) -> Validators | None:
                 return None
             return Validators(etag=sighting.etag, last_modified=sighting.last_modified)
     return None
+
+
+def _received(latest: pa.Table) -> dict[dt.date, tuple[str, Validators]]:
+    """Say of each date whose last body is a payload from where it came, how long and when."""
+    sound = latest.filter(pc.is_null(latest.column("fault_rule")))
+    names = ("date", "url", "body_bytes", "fetched_at")
+    rows = zip(*(sound.column(name).to_pylist() for name in names), strict=True)
+    return {date: (url, Validators(body_bytes=size, fetched_at=at)) for date, url, size, at in rows}
 
 
 def _in_quarantine(lake: Lake, game: str, latest: pa.Table) -> set[dt.date]:

@@ -9,9 +9,8 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games import reader
 from nightgrid.archive.ingest.editions import editions_path
-from nightgrid.archive.ingest.normalise import read_date
 from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_puzzle_table
-from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.ingest.raw import RawArchive, read_date
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.payloads.published import Published

@@ -8,7 +8,7 @@ the raw payloads alone.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,18 +18,34 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games import reader
 from nightgrid.archive.games.plug import PayloadReader
-from nightgrid.archive.ingest.editions import editions_path, quarantine_path, write_observations
-from nightgrid.archive.ingest.normalised_fingerprint import NormalisedFingerprint
-from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table, readable_puzzle_ids
-from nightgrid.archive.ingest.raw import RawArchive
-from nightgrid.archive.ingest.sightings import Sighting, day_of, days_of
-from nightgrid.archive.lake.faults import LakeRefusesError
+from nightgrid.archive.ingest.editions import (
+    editions_path,
+    observations_path,
+    quarantine_path,
+    write_observations,
+)
+from nightgrid.archive.ingest.puzzles import (
+    add_puzzles,
+    puzzles_folder,
+    puzzles_table,
+    readable_puzzle_ids,
+)
+from nightgrid.archive.ingest.raw import (
+    RAW_DAMAGED,
+    Found,
+    RawArchive,
+    day_of,
+    days_of,
+    index_path,
+    read_date,
+    unindexed_dates,
+)
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
-from nightgrid.archive.payloads.published import Fault, Published, input_fault
+from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.state import InputFingerprint
 from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
 from nightgrid.solvers.canonical import canonical_json
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import DEFAULT_GAME
 from nightgrid.solvers.registry import game as game_named
@@ -84,10 +100,10 @@ def normalise(
     batch is committed, and raises where another process has taken over. Without a new payload,
     tables that are as they were when nothing was left to do are not read.
     """
-    fingerprint = NormalisedFingerprint(lake, game)
-    known = None if rebuild or again else fingerprint.counts(_COUNTS)
-    if known is not None:
-        return _report_of(known)
+    before = None if rebuild or again else _fingerprint(lake, game)
+    counts = None if before is None else before.saved_result()
+    if counts is not None:
+        return NormaliseReport(**counts)
     raw = RawArchive(lake, game, whole=rebuild)
     tables = _Tables(lake, game_named(game))
     reads = reader(game)
@@ -107,24 +123,28 @@ def normalise(
             check()
             # Last: until a sighting stands in the index, its date is made anew.
             raw.commit_index(fresh)
-    is_left = bool(dates) or raw.has_news or not raw.is_marked
-    if raw.has_news or not (raw.is_marked or raw.is_empty):
+    is_left = bool(dates) or not raw.is_settled
+    if not (raw.is_settled or raw.is_empty):
         check()
         raw.commit_index([])
     report.observation_count = write_observations(lake, raw, tables.editions)
     # Every date and level has one first revision.
     report.edition_count = pc.sum(pc.equal(tables.editions.column("revision"), 1)).as_py() or 0
     report.quarantine_count = len(tables.quarantine)
-    if not is_left:
-        fingerprint.save({name: getattr(report, name) for name in _COUNTS})
+    now = None if is_left or before is None else _fingerprint(lake, game)
+    if before is not None and now is not None and now.digest == before.digest:
+        now.save({name: getattr(report, name) for name in _COUNTS})
     return report
 
 
-def _report_of(counts: Mapping[str, int]) -> NormaliseReport:
-    report = NormaliseReport()
-    for name, count in counts.items():
-        setattr(report, name, count)
-    return report
+def _fingerprint(lake: Lake, game: str) -> InputFingerprint | None:
+    """Hash the tables of a game, before any is read; None while payloads are to be normalised."""
+    if unindexed_dates(lake, game) != set():
+        return None
+    paths = (index_path, editions_path, quarantine_path, observations_path)
+    files = [path(game) for path in paths]
+    folders = [puzzles_folder(game)]
+    return InputFingerprint(lake, game, "normalised", {}, folders=folders, files=files)
 
 
 _COUNTS = ("edition_count", "quarantine_count", "observation_count")
@@ -214,8 +234,6 @@ def _normalise_batch(
     report.revisions_added += len(added) - first
 
 
-RAW_DAMAGED = "raw-damaged"
-"""The rule that a payload breaks which is missing from the lake, or not what was received."""
 _EDITIONS_KEY = ("date", "level", "revision")
 _QUARANTINE_KEY = ("date", "raw_sha256", "level", "place", "rule", "message")
 
@@ -229,27 +247,6 @@ _PUBLISHED_COLUMNS = (
     "yesterday",
 )
 """Columns of editions that payloads tell as they are."""
-Found = tuple[Sighting, Published | Fault]
-"""A sighting, and a board of its payload or what is wrong with it."""
-
-
-def read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[Found]:
-    """Read every payload seen for a date, oldest first."""
-    found: list[Found] = []
-    for sighting in raw.of(date):
-        items: list[Published | Fault]
-        if sighting.fault_rule is not None:
-            items = [input_fault(sighting.fault_rule, sighting.fault_message or "")]
-        else:
-            try:
-                items = reads.read_payload(raw.body(sighting), date)
-            except LakeRefusesError:
-                # It may be sound, and its boards would go from the editions into quarantine.
-                raise
-            except PermanentError as error:
-                items = [input_fault(RAW_DAMAGED, str(error))]
-        found += [(sighting, item) for item in items]
-    return found
 
 
 def _revisions(found: Iterator[Found], game: Game[Any, Any]) -> list[_Edition]:

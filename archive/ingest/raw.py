@@ -5,33 +5,69 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-import re
-from collections.abc import Collection
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.ingest.sightings import (
-    ORDER,
-    Sighting,
-    body_path,
-    day_of,
-    days_of,
-    order_of,
-    raw_folder,
-    read_sighting,
-    to_json,
-)
-from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.games.plug import PayloadReader
+from nightgrid.archive.lake.faults import LakeRefusesError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RAW
+from nightgrid.archive.payloads.published import Fault, Published, input_fault
+from nightgrid.archive.state import read_state, write_state
 from nightgrid.solvers.errors import PermanentError
 
+_EPOCH = dt.date(1970, 1, 1)
 _ABSENT = b"nightgrid.absent"
 """Metadata of the index: the dates without a puzzle, with blanks between them."""
-_MARK = re.compile(r"date=\d{4}-\d{2}-\d{2}~\w+(\.\d+)?\.json")
+_UNINDEXED = "unindexed"
+"""The step of a game's state that names dates which may have files that the index lacks."""
+_UNINDEXED_MAX = 100
+"""Dates that are named; where there are more, all dates are listed."""
+RAW_DAMAGED = "raw-damaged"
+"""The rule that a payload breaks which is missing from the lake, or not what was received."""
+ORDER = ("date", "sequence", "fetched_at", "sha256")
+"""Columns by which sightings are sorted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """A body that was received for a date and differs from the one received before it.
+
+    Or the same body once more, when it was a draft before: seen on its date, it is final.
+    """
+
+    game: str
+    date: dt.date
+    sequence: int = 0
+    """1 for the first body of the date, then one more for every sighting."""
+    sha256: str = ""
+    url: str
+    fetched_at: dt.datetime
+    http_status: int | None = None
+    """None when the body is a file."""
+    etag: str | None = None
+    last_modified: str | None = None
+    body_bytes: int = 0
+    fault_rule: str | None = None
+    """Why the body is no payload, or None: "http-status", "body-too-large", …"""
+    fault_message: str | None = None
+    final_url: str | None = None
+    """What redirects of `url` led to; None: there was none."""
+
+    @property
+    def is_draft(self) -> bool:
+        """Tell whether it was seen before its date (UTC), and may not be what is published."""
+        return self.fetched_at.astimezone(dt.UTC).date() < self.date
+
+    @property
+    def body_path(self) -> str:
+        """Where the body lies in the lake."""
+        return body_path(self.game, self.date, self.sha256)
 
 
 class RawArchive:
@@ -42,10 +78,9 @@ class RawArchive:
     comes back as sighting N after another one. No file is ever changed.
 
     `raw/G.parquet` lists the sightings that are normalised, and in its metadata the dates without
-    a puzzle. Before a file that it does not know is written, a mark of it is made in
-    `pending/game=G/`, which goes when the index knows the file. So both are all that is read,
-    however many payloads there are. Where the index lacks these dates, because it is not there or
-    an earlier version wrote it, the folder of payloads is listed.
+    a puzzle. Before a file that it does not know is written, its date is noted in `state/G.json`,
+    until the index knows it. So these two are all that is read, however many payloads there are;
+    where the note is missing, all payloads are listed.
     """
 
     def __init__(self, lake: Lake, game: str, *, whole: bool = False) -> None:
@@ -55,8 +90,9 @@ class RawArchive:
         index, absent = _read_index(lake, game)
         self.index: pa.Table = index
         """Sightings that are normalised, by date and sequence."""
-        self.is_marked = absent is not None and not whole
-        """Whether marks name all files that the index does not know."""
+        noted = None if whole or absent is None else unindexed_dates(lake, game)
+        self._unindexed: set[dt.date] | None = noted
+        """Dates whose files the index may lack; None: any may."""
         self._days = days_of(index)
         self._by_date: dict[dt.date, list[Sighting]] = {}
         self.absent: set[dt.date] = set(absent or ())
@@ -64,10 +100,12 @@ class RawArchive:
         self._absent_known = frozenset(self.absent)
         self.new: list[Sighting] = []
         """Sightings that are not in the index, by date and sequence."""
-        names = self._marked_paths() if self.is_marked else lake.list(raw_folder(game))
+        folder = raw_folder(game)
+        folders = [folder] if noted is None else [f"{folder}/date={d}" for d in sorted(noted)]
+        dates = pc.unique(index.column("date")).to_pylist() if noted is None else noted
+        known = {self._path_of(sighting) for date in dates for sighting in self._seen(date)}
         found = []
-        known = frozenset() if self.is_marked else self._known_paths()
-        for path in names:
+        for path in (path for one in folders for path in lake.list(one)):
             folder, name = path.rsplit("/", 1)
             if name == "absent.json":
                 self.absent.add(dt.date.fromisoformat(folder[-10:]))
@@ -171,7 +209,7 @@ class RawArchive:
         seen = self.of(sighting.date)
         sighting = replace(sighting, sequence=seen[-1].sequence + 1 if seen else 1)
         text = json.dumps(to_json(sighting), ensure_ascii=True, indent=1, sort_keys=True)
-        self._write(self._metadata_path(sighting), text)
+        self._write(sighting.date, self._metadata_path(sighting), text)
         self._keep(sighting)
         self.new.append(sighting)
         return sighting
@@ -184,19 +222,24 @@ class RawArchive:
             return
         value = {"game": self.game, "date": str(date), "url": url, "http_status": http_status}
         text = json.dumps(value | {"fetched_at": fetched_at.isoformat()}, sort_keys=True)
-        self._write(f"{raw_folder(self.game)}/date={date}/absent.json", text)
+        self._write(date, f"{raw_folder(self.game)}/date={date}/absent.json", text)
         self.absent.add(date)
 
-    def _write(self, path: str, text: str) -> None:
-        """Write a file of metadata, and before it the mark that there is one."""
-        if self.is_marked:
-            self._lake.write_bytes(_mark_of(path), b"")
+    def _write(self, date: dt.date, path: str, text: str) -> None:
+        """Write a file of metadata, and note its date before."""
+        if self._unindexed is not None and date not in self._unindexed:
+            self._note({*self._unindexed, date})
         self._lake.write_bytes(path, f"{text}\n".encode("ascii"))
 
+    def _note(self, dates: set[dt.date]) -> None:
+        self._unindexed = dates if len(dates) <= _UNINDEXED_MAX else None
+        noted = None if self._unindexed is None else sorted(map(str, self._unindexed))
+        write_state(self._lake, self.game, _UNINDEXED, {"dates": noted}, durable=True)
+
     @property
-    def has_news(self) -> bool:
-        """Tell whether there is something that the index does not know."""
-        return bool(self.new) or self.absent != self._absent_known
+    def is_settled(self) -> bool:
+        """Whether the index knows every file, and the state says so."""
+        return not self.new and self._unindexed == set()
 
     @property
     def is_empty(self) -> bool:
@@ -206,58 +249,20 @@ class RawArchive:
     def commit_index(self, sightings: list[Sighting]) -> None:
         """Add sightings to the index, which says that they are normalised, and the dates without.
 
-        Then their marks are deleted. One that is killed before that leaves marks of what the index
-        knows: they cost a look, until they are deleted by a later call.
+        Then the note of their dates goes. One that is killed before that leaves the note of dates
+        that the index knows: they are listed until a later call.
         """
         added = pa.Table.from_pylist(list(map(asdict, sightings)), schema=RAW)
         table = _in_order(pa.concat_tables([self.index, added]))
         done = {(sighting.date, sighting.sequence) for sighting in sightings}
-        left = [s for s in self.new if (s.date, s.sequence) not in done]
-        metadata = dict(RAW.metadata)
-        if self.is_marked or not left:
-            # Else files are left that have no mark: only their listing tells of them.
-            metadata[_ABSENT] = " ".join(map(str, sorted(self.absent))).encode("ascii")
+        self.new = [s for s in self.new if (s.date, s.sequence) not in done]
+        absent = " ".join(map(str, sorted(self.absent))).encode("ascii")
+        metadata = {**RAW.metadata, _ABSENT: absent}
         self._lake.write_table(index_path(self.game), table.replace_schema_metadata(metadata))
-        self.index, self.new = table, left
-        self._days = days_of(table)
+        self.index, self._days = table, days_of(table)
         self._absent_known = frozenset(self.absent)
-        self.is_marked = self.is_marked or not left
-        waiting = {self._path_of(sighting) for sighting in left}
-        for path in self._marked_paths():
-            if path not in waiting and self._is_known(path):
-                self._lake.delete(_mark_of(path), durable=False)
-
-    def forget(self, sightings: Collection[Sighting]) -> None:
-        """Take sightings out of the index; their files are deleted by the caller, after this.
-
-        Sightings that the index does not have yet are left to the next one that reads them.
-        """
-        gone = {(sighting.date, sighting.sequence) for sighting in sightings}
-        rows = zip(*(self.index.column(name).to_pylist() for name in ORDER[:2]), strict=True)
-        self.index = self.index.filter(pa.array([row not in gone for row in rows], pa.bool_()))
-        self._days = days_of(self.index)
-        for date, _ in gone:
-            self._by_date.pop(date, None)
-        self.commit_index([])
-
-    def _is_known(self, path: str) -> bool:
-        """Tell whether the index knows a file that has a mark: another process may have made it."""
-        folder, name = path.rsplit("/", 1)
-        date = dt.date.fromisoformat(folder[-10:])
-        if name == "absent.json":
-            return date in self._absent_known
-        return any(self._path_of(sighting) == path for sighting in self._seen(date))
-
-    def _marked_paths(self) -> list[str]:
-        """Name the files that have marks, which are perhaps not written yet."""
-        head = f"{pending_folder(self.game)}/"
-        names = (path.removeprefix(head) for path in self._lake.list(pending_folder(self.game)))
-        marks = filter(_is_mark, names)
-        return [f"{raw_folder(self.game)}/{name.replace('~', '/')}" for name in marks]
-
-    def _known_paths(self) -> frozenset[str]:
-        dates = pc.unique(self.index.column("date")).to_pylist()
-        return frozenset(self._path_of(s) for date in dates for s in self._seen(date))
+        if self._unindexed is not None or not self.new:
+            self._note(self._new_dates())
 
     def _keep(self, sighting: Sighting) -> None:
         self._seen(sighting.date).append(sighting)
@@ -277,24 +282,12 @@ class RawArchive:
         return f"{stem}.{sighting.sequence}.json" if again else f"{stem}.json"
 
 
-def pending_folder(game: str) -> str:
-    """Name the folder of marks: files of metadata that the index does not know yet."""
-    return f"pending/game={game}"
-
-
-def _is_mark(name: str) -> bool:
-    if not _MARK.fullmatch(name):
-        return False
-    try:
-        dt.date.fromisoformat(name[5:15])
-    except ValueError:
-        return False
-    return True
-
-
-def _mark_of(path: str) -> str:
-    _, game, date, name = path.split("/")
-    return f"pending/{game}/{date}~{name}"
+def unindexed_dates(lake: Lake, game: str) -> set[dt.date] | None:
+    """Read the dates that may have files which the index lacks; None: any date may."""
+    noted = read_state(lake, game, _UNINDEXED)
+    if noted is None or noted["dates"] is None:
+        return None
+    return set(map(dt.date.fromisoformat, noted["dates"]))
 
 
 def index_path(game: str) -> str:
@@ -303,15 +296,14 @@ def index_path(game: str) -> str:
 
 
 def _read_index(lake: Lake, game: str) -> tuple[pa.Table, list[dt.date] | None]:
-    """Read the index, sorted, and the dates without a puzzle; None where it does not have them."""
+    """Read the index, sorted, and the dates without a puzzle; None if there is no index."""
     path = index_path(game)
     try:
         table, metadata = lake.read_with_metadata(path, RAW)
     except MissingFileError:
         return RAW.empty_table(), None
-    text = metadata.get(_ABSENT)
-    absent = None if text is None else [dt.date.fromisoformat(t) for t in text.decode().split()]
-    return _in_order(table), absent
+    absent = metadata.get(_ABSENT, b"").decode().split()
+    return _in_order(table), list(map(dt.date.fromisoformat, absent))
 
 
 def _in_order(table: pa.Table) -> pa.Table:
@@ -321,3 +313,71 @@ def _in_order(table: pa.Table) -> pa.Table:
     if (later | ((days[1:] == days[:-1]) & (numbers[1:] > numbers[:-1]))).all():
         return table
     return table.sort_by([(name, "ascending") for name in ORDER[:2]])
+
+
+Found = tuple[Sighting, Published | Fault]
+"""A sighting, and a board of its payload or what is wrong with it."""
+
+
+def read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[Found]:
+    """Read every payload seen for a date, oldest first."""
+    found: list[Found] = []
+    for sighting in raw.of(date):
+        items: list[Published | Fault]
+        if sighting.fault_rule is not None:
+            items = [input_fault(sighting.fault_rule, sighting.fault_message or "")]
+        else:
+            try:
+                items = reads.read_payload(raw.body(sighting), date)
+            except LakeRefusesError:
+                # It may be sound, and its boards would go from the editions into quarantine.
+                raise
+            except PermanentError as error:
+                items = [input_fault(RAW_DAMAGED, str(error))]
+        found += [(sighting, item) for item in items]
+    return found
+
+
+def days_of(table: pa.Table) -> npt.NDArray[np.int32]:
+    """Give the dates of a table as days since 1970."""
+    days: npt.NDArray[np.int32] = pc.cast(table.column("date"), pa.int32()).to_numpy()
+    return days
+
+
+def day_of(date: dt.date) -> int:
+    """Give a date as days since 1970."""
+    return (date - _EPOCH).days
+
+
+def raw_folder(game: str) -> str:
+    """Name the folder of a game's raw payloads."""
+    return f"raw/game={game}"
+
+
+def body_path(game: str, date: dt.date, sha256: str) -> str:
+    """Name the file of a body."""
+    return f"{raw_folder(game)}/date={date}/{sha256}.body"
+
+
+def order_of(sighting: Sighting) -> tuple[dt.date, int, dt.datetime, str]:
+    """Give the values of ORDER, to sort sightings by."""
+    return (sighting.date, sighting.sequence, sighting.fetched_at, sighting.sha256)
+
+
+def to_json(sighting: Sighting) -> dict[str, Any]:
+    """Write a sighting as the JSON of its file of metadata."""
+    told = {"date": str(sighting.date), "fetched_at": sighting.fetched_at.isoformat()}
+    return asdict(sighting) | told
+
+
+def read_sighting(lake: Lake, path: str) -> Sighting | None:
+    """Read a file of metadata; None if there is none."""
+    try:
+        value = json.loads(lake.read_bytes(path))
+        value["date"] = dt.date.fromisoformat(value["date"])
+        value["fetched_at"] = dt.datetime.fromisoformat(value["fetched_at"])
+        return Sighting(**value)
+    except MissingFileError:
+        return None
+    except (ValueError, TypeError, KeyError) as error:
+        raise PermanentError(f"{path} is not the metadata of a payload: {error}") from error

@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
-from zlib import crc32
 
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
@@ -22,14 +21,12 @@ CONTENT_ERRORS = (
 )  # fmt: skip
 """What tells that an object is not what it should be: a key that is missing, a value of another
 kind or out of range, too many values within one another."""
-CHECK = "check"
-"""The key of a checksum of all others, in files whose every character counts."""
 
 
 def read_json(lake: Lake, path: str) -> dict[str, Any] | None:
     """Read a small JSON object, or None where there is no file.
 
-    Raises DamagedFileError for anything but a JSON object, and where its checksum says so.
+    Raises DamagedFileError for anything but a JSON object.
     """
     try:
         data = lake.read_bytes(path)
@@ -40,9 +37,6 @@ def read_json(lake: Lake, path: str) -> dict[str, Any] | None:
         raise DamagedFileError(f"{path} is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise DamagedFileError(f"{path}: expected a JSON object")
-    check = value.pop(CHECK, None)
-    if check is not None and check != _check_of(value):
-        raise DamagedFileError(f"{path} is damaged: it changed since it was written")
     return value
 
 
@@ -96,20 +90,9 @@ def program_version() -> str:
     return importlib.metadata.version("nightgrid")
 
 
-def write_json(
-    lake: Lake,
-    path: str,
-    value: Mapping[str, Any],
-    *,
-    durable: bool = True,
-    checked: bool = False,
-) -> None:
-    """Write a small JSON object, atomically; nothing waits for the disk if it is not `durable`.
-
-    What is `checked` carries a checksum of its other keys, which `read_json` compares.
-    """
-    told = {**value, CHECK: _check_of(value)} if checked else value
-    data = (canonical_json(told) + "\n").encode("ascii")
+def write_json(lake: Lake, path: str, value: Mapping[str, Any], *, durable: bool = True) -> None:
+    """Write a small JSON object, atomically; nothing waits for the disk if it is not `durable`."""
+    data = (canonical_json(value) + "\n").encode("ascii")
     lake.write_bytes(path, data, durable=durable)
 
 
@@ -119,7 +102,3 @@ def _finite(text: str) -> float:
     if not math.isfinite(found):
         raise ValueError(f"{text} is no number of JSON")
     return found
-
-
-def _check_of(value: Mapping[str, Any]) -> str:
-    return f"{crc32(canonical_json(value).encode('ascii')):08x}"

@@ -19,8 +19,7 @@ LAKE_NAMES = frozenset(
     {
         "lake.json",
         "raw",
-        "pending",
-        "seen",
+        "state",
         "puzzles",
         "editions",
         "quarantine",

@@ -63,17 +63,6 @@ led to, null where there was none.
 `fault_*` say why a body that was received is no payload: an error page, a body cut at the bound."""
 
 
-SEEN_FILES = _schema(
-    "seen",
-    """
-    folder string, date date32, size_bytes int64, mtime_ns int64, ctime_ns int64, inode int64,
-    sha256 string
-    """,
-)
-"""One row per file of a source folder that need not be read again while it is as it was: what the
-file system told of it before it was read, and the hash of the body that was read."""
-
-
 def puzzles_schema(game: str, columns: str) -> pa.Schema:
     """Build the schema of a game's puzzles table from the columns of its boards.
 

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validators:
-    """What a server wants to hear back to answer that nothing has changed."""
+    """What is known of the payload seen last, by which a source answers that it has not changed."""
 
     etag: str | None = None
     last_modified: str | None = None
+    body_bytes: int = -1
+    fetched_at: dt.datetime | None = None
+    """When the body was received, by this machine's clock."""
 
 
 MAX_BODY_BYTES = 4 * 1024**2

@@ -7,24 +7,19 @@ import os
 import stat
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import chain
-from operator import attrgetter
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
 
 from nightgrid.archive.payloads.envelopes import iso_date
 from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
 from nightgrid.solvers.errors import PermanentError
 
-FILE_FACTS = ("size_bytes", "mtime_ns", "ctime_ns", "inode")
-"""What a file system tells of a file: at least one of these differs after the file was changed."""
+SETTLED_S = 10.0
+"""A file is not read again if its last change was so much earlier than its body was received. A
+younger one may have changed since without a trace: clocks of file systems have ticks, and clocks of
+hosts differ."""
 _SUFFIX = ".json"
 _NAMES_KEPT = 65_536
 """Names whose dates are remembered."""
-_EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
-_NUMBERS = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns")
 
 
 class FolderSource:
@@ -57,35 +52,6 @@ class FolderSource:
             if (first is None or first <= date) and (last is None or date <= last)
         )
 
-    def facts(self) -> npt.NDArray[np.int64]:
-        """Look at the files without reading them: (files, 1 + FILE_FACTS), sorted by date.
-
-        The first column has days since 1970. What is no file, or is gone, is left out.
-        """
-        days, found = [], []
-        # By their names in the open folder: the system need not walk the path each time.
-        folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            for name, date in self._dated:
-                try:  # `suppress` takes a quarter as long as the look itself.
-                    told = os.stat(name, dir_fd=folder)
-                except OSError:
-                    continue
-                if stat.S_ISREG(told.st_mode):
-                    days.append(date)
-                    found.append(told)
-        finally:
-            os.close(folder)
-        facts = np.empty((len(found), 1 + len(FILE_FACTS)), np.int64)
-        facts[:, 0] = np.fromiter(map(dt.date.toordinal, days), np.int64, len(days))
-        facts[:, 0] -= _EPOCH_DAY
-        numbers = chain.from_iterable(map(_NUMBERS, found))
-        facts[:, 1:-1] = np.fromiter(numbers, np.int64).reshape(len(found), len(FILE_FACTS) - 1)
-        # An inode may need all 64 bits.
-        inodes = np.fromiter((told.st_ino for told in found), np.uint64, len(found))
-        facts[:, -1] = inodes.view(np.int64)
-        return facts[np.argsort(facts[:, 0])]
-
     def skipped(self) -> list[str]:
         """List the files and folders that are not called DATE.json; hidden ones are left out."""
         dated = {name for name, _ in self._dated}
@@ -106,14 +72,17 @@ class FolderSource:
         """Name the file of a date."""
         return f"{self.uri}/{date}.json"
 
-    def fetch(self, date: dt.date, validators: Validators | None) -> Answer:  # noqa: ARG002 - a file is simply read again
-        """Read the file of a date."""
+    def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
+        """Read the file of a date, unless it is older than what was read of it."""
         name, url = f"{date}.json", self.url(date)
         path = self._folder / name
         try:
+            facts = path.stat()
             # A pipe or a device could be read for ever.
-            if not stat.S_ISREG(path.stat().st_mode):
+            if not stat.S_ISREG(facts.st_mode):
                 return failed(url, "not-a-file", f"{name} is not a file")
+            if validators is not None and _is_settled(facts, validators):
+                return Answer(kind=AnswerKind.UNCHANGED, url=url)
             with path.open("rb") as file:
                 body = file.read(self._max_body_bytes + 1)
         except FileNotFoundError:
@@ -130,6 +99,14 @@ class FolderSource:
 
     def close(self) -> None:
         """Do nothing: a folder holds nothing open."""
+
+
+def _is_settled(facts: os.stat_result, validators: Validators) -> bool:
+    """Tell whether a file has the body that was received of it: no change leaves its ctime."""
+    if validators.fetched_at is None or facts.st_size != validators.body_bytes:
+        return False
+    changed_at = max(facts.st_mtime, facts.st_ctime)
+    return changed_at < validators.fetched_at.timestamp() - SETTLED_S
 
 
 @lru_cache(maxsize=_NAMES_KEPT)

@@ -15,8 +15,6 @@ from nightgrid.solvers.errors import PermanentError
 
 ARCHIVE_PATH = "dictionaries/archive"
 """Folder of dictionaries of published boards, which only the normaliser writes."""
-EARLIER_PATH = "dictionaries/archive.parquet"
-"""The same in lakes of earlier versions; the next dictionary takes it over."""
 SINGLES = "dictionaries/single"
 """Folder of dictionaries that came with boards asked about one by one, a file each."""
 KEY = "dictionary_id"
@@ -81,8 +79,6 @@ class LakeDictionaries:
             found = rows_of_keys(self._lake, ARCHIVE, [dictionary_id], whole_groups=True)
             for table in found:
                 self._keep(table)
-        if dictionary_id not in self._rows:
-            self._keep(self._lake.read_table(EARLIER_PATH, DICTIONARIES))
         if dictionary_id in self._rows:
             table, row = self._rows[dictionary_id]
             return tuple(table.column("words")[row].as_py())
@@ -102,14 +98,10 @@ class LakeDictionaries:
 
 
 def archive_ids(lake: Lake) -> pa.ChunkedArray:
-    """Read the ids of the dictionaries of published boards that the lake has, some perhaps twice.
-
-    What is merged, or taken over from an earlier version, meanwhile is read.
-    """
-    # In the order in which rows move.
-    found = [lake.read_table(EARLIER_PATH, DICTIONARIES, [KEY])]
-    found += read_each(lake, ARCHIVE, lambda path: lake.scan_file(path, DICTIONARIES, [KEY]))
-    return pa.concat_tables(found).column(KEY)
+    """Read the ids of dictionaries of published boards that the lake has, some perhaps twice."""
+    found = read_each(lake, ARCHIVE, lambda path: lake.scan_file(path, DICTIONARIES, [KEY]))
+    none = DICTIONARIES.empty_table().select([KEY])
+    return pa.concat_tables([none, *found]).column(KEY)
 
 
 def words_of(puzzles: Iterable[Any]) -> dict[str, tuple[str, ...]]:
@@ -128,14 +120,9 @@ def add_dictionaries(lake: Lake, dictionaries: Mapping[str, tuple[str, ...]]) ->
     known = set()
     for table in rows_of_keys(lake, ARCHIVE, dictionaries):
         known.update(table.column("dictionary_id").to_pylist())
-    earlier = lake.read_table(EARLIER_PATH, DICTIONARIES)
-    known.update(earlier.column("dictionary_id").to_pylist())
     new = sorted(set(dictionaries) - known)
-    if new or len(earlier):
-        added = _table({name: dictionaries[name] for name in new})
-        put_merged(lake, ARCHIVE, pa.concat_tables([earlier, added]))
-        if len(earlier):
-            lake.delete(EARLIER_PATH)
+    if new:
+        put_merged(lake, ARCHIVE, _table({name: dictionaries[name] for name in new}))
         merge_folder(lake, ARCHIVE)
     return len(new)
 

@@ -17,8 +17,7 @@ from nightgrid.archive.ingest.lost_words import (
 )
 from nightgrid.archive.ingest.normalise import lost_dates
 from nightgrid.archive.ingest.puzzles import puzzles_folder
-from nightgrid.archive.ingest.raw import RawArchive
-from nightgrid.archive.ingest.sightings import raw_folder
+from nightgrid.archive.ingest.raw import RawArchive, raw_folder
 from nightgrid.archive.lake.faults import (
     DamagedFileError,
     LakeRefusesError,
@@ -54,8 +53,8 @@ class Mend(StrEnum):
 
 
 REMADE = (
-    "asked", "checked", "costs", "dictionaries", "gold", "keys", "leases", "pending",
-    "reports", "seen", "state",
+    "asked", "checked", "costs", "dictionaries", "gold", "keys", "leases", "reports",
+    "state",
 )  # fmt: skip
 """Folders of files that are made again when they are needed."""
 _GAME = r"(?P<game>\w+)"

@@ -34,6 +34,7 @@ from nightgrid.archive.results.contradictions import recount_contradicted
 from nightgrid.archive.results.files import ASKED_FILES, RESULT_FILES, SOLUTION_FILES
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.archive.results.statuses import is_among
+from nightgrid.archive.state import state_path
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.maintenance.repair import LEASE
 from nightgrid.solvers.algebra import MEANT
@@ -247,7 +248,7 @@ def _delete_rows(lake: Lake, game: str, going: pa.Table, staying: pa.Table) -> N
     drop_rows(lake, ASKED_FILES, (ASKED_FILES.key,), ids, paths=settled)
     recount_contradicted(lake, game, game_named(game).solver_version)
     # The next night makes gold again.
-    lake.delete(f"checked/{game}-gold.json", durable=False)
+    lake.delete(state_path(game), durable=False)
 
 
 def _older(lake: Lake, place: str, before: dt.datetime) -> list[str]:

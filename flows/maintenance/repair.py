@@ -17,7 +17,7 @@ from nightgrid.archive.ingest.lost_words import (
 )
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.puzzles import puzzles_folder
-from nightgrid.archive.ingest.sightings import raw_folder
+from nightgrid.archive.ingest.raw import raw_folder
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.flows.maintenance.check import (

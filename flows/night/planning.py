@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.fingerprints import FINGERPRINTS_FOLDER, InputFingerprint
 from nightgrid.archive.ingest.editions import clued_boards, editions_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but, subjects_of
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
+from nightgrid.archive.state import InputFingerprint
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.solvers.algebra import Ask, Status
@@ -34,16 +34,8 @@ def open_run_path(game: str, ask: Ask) -> str:
     A night that finds new puzzles would plan another run and leave the work done for this one
     behind.
     """
-    return f"{NIGHTLY}/{_name(game, ask)}.json"
-
-
-def planned_fingerprint_path(game: str, ask: Ask) -> str:
-    """Name the file of the fingerprint of the boards that are all answered."""
-    return f"{FINGERPRINTS_FOLDER}/{_name(game, ask)}-planned.json"
-
-
-def _name(game: str, ask: Ask) -> str:
-    return f"{game}-{str(ask).rstrip(')').replace('(', '-')}"
+    name = str(ask).rstrip(")").replace("(", "-")
+    return f"{NIGHTLY}/{game}-{name}.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +82,8 @@ def plan_ask(
         return PlannedRun(question=question, known=begun.answered_count, run=begun, resumed=True)
     fingerprint = InputFingerprint(
         lake,
-        planned_fingerprint_path(game.name, ask),
+        game.name,
+        f"planned {ask}",
         question.to_json(),
         folders=[RESULTS_FOLDER, puzzles_folder(game.name)],
         files=[editions_path(game.name)] if ask.kind == "meant" else [],

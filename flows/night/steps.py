@@ -14,8 +14,12 @@ from typing import Any, TypeVar
 from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
-from nightgrid.archive.ingest.damaged_tables import set_tables_aside
-from nightgrid.archive.ingest.editions import editions_path, observations_path, quarantine_path
+from nightgrid.archive.ingest.editions import (
+    editions_path,
+    observations_path,
+    quarantine_path,
+    set_tables_aside,
+)
 from nightgrid.archive.ingest.lost_words import (
     games_with_words,
     lost_dictionaries,

@@ -48,16 +48,13 @@ def now() -> Callable[[], dt.datetime]:
 
 @pytest.fixture(scope="session")
 def snapshot() -> Callable[[Path], dict[str, str]]:
-    """snapshot(folder): the SHA-256 of every file that readers of the lake can see.
-
-    But of `seen/`, which has inodes and times of the source, of files that have settled.
-    """
+    """snapshot(folder): the SHA-256 of every file that readers of the lake can see."""
 
     def take(folder: Path) -> dict[str, str]:
         return {
             str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in sorted(folder.rglob("*"))
-            if path.is_file() and not {STAGING, "seen"} & {*path.relative_to(folder).parts}
+            if path.is_file() and STAGING not in path.relative_to(folder).parts
         }
 
     return take

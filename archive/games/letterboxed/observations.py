@@ -19,22 +19,13 @@ from nightgrid.solvers.lexicon.spelling import upper
 _DAY = dt.timedelta(days=1)
 
 
-def remarks(
-    puzzles: Callable[[], pa.Table], editions: pa.Table, since: int = 0
-) -> Iterator[Remark]:
-    """Find what payloads say wrongly of the day before, and ids that two editions bear.
-
-    Editions before row `since` are not compared with their day before.
-    """
-    # The one before may be the day before of the first that is compared.
-    some = editions.slice(max(0, since - 1))
-    if some.column("yesterday").null_count < len(some):
-        rows = {row["date"]: row for row in some.to_pylist()}
-        first = min(list(rows)[since > 0 :], default=None)
-        if first is not None:
-            boards = puzzles()
-            wanted = pc.is_in(boards.column("puzzle_id"), value_set=some.column("puzzle_id"))
-            yield from _yesterdays(rows, first, _sides(boards.filter(wanted)))
+def remarks(puzzles: Callable[[], pa.Table], editions: pa.Table) -> Iterator[Remark]:
+    """Find what payloads say wrongly of the day before, and ids that two editions bear."""
+    if editions.column("yesterday").null_count < len(editions):
+        boards = puzzles()
+        wanted = pc.is_in(boards.column("puzzle_id"), value_set=editions.column("puzzle_id"))
+        rows = {row["date"]: row for row in editions.to_pylist()}
+        yield from _yesterdays(rows, _sides(boards.filter(wanted)))
     names = pc.value_counts(editions.column("source_id").drop_null().combine_chunks())
     repeated = names.filter(pc.greater(names.field("counts"), 1)).field("values")
     if len(repeated):
@@ -43,10 +34,10 @@ def remarks(
 
 
 def _yesterdays(
-    editions: Mapping[dt.date, Edition], first: dt.date, sides: Mapping[str, tuple[str, ...]]
+    editions: Mapping[dt.date, Edition], sides: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Remark]:
     for date, row in sorted(editions.items()):
-        if date < first or row["yesterday"] is None:
+        if row["yesterday"] is None:
             continue
         told = json.loads(row["yesterday"])
         before = editions.get(date - _DAY)

@@ -67,13 +67,11 @@ class LetterBoxedArchivePlug(ArchivePlug):
         letters = Rules.parse(game.rules).chains == "fewest-letters"
         return solution.letters if letters else len(solution.words)
 
-    def remarks(
-        self, puzzles: Callable[[], pa.Table], editions: pa.Table, since: int = 0
-    ) -> Iterator[Remark]:
+    def remarks(self, puzzles: Callable[[], pa.Table], editions: pa.Table) -> Iterator[Remark]:
         """Compare what payloads say of the day before, and their ids."""
         from nightgrid.archive.games.letterboxed.observations import remarks
 
-        return remarks(puzzles, editions, since)
+        return remarks(puzzles, editions)
 
 
 PLUG = LetterBoxedArchivePlug()

@@ -9,20 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nightgrid.archive.fingerprints import FINGERPRINTS_FOLDER, InputFingerprint
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import RESULTS_FOLDER, SOLUTIONS_FOLDER
+from nightgrid.archive.state import InputFingerprint
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.game_contract import Game
 
 GOLD_FOLDER = "gold"
-
-
-def gold_fingerprint_path(game: str) -> str:
-    """Name the file of the fingerprint of a game's gold."""
-    return f"{FINGERPRINTS_FOLDER}/{game}-gold.json"
 
 
 class GoldFingerprint:
@@ -41,7 +36,8 @@ class GoldFingerprint:
         }
         self._fingerprint = InputFingerprint(
             lake,
-            gold_fingerprint_path(game.name),
+            game.name,
+            "gold",
             about,
             folders=[RESULTS_FOLDER, SOLUTIONS_FOLDER, puzzles_folder(game.name)],
             files=[editions_path(game.name)],

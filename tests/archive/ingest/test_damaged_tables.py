@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks.chaos.harm import harm
-from nightgrid.archive.ingest.damaged_tables import set_tables_aside
+from nightgrid.archive.ingest.editions import set_tables_aside
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE, RAW
 from nightgrid.archive.skipped_files import forget, skipped_files
@@ -91,7 +91,7 @@ def test_a_night_that_is_killed_between_leaves_nothing_lost(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr("nightgrid.archive.ingest.damaged_tables.set_aside", killed)
+        patch.setattr("nightgrid.archive.ingest.editions.set_aside", killed)
         with pytest.raises(Killed):
             ingest(night)
     ingest(night)

@@ -116,6 +116,7 @@ def test_bodies_are_kept_as_received_with_where_when_and_how(
         "body_bytes": len(body),
         "fault_rule": None,
         "fault_message": None,
+        "final_url": None,
     }
 
 

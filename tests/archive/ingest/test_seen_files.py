@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from nightgrid.archive.ingest import seen_files
 from nightgrid.archive.ingest.fetch import FetchReport, fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.sources import Answer, Validators
+from nightgrid.archive.sources import Answer, AnswerKind, Validators
+from nightgrid.archive.sources import folder as folders
 from nightgrid.archive.sources.folder import FolderSource
+from nightgrid.archive.state import read_state, state_path
 
-SEEN = "seen/pips.parquet"
 Now = Callable[[], dt.datetime]
 
 
@@ -32,8 +32,10 @@ class Counting(FolderSource):
         self.read: list[int] = []
 
     def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
-        self.read.append(date.day)
-        return super().fetch(date, validators)
+        answer = super().fetch(date, validators)
+        if answer.kind != AnswerKind.UNCHANGED:
+            self.read.append(date.day)
+        return answer
 
 
 @pytest.fixture
@@ -47,10 +49,15 @@ def days(tmp_path: Path, make_payload: Callable[..., dict[str, Any]]) -> Path:
     return folder
 
 
+@pytest.fixture
+def now() -> Now:
+    return lambda: dt.datetime.now(dt.UTC)
+
+
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let files count as settled when they are a clock's tick old."""
-    monkeypatch.setattr(seen_files, "SETTLED_S", 0.0)
+    monkeypatch.setattr(folders, "SETTLED_S", 0.0)
 
 
 def read(lake: Lake, folder: Path, now: Now) -> tuple[list[int], FetchReport]:
@@ -68,9 +75,6 @@ def test_a_file_that_is_as_it_was_is_not_read_and_is_told_as_unchanged(
     again, told = read(lake, days, now)
     assert again == []
     assert told.asked == told.unchanged == report.new
-    assert told.received_bytes == report.received_bytes
-    lake.delete(SEEN)
-    assert read(lake, days, now)[0] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("changed", [1, 2, 3])
@@ -116,14 +120,16 @@ def test_a_file_that_was_changed_in_any_way_is_read_again(
     read(lake, days, now)
     time.sleep(0.02)
     change(days / "2026-01-02.json")
-    assert read(lake, days, now)[0] == [2]
-    assert read(lake, days, now)[0] == []
+    read_again, report = read(lake, days, now)
+    assert read_again == [2]
+    # One that has the same bytes is read every time from then on.
+    assert read(lake, days, now)[0] == ([] if report.new else [2])
 
 
 def test_what_is_known_of_a_file_that_has_just_changed_is_not_kept(
     lake: Lake, days: Path, now: Now, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seen_files, "SETTLED_S", 3600.0)
+    monkeypatch.setattr(folders, "SETTLED_S", 3600.0)
     for _ in range(2):
         assert read(lake, days, now)[0] == [1, 2, 3]
 
@@ -138,77 +144,66 @@ def test_files_are_read_again_after_another_folder_gave_other_boards(
     (other / f"{date}.json").write_text(json.dumps(make_payload(date, 77)))
     assert read(lake, other, now)[0] == [2]
     asked, report = read(lake, days, now)
-    assert (asked, report.new) == ([1, 2, 3], [date])
+    assert (asked, report.new) == ([2], [date])
     assert len(RawArchive(lake, "pips").of(date)) == 3
 
 
 def test_a_draft_and_a_payload_in_quarantine_are_read_every_time(
-    lake: Lake, days: Path, make_payload: Callable[..., dict[str, Any]]
+    lake: Lake, days: Path, now: Now, make_payload: Callable[..., dict[str, Any]]
 ) -> None:
     (days / "2026-01-03.json").write_text("{}")
-    before = dt.datetime(2026, 1, 1, 12, tzinfo=dt.UTC)
-    assert read(lake, days, lambda: before)[0] == [1, 2, 3]
-    assert read(lake, days, lambda: before)[0] == [2, 3]
-    after = before + dt.timedelta(days=9)
-    assert read(lake, days, lambda: after)[0] == [2, 3]
+    date = dt.date(2999, 1, 9)
+    (days / f"{date}.json").write_text(json.dumps(make_payload(date, 9)))
+    assert read(lake, days, now)[0] == [1, 2, 3, 9]
+    assert read(lake, days, now)[0] == [3, 9]
+    after = dt.datetime(2999, 1, 10, tzinfo=dt.UTC)
+    assert read(lake, days, lambda: after)[0] == [3, 9]
     assert read(lake, days, lambda: after)[0] == [3]
 
 
-def test_damage_to_what_is_known_makes_all_be_read_again(lake: Lake, days: Path, now: Now) -> None:
-    read(lake, days, now)
-    lake.write_bytes(SEEN, b"PAR1 is not enough")
-    assert read(lake, days, now)[0] == [1, 2, 3]
-    assert read(lake, days, now)[0] == []
+def noted(lake: Lake) -> list[str] | None:
+    return (read_state(lake, "pips", "unindexed") or {}).get("dates")
 
 
-def test_marks_name_what_the_index_does_not_know_and_go_when_it_does(
+def test_dates_are_noted_that_the_index_does_not_know_until_it_does(
     lake: Lake, days: Path, now: Now, make_payload: Callable[..., dict[str, Any]]
 ) -> None:
     read(lake, days, now)
     date = dt.date(2026, 1, 4)
     (days / f"{date}.json").write_text(json.dumps(make_payload(date, 4)))
     fetch(lake, FolderSource(days), now=now)
-    (mark,) = lake.list("pending")
-    (found,) = RawArchive(lake, "pips").new
-    assert mark == f"pending/game=pips/date={date}~{found.sha256}.json"
+    assert noted(lake) == [str(date)]
+    assert [sighting.date for sighting in RawArchive(lake, "pips").new] == [date]
+    before = lake.read_bytes(state_path("pips"))
     normalise(lake)
-    assert lake.list("pending") == []
+    assert noted(lake) == []
     assert RawArchive(lake, "pips").new == []
-    # Of a process that was killed between the mark and the file, or the index and the mark.
-    for path in (mark, f"pending/game=pips/date=2026-01-09~{'0' * 64}.json", "pending/game=pips/x"):
-        lake.write_bytes(path, b"")
+    # Of a process that was killed between the index and the note.
+    lake.write_bytes(state_path("pips"), before)
     assert RawArchive(lake, "pips").new == []
-    assert len(RawArchive(lake, "pips").dates()) == 4
+    normalise(lake)
+    assert noted(lake) == []
 
 
-def test_without_marks_in_an_index_of_before_all_payloads_are_listed(
-    lake: Lake, days: Path, now: Now
-) -> None:
+def test_without_a_note_all_payloads_are_listed(lake: Lake, days: Path, now: Now) -> None:
     fetch(lake, FolderSource(days), now=now)
-    assert lake.list("pending") == []
+    assert noted(lake) is None
     assert len(RawArchive(lake, "pips").new) == 3
     normalise(lake)
-    assert RawArchive(lake, "pips").is_marked
     table = RawArchive(lake, "pips").index
     lake.write_table("raw/pips.parquet", table.slice(0, 2))
-    old = RawArchive(lake, "pips")
-    assert not old.is_marked
-    assert [sighting.date.day for sighting in old.new] == [3]
+    assert RawArchive(lake, "pips").new == []
+    lake.delete(state_path("pips"))
+    assert [sighting.date.day for sighting in RawArchive(lake, "pips").new] == [3]
     normalise(lake)
     assert RawArchive(lake, "pips").index.equals(table)
 
 
-def test_a_rebuild_finds_payloads_that_neither_index_nor_mark_names(
-    lake: Lake, days: Path, now: Now
-) -> None:
+def test_a_rebuild_lists_all_payloads(lake: Lake, days: Path, now: Now) -> None:
     fetch(lake, FolderSource(days), now=now)
     normalise(lake)
     index = RawArchive(lake, "pips").index
-    metadata = lake.schema("raw/pips.parquet").metadata
-    lost = index.slice(0, 2).replace_schema_metadata(
-        {k: v for k, v in metadata.items() if not k.endswith(b"_sums")}
-    )
-    lake.write_table("raw/pips.parquet", lost)
+    lake.write_table("raw/pips.parquet", index.slice(0, 2))
     assert RawArchive(lake, "pips").new == []
     normalise(lake, rebuild=True)
     assert RawArchive(lake, "pips").index.equals(index)

@@ -6,13 +6,11 @@ import datetime as dt
 import errno
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from nightgrid.archive.sources import AnswerKind, open_source
-from nightgrid.archive.sources.folder import FILE_FACTS, FolderSource
+from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.errors import PermanentError
 from tests.archive.sources.test_sources import BODY, DATE
 
@@ -83,46 +81,3 @@ def test_a_link_to_nothing_is_a_failure_with_its_name(tmp_path: Path) -> None:
 def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PermanentError, match="is not a folder"):
         open_source(str(tmp_path / "nowhere"))
-
-
-@pytest.mark.parametrize("gone", ["nothing", "what a link leads to", "a file, since it was listed"])
-def test_the_facts_of_its_files_come_by_date_and_tell_of_each_file(
-    tmp_path: Path, gone: str
-) -> None:
-    # Made in neither order of dates: a file system lists them as it likes.
-    for date, size in (("2026-01-02", 5), ("1970-01-01", 3), ("1969-12-31", 4), ("2024-02-29", 2)):
-        (tmp_path / f"{date}.json").write_bytes(b"x" * size)
-    (tmp_path / "README.md").write_bytes(BODY)
-    (tmp_path / "2026-01-03.json").mkdir()
-    source, last = FolderSource(tmp_path), tmp_path / "2026-01-04.json"
-    if gone == "what a link leads to":
-        last.symlink_to(tmp_path / "gone")
-    elif gone == "a file, since it was listed":
-        last.write_bytes(BODY)
-        assert len(source.dates(None, None)) == 6
-        last.unlink()
-    facts = source.facts()
-    assert facts.shape == (4, 1 + len(FILE_FACTS))
-    assert facts[:, 0].tolist() == [-1, 0, 19_782, 20_455], "days since 1970"
-    for row, date in zip(
-        facts, ("1969-12-31", "1970-01-01", "2024-02-29", "2026-01-02"), strict=True
-    ):
-        told = (tmp_path / f"{date}.json").stat()
-        assert row[1:].tolist() == [told.st_size, told.st_mtime_ns, told.st_ctime_ns, told.st_ino]
-
-
-def test_an_inode_of_64_bits_is_told_as_its_bits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "2026-01-02.json").write_bytes(BODY)
-    source = FolderSource(tmp_path)
-    told = (tmp_path / "2026-01-02.json").stat()
-    names = ("st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
-    large = SimpleNamespace(st_ino=2**64 - 1, **{name: getattr(told, name) for name in names})
-    monkeypatch.setattr(os, "stat", lambda *_, **__: large)
-    (row,) = source.facts()
-    assert row[-1:].view(np.uint64).tolist() == [2**64 - 1]
-
-
-def test_a_folder_without_files_has_no_facts(tmp_path: Path) -> None:
-    assert FolderSource(tmp_path).facts().shape == (0, 1 + len(FILE_FACTS))

@@ -9,7 +9,6 @@ import pytest
 
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.folder import FolderSource
@@ -113,12 +112,6 @@ def test_payloads_that_are_back_bring_their_editions_back(lake: Lake) -> None:
     assert list(check_lake_files(lake)) == []
     editions = "editions/letterboxed.parquet"
     assert lake.read_table(editions, EDITIONS).num_rows == DAYS
-
-
-def test_a_mark_of_an_impossible_date_is_none(lake: Lake) -> None:
-    lake.write_bytes("pending/game=letterboxed/date=2026-99-99~absent.json", b"")
-    assert [found for found in check_lake_files(lake) if found.fault == "lost"] == []
-    assert RawArchive(lake, "letterboxed").new == []
 
 
 def test_a_payload_that_no_index_knows_yet_is_missed_too(lake: Lake) -> None:

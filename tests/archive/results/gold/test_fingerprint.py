@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
@@ -17,10 +16,10 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES
 from nightgrid.archive.results.gold import gold
-from nightgrid.archive.results.gold.fingerprint import gold_fingerprint_path
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, RUNTIMES_PATH, write_gold
 from nightgrid.archive.skipped_files import forget
 from nightgrid.archive.sources.folder import FolderSource
+from nightgrid.archive.state import state_path
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game
@@ -125,21 +124,10 @@ def test_gold_that_is_lost_or_damaged_is_made_again(
     assert fingerprinted.read_table(path, schema).equals(before)
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"[]", b"{}", b'{"made": 3, "made_of": []}', b'{"made": [], "made_of": "0"}']
-)
-def test_a_mark_that_means_nothing_costs_only_time(fingerprinted: Lake, data: bytes) -> None:
-    fingerprinted.write_bytes(gold_fingerprint_path("strands"), data)
+def test_a_state_that_is_lost_costs_only_time(fingerprinted: Lake) -> None:
+    fingerprinted.delete(state_path("strands"))
     assert made(fingerprinted)
     assert not made(fingerprinted)
-
-
-def test_a_changed_mark_does_not_hold(fingerprinted: Lake) -> None:
-    path = gold_fingerprint_path("strands")
-    mark = json.loads(fingerprinted.read_bytes(path))
-    mark["made"][0][1] += 1
-    fingerprinted.write_bytes(path, json.dumps(mark).encode())
-    assert made(fingerprinted)
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 0, 2, 1], [0, 2, 1, 3]])

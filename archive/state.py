@@ -1,0 +1,85 @@
+"""What the last night of a game has found out, by step, in one file: `state/GAME.json`.
+
+It is a cache: deleting it costs one full night, and a damaged one counts as deleted. Only the
+process that has the night of a lake writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.json_files import program_version, read_hint, write_json
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.solvers.canonical import canonical_json
+
+MADE_OF = "made_of"
+"""Key of the fingerprint in what is kept of a step."""
+
+
+def state_path(game: str) -> str:
+    """Name the file of what is known of a game."""
+    return f"state/{game}.json"
+
+
+def read_state(lake: Lake, game: str, step: str) -> dict[str, Any] | None:
+    """Read what is known of a step of a game; None if nothing is."""
+    return read_hint(lake, state_path(game), lambda steps: dict(steps[step])) or None
+
+
+def write_state(
+    lake: Lake, game: str, step: str, value: Mapping[str, Any], *, durable: bool = False
+) -> None:
+    """Replace what is known of a step of a game: values that JSON has."""
+    steps = read_hint(lake, state_path(game), dict) or {}
+    write_json(lake, state_path(game), {**steps, step: value}, durable=durable)
+
+
+class InputFingerprint:
+    """The hash of a step's inputs now, and its saved result if the inputs were the same then.
+
+    It covers the listings (names, sizes, times) of folders whose files are created and never
+    changed, and the bytes of files that are written over. A file that was lost, set aside, merged
+    or written over by any program is another input.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        game: str,
+        step: str,
+        about: Mapping[str, Any],
+        *,
+        folders: Sequence[str] = (),
+        files: Sequence[str] = (),
+    ) -> None:
+        """Hash the inputs now, before any of them is read.
+
+        They are `about`, the listings of `folders`, the bytes of `files` and this program.
+        """
+        self._lake, self._game, self._step = lake, game, step
+        inputs = {
+            "program": program_version(),
+            "about": about,
+            "listings": [lake.stamps(folder) for folder in folders],
+            "files": [_hash_of(lake, name) for name in files],
+        }
+        self.digest = sha256(canonical_json(inputs).encode()).hexdigest()
+
+    def saved_result(self) -> dict[str, Any] | None:
+        """Read the result of the last time; None unless the inputs were the same."""
+        saved = read_state(self._lake, self._game, self._step)
+        return saved if saved is not None and saved.pop(MADE_OF, None) == self.digest else None
+
+    def save(self, result: Mapping[str, Any]) -> None:
+        """Keep the result of these inputs: values that JSON has."""
+        write_state(self._lake, self._game, self._step, {MADE_OF: self.digest, **result})
+
+
+def _hash_of(lake: Lake, path: str) -> str:
+    try:
+        return sha256(lake.read_bytes(path)).hexdigest()
+    except MissingFileError:
+        return ""
