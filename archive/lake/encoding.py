@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
@@ -137,11 +136,3 @@ def check_version(schema: pa.Schema, path: str) -> None:
 def metadata_of(schema: pa.Schema, key: str) -> str:
     """Read a text of a schema's metadata; "" for none."""
     return (schema.metadata or {}).get(key.encode(), b"").decode()
-
-
-def digest_of_rows(table: pa.Table) -> str:
-    """Hash the rows of a table, however it is cut into chunks: hexadecimal digits."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table.combine_chunks())
-    return sha256(sink.getvalue()).hexdigest()

@@ -13,9 +13,10 @@ import pytest
 from obstore.store import MemoryStore
 
 from benchmarks.instruments.counted_lake import Counts, counted
-from nightgrid.archive.ingest import raw, seen_files, sightings
+from nightgrid.archive.ingest import raw
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
+from nightgrid.archive.sources import AnswerKind, folder
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.settings import NightGame, NightSettings
@@ -55,14 +56,14 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
 
         monkeypatch.setattr(owner, name, counting)
 
-    monkeypatch.setattr(seen_files, "SETTLED_S", 0.0)
+    monkeypatch.setattr(folder, "SETTLED_S", 0.0)
     # A report reads the lake for each date that it draws: those seen since the second in which an
     # earlier night ended. Nights of a day have one; how many these have depends on their speed.
     monkeypatch.setattr("nightgrid.service.report.boards.BOARDS_MAX", 3)
-    count(FolderSource, "fetch", "files of the source that were read")
+    was_read = "files of the source that were read"
+    count(FolderSource, "fetch", was_read, lambda answer: answer.kind == AnswerKind.BODY)
     count(Lake, "_infos", "names in listings of the lake", len)
-    for module in (raw, sightings):
-        count(module, "Sighting", "sightings that were made")
+    count(raw, "Sighting", "sightings that were made")
     with counted() as counts:
         for number in range(1, OLD + 1):
             date = FIRST + dt.timedelta(days=number)
@@ -88,7 +89,7 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
     # Marks, leases, indexes and what is in quarantine or seen.
     assert counted_idle.opened < old.opened / 3
     assert counted_idle.written <= 5
-    assert looked_at_idle.keys() <= {"names in listings of the lake", "sightings that were made"}
+    assert (+looked_at_idle).keys() <= {"names in listings of the lake", "sightings that were made"}
     lake = Lake.open(url)
     assert read_results(lake).num_rows == OLD
     assert len(lake.list("results")) == 1
