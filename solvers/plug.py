@@ -13,9 +13,8 @@ from pkgutil import iter_modules, resolve_name
 from typing import Any, Generic, TypeVar
 
 from nightgrid.solvers.algebra import Ask, AskKind
-from nightgrid.solvers.base_game import Dictionaries
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.game_contract import Dictionaries, Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.rule_line import RuleLine
 
@@ -37,7 +36,7 @@ class GamePlug:
     order: int = LAST
     """Place in lists of games, the lowest first. The first game is meant where none is named."""
     game: str
-    """Where its class is, a `BaseGame`, written as in entry points: "package.module:Class". It is
+    """Where its class is, a `Game`, written as in entry points: "package.module:Class". It is
     made of rules, words and dictionaries; nothing that solves is imported before."""
     meant: str = ""
     """Where the class of the game is that answers `meant(k)`, written as `game` is, and made of

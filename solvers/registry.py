@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.base_game import Dictionaries
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.game_contract import Dictionaries, Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.plug import GamePlug, Plugs
 

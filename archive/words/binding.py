@@ -6,9 +6,8 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.solvers.algebra import MEANT, Ask
-from nightgrid.solvers.base_game import Dictionaries
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.game_contract import Dictionaries, Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import check_ask, game_plug

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Arrays
-from nightgrid.solvers.base_game import Dictionaries
 from nightgrid.solvers.columns import list_column, list_of
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.game_contract import Dictionaries
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 
 

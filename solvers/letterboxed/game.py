@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status
-from nightgrid.solvers.base_game import BaseGame, over_budget
+from nightgrid.solvers.game_contract import Game, over_budget
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.letterboxed.columns import from_arrays, to_arrays
 from nightgrid.solvers.letterboxed.model import Model, model_of
@@ -26,7 +26,7 @@ CHAIN_BYTES, WORD_BYTES = 120, 8
 """Share of a chain, and of each of its words, in a list of chains."""
 
 
-class LetterBoxedGame(BaseGame[Puzzle, Chain]):
+class LetterBoxedGame(Game[Puzzle, Chain]):
     """Letter Boxed, bound to rules and words."""
 
     name = "letterboxed"

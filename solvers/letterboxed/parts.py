@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from nightgrid.solvers.base_game import even_parts
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import even_parts
 from nightgrid.solvers.letterboxed.rules import Chains
 from nightgrid.solvers.letterboxed.search.search import Search
 from nightgrid.solvers.reasons import BudgetSpentError

@@ -19,7 +19,7 @@ from nightgrid.solvers.algebra import (
     Status,
     count_of,
 )
-from nightgrid.solvers.base_game import BaseGame
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.pips import batch
 from nightgrid.solvers.pips.batch import Counts, Rows, count_again, count_rows
 from nightgrid.solvers.pips.columns import from_arrays, kernel_columns, to_arrays
@@ -56,7 +56,7 @@ SOLUTION_BYTES = 64
 """A tuple's share of a list of solutions, beside 8 bytes for each placement."""
 
 
-class PipsGame(BaseGame[Puzzle, Solution]):
+class PipsGame(Game[Puzzle, Solution]):
     """Pips, which has no rules to switch."""
 
     name = "pips"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import game
@@ -24,7 +24,7 @@ class Reduced(Generic[I, P]):
     words: tuple[str, ...] = ()
     """The words to play it with, where the puzzle does not bring its own."""
 
-    def bind(self) -> Game[P, object]:
+    def bind(self) -> Game[Any, Any]:
         """Look the game up, bound to the rules and to the words.
 
         Raises PermanentError for words that make no lexicon: more than 64 different letters.

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics
-from nightgrid.solvers.base_game import BaseGame, over_budget
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game, over_budget
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
@@ -23,7 +23,7 @@ from nightgrid.solvers.strands.solution import Cover, cover_from_json, cover_to_
 from nightgrid.solvers.strands.states.engine import TOO_MANY_PIECES, TOO_MANY_SETS, reason_of
 
 
-class StrandsGame(BaseGame[Puzzle, Cover]):
+class StrandsGame(Game[Puzzle, Cover]):
     """Strands, bound to rules and a lexicon."""
 
     name = "strands"

@@ -16,7 +16,7 @@ from nightgrid.solvers.algebra import (
     Statistics,
     Status,
 )
-from nightgrid.solvers.base_game import over_budget
+from nightgrid.solvers.game_contract import over_budget
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL, OUT_OF_BYTES
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.general.engine import GeneralEngine

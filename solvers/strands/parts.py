@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 from typing import Any
 
-from nightgrid.solvers.base_game import even_parts
+from nightgrid.solvers.game_contract import even_parts
 
 Part = dict[str, Any]
 """{"under": choices from the root, "from": first child, "to": behind the last}."""

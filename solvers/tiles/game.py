@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from nightgrid.solvers import algebra
 from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status, failure_of
-from nightgrid.solvers.base_game import BaseGame, even_parts, over_budget
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game, even_parts, over_budget
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.tiles.columns import from_arrays, kernel_columns, to_arrays
 from nightgrid.solvers.tiles.combo import combo
@@ -34,7 +34,7 @@ FEWEST_S = 0.05
 """What the fewest moves of a published board take."""
 
 
-class TilesGame(BaseGame[Puzzle, Walk]):
+class TilesGame(Game[Puzzle, Walk]):
     """Tiles, bound to rules.
 
     `first` is a walk that clears the board: under teleports=yes and forced a single combo, built

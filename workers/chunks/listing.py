@@ -14,9 +14,8 @@ from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Budget, Outcome, Statistics, Status
-from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.canonical import canonical_json
-from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.game_contract import Game, over_budget
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, listed_row, result_row
 from nightgrid.workers.chunks.solution_texts import SolutionWriter, Texts, take

@@ -12,9 +12,8 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import SOLUTIONS
 from nightgrid.archive.results.solution_files import file_path, files_folder
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
-from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import PermanentError, RefusalError
-from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.game_contract import Game, over_budget
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, listed_row
 from nightgrid.workers.runs.manifest import Run

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nightgrid.solvers.algebra import MAX_COUNT, Budget, Outcome, Status
-from nightgrid.solvers.base_game import over_budget
+from nightgrid.solvers.game_contract import over_budget
 from nightgrid.solvers.pips.general import dominoes as general_dominoes
 from nightgrid.solvers.pips.general.board import FREE, FULL, GeneralBoard, Open
 from nightgrid.solvers.pips.general.dominoes import DominoSearch, kinds_of

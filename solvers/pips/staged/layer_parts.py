@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Outcome, Statistics, Status
-from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import over_budget
 from nightgrid.solvers.pips.general.search import is_first_choice
 from nightgrid.solvers.pips.layers.endings import ending, is_refusal
 from nightgrid.solvers.pips.layers.space import UNTILEABLE

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, SolutionStream, Statistics
-from nightgrid.solvers.base_game import BaseGame
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.kernel.codes import OUT_OF_NODES, OUT_OF_SECONDS
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 
@@ -23,7 +23,7 @@ CLOCK_STRIDE = 1024
 """Nodes between two looks at the clock."""
 
 
-class CoinsGame(BaseGame[Puzzle, Choice]):
+class CoinsGame(Game[Puzzle, Choice]):
     name = "coins"
     solver_version = "coins-1"
     reasons = (None, *(Reason(code=code) for code in (ReasonCode.NODES, ReasonCode.SECONDS)))

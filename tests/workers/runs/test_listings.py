@@ -13,8 +13,8 @@ from nightgrid.archive.results.solution_files import file_path, files_folder, li
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
 from nightgrid.solvers.algebra import Ask, Budget, Statistics
-from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import over_budget
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.pips.game import PipsGame
 from nightgrid.solvers.pips.generate.generator import generate_many

@@ -20,9 +20,8 @@ from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.results.statuses import FINAL, is_among
 from nightgrid.archive.words.binding import game_of
 from nightgrid.solvers.algebra import COST_COLUMNS, Outcome, Status
-from nightgrid.solvers.base_game import over_budget
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.game_contract import Game, over_budget
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, gather

@@ -25,8 +25,8 @@ from nightgrid.solvers.algebra import (
     Statistics,
     Status,
 )
-from nightgrid.solvers.base_game import BaseGame, over_budget
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.game_contract import Game, over_budget
 from nightgrid.solvers.question import clued_subject
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.columns import from_arrays, to_arrays
@@ -83,7 +83,7 @@ def clued(puzzle: Puzzle, clue: str | None) -> CluedPuzzle:
     return CluedPuzzle(board=puzzle.board, theme_words=puzzle.theme_words, clue=clue or None)
 
 
-class MeantGame(BaseGame[Puzzle, Mapping[str, Any]]):
+class MeantGame(Game[Puzzle, Mapping[str, Any]]):
     """Strands, bound to what ranks its covers on this machine.
 
     A solution is a cover as JSON with `components` of the spangram, `confidence`, `signals`, by
