@@ -1,37 +1,18 @@
-"""Scores: weights of terms, by name and version. Anything that gives these two arrays is one."""
+"""Scores: weights of terms, by a name that changes whenever a score could."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
 
-F64 = npt.NDArray[np.float64]
-
 PRIORS = {"strip": -3.5, "strip_text": 1.0}
 """Weights of terms that no fit has seen, where a score does not say other ones. Strips are searched
 on boards of few covers alone: of some 35 early ones none needs one, so at most one in 36 does."""
-
-
-class Score(Protocol):
-    """What covers are searched by: a sum over pieces, each weighed in its role."""
-
-    @property
-    def name(self) -> str:
-        """A name that changes whenever a score could."""
-
-    @property
-    def theme(self) -> F64:
-        """Nats by THEME_TERMS: what a unit of each term adds to a theme word."""
-
-    @property
-    def spangram(self) -> F64:
-        """Nats by SPANGRAM_TERMS."""
 
 
 class WeighedTerms:
@@ -44,6 +25,7 @@ class WeighedTerms:
         if unknown:
             raise PermanentError(f"score {name} weighs {unknown[0]!r}; expected names of terms")
         weights = {**PRIORS, **weights}
+        # Nats by THEME_TERMS and SPANGRAM_TERMS: what a unit of each term adds in a role.
         self.theme = np.array([float(weights.get(term, 0)) for term in THEME_TERMS])
         self.spangram = np.array([float(weights.get(term, 0)) for term in SPANGRAM_TERMS])
 

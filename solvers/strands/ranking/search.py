@@ -15,7 +15,7 @@ from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES, RankedBoard
 from nightgrid.solvers.strands.ranking.compounds import NATS
-from nightgrid.solvers.strands.ranking.score import Score
+from nightgrid.solvers.strands.ranking.score import WeighedTerms
 from nightgrid.solvers.strands.zones.engine import OWN_RANK, ZoneEngine
 
 Piece = tuple[str, int]
@@ -73,7 +73,7 @@ def can_rank(puzzle: Puzzle) -> bool:
 
 
 def best_covers(
-    board: RankedBoard, score: Score, k: int, budget: Budget | None = None
+    board: RankedBoard, score: WeighedTerms, k: int, budget: Budget | None = None
 ) -> list[Scored]:
     """List the k covers of the highest scores; of equal ones the canonically first.
 
@@ -92,7 +92,7 @@ def best_covers(
     return list(listed.values())
 
 
-def scored_pieces(board: RankedBoard, score: Score) -> tuple[Found, I64]:
+def scored_pieces(board: RankedBoard, score: WeighedTerms) -> tuple[Found, I64]:
     """Score pieces: as theme words and compounds in what is returned first, as spangrams second."""
     words, compounds = board.found.words, board.found.compounds
     found = Found(
