@@ -112,10 +112,6 @@ class Corpus:
             return pa.chunked_array([self.ids])
         return read_puzzle_ids(self.lake, self.game, self.paths)
 
-    def is_whole(self) -> bool:
-        """Tell whether all of its files are there still."""
-        return all(self.lake.exists(path) for path in self.paths)
-
     @property
     def rows_path(self) -> str:
         """Where the table lies that joins results back to sources; the puzzles of a `lake`."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import checked_value, read_as
+from nightgrid.archive.lake.json_files import read_as
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
 
@@ -41,14 +40,8 @@ def corpus_plan_path(corpus_id: str) -> str:
 
 
 def read_corpus_plan(lake: Lake, path: str) -> CorpusPlan | None:
-    """Read what a corpus is read from; None: the corpus is gone.
-
-    Raises DamagedFileError for a file that does not say so.
-    """
-    plan = read_as(lake, path, _plan)
-    if plan is not None and path != corpus_plan_path(plan.corpus_id):
-        raise DamagedFileError(f"{path} is about corpus {plan.corpus_id!r:.40}")
-    return plan
+    """Read what a corpus is read from; None: the corpus is gone. Raises DamagedFileError."""
+    return read_as(lake, path, lambda value: CorpusPlan(**value))
 
 
 def corpus_plans(lake: Lake) -> Iterator[CorpusPlan]:
@@ -62,8 +55,3 @@ def corpus_plans(lake: Lake) -> Iterator[CorpusPlan]:
             continue
         if plan is not None:
             yield plan
-
-
-def _plan(told: dict[str, Any]) -> CorpusPlan:
-    kinds = {field.name: int if field.name == "slices" else str for field in fields(CorpusPlan)}
-    return CorpusPlan(**{name: checked_value(told, name, kind) for name, kind in kinds.items()})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
@@ -30,7 +29,7 @@ def read_json(lake: Lake, path: str) -> dict[str, Any] | None:
     """
     try:
         data = lake.read_bytes(path)
-        value = json.loads(data, parse_constant=_finite, parse_float=_finite)
+        value = json.loads(data)
     except MissingFileError:
         return None
     except (ValueError, RecursionError) as error:
@@ -94,11 +93,3 @@ def write_json(lake: Lake, path: str, value: Mapping[str, Any], *, durable: bool
     """Write a small JSON object, atomically; nothing waits for the disk if it is not `durable`."""
     data = (canonical_json(value) + "\n").encode("ascii")
     lake.write_bytes(path, data, durable=durable)
-
-
-def _finite(text: str) -> float:
-    """Read a number, but NaN, Infinity and what is as large: no file is written with them."""
-    found = float(text)
-    if not math.isfinite(found):
-        raise ValueError(f"{text} is no number of JSON")
-    return found

@@ -15,34 +15,8 @@ EXPECTED = "expected a folder that can be read and written, or a URL such as s3:
 EXPECTED_TO_READ = "expected a folder that can be read, or a URL such as s3://BUCKET/PREFIX"
 
 
-LAKE_NAMES = frozenset(
-    {
-        "lake.json",
-        "raw",
-        "state",
-        "puzzles",
-        "editions",
-        "quarantine",
-        "observations",
-        "dictionaries",
-        "lexicons",
-        "corpora",
-        "asked",
-        "runs",
-        "results",
-        "solutions",
-        "listings",
-        "costs",
-        "checked",
-        "gold",
-        "reports",
-        "leases",
-        "keys",
-        "damaged",
-        "doctor",
-    }
-)
-"""Files and folders at the top of a lake: a folder with one of them is a lake."""
+LAKE_NAMES = frozenset({"lake.json", "raw", "corpora", "leases", "runs", "results"})
+"""Files and folders with which a lake begins: a folder with one of them is a lake."""
 
 
 def check_location(url: str, *, writes: bool = True) -> None:

@@ -73,9 +73,8 @@ class Lake(StoredFiles):
     ) -> pa.Table:
         """Read one Parquet file, or every *.parquet under a folder in the order of their names.
 
-        Columns are cast to `schema` and stand in its order (or in that of `columns`); a nullable
-        column that a file lacks is null. What does
-        not exist is an empty table.
+        Columns are cast to `schema`, in its order (or in that of `columns`); a nullable column that
+        a file lacks is null. What does not exist is an empty table.
         """
         wanted = schema if columns is None else select(schema, columns)
         tables = [self.read_file(name, wanted) for name in self._parquet_files(path)]
@@ -192,8 +191,7 @@ class Lake(StoredFiles):
         """Find rows by a column: the file of each, and `columns` of those that match in it.
 
         Looks twice: at the column `key`, then at the others of those row groups that have a match.
-        What a footer says of least and greatest values is not asked: nothing compares that, and
-        one flipped bit of it would hide a row. Raises as `scan_file`.
+        Raises as `scan_file`.
         """
         keys, wanted = select(schema, [key]), select(schema, columns)
         for name in self._parquet_files(path):

@@ -1,4 +1,4 @@
-"""The tables of gold that a night makes anew: counts by date, runtimes and ranks.
+"""The tables of gold that a night makes again: counts by date, runtimes and ranks.
 
 Ranks say where official solutions stand among the best ones.
 """
@@ -6,9 +6,11 @@ Ranks say where official solutions stand among the best ones.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,23 +18,61 @@ from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.editions import current_of, editions_path
 from nightgrid.archive.ingest.puzzles import read_boards, read_puzzle_table
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
+from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, ranks_schema
-from nightgrid.archive.results.gold.answers import COUNT, Answers
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, ranks_schema
 from nightgrid.archive.results.gold.fingerprint import GoldFingerprint
-from nightgrid.archive.results.gold.runtimes import runtimes
-from nightgrid.archive.results.results import solutions_of
+from nightgrid.archive.results.results import once_a_job, scan_results, solutions_of
 from nightgrid.archive.results.statuses import PROVEN, is_among
-from nightgrid.solvers.algebra import Arrays, Ask
+from nightgrid.solvers.algebra import Arrays, Ask, Status
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import question_of
 
+COUNT = Ask(kind="count")
+ANSWER = (
+    "job_id", "run_id", "puzzle_id", "status", "count", "value", "states", "kernel_ns",
+    "budget_seconds",
+)  # fmt: skip
+"""Columns of an answer."""
+UNPUBLISHED = "unpublished"
+"""Level under which puzzles are filed that stand in no edition."""
+_TIMES = ("job_id", "run_id", "puzzle_id", "status", "kernel_ns", "states")
 COUNTS_PATH = "gold/counts_by_date.parquet"
 RUNTIMES_PATH = "gold/runtimes.parquet"
 PENDING = "pending"
 """Status of an edition whose puzzle has no result yet."""
+
+
+class Answers:
+    """The results that answer a game's asks, which are read once for all tables."""
+
+    def __init__(self, lake: Lake, game: Game[Any, Any], asks: Collection[Ask]) -> None:
+        self._questions = {ask: question_of(game, ask) for ask in asks}
+        fields = next(iter(self._questions.values())).to_json() if asks else {}
+        names = [*ANSWER, *(name for name in fields if name not in ANSWER)]
+        asked = pa.array(sorted(map(str, asks)), pa.string())
+        found = [select(RESULTS, names).empty_table()]
+        for table in scan_results(lake, names):
+            same = [pc.equal(table.column(n), text) for n, text in fields.items() if n != "ask"]
+            same.append(pc.is_in(table.column("ask"), value_set=asked))
+            found.append(table.filter(reduce(pc.and_, same)))
+        self._rows = pa.concat_tables(found).select([*ANSWER, "ask"])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def all_to(self, ask: Ask) -> pa.Table:
+        """Give all rows that answer an ask; a job that ended several times has several."""
+        rows = self._rows.filter(pc.equal(self._rows.column("ask"), str(ask)))
+        return rows.select(list(ANSWER))
+
+    def to(self, ask: Ask, puzzle_ids: pa.ChunkedArray) -> pa.Table:
+        """Give what counts as the answer about each of these puzzles: nulls where there is none."""
+        rows = self.all_to(ask)
+        rows = once_a_job(rows.filter(pc.is_in(rows.column("puzzle_id"), value_set=puzzle_ids)))
+        return rows.take(pc.index_in(puzzle_ids, value_set=rows.column("puzzle_id")))
 
 
 def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,)) -> tuple[str, ...]:
@@ -243,3 +283,61 @@ def _rank(game: Game[Any, Any], official: Any, best: list[str]) -> int | None:
         if is_same(wanted, game.solution_from_json(json.loads(text))):
             return rank
     return None
+
+
+def runtimes(
+    lake: Lake,
+    game: Game[Any, Any],
+    asks: Sequence[Ask],
+    answers: Answers | None = None,
+    stands: pa.Table | None = None,
+) -> pa.Table:
+    """Sum up what the kernels cost, per ask and level.
+
+    A puzzle counts in every level that it ever stood in. The answer of `find_results` counts
+    for a job that ended several times. Percentiles are times that a job really took. `answers`,
+    and `stands` with the `puzzle_id` and `level` of all editions, are read when not given.
+    """
+    answers = answers or Answers(lake, game, asks)
+    if stands is None:
+        stands = lake.read_table(editions_path(game.name), EDITIONS, ["puzzle_id", "level"])
+    found = (sum_up(game.name, ask, answers.all_to(ask), stands) for ask in asks)
+    return pa.concat_tables([RUNTIMES.empty_table(), *found])
+
+
+def sum_up(game: str, ask: Ask, answers: pa.Table, stands: pa.Table) -> pa.Table:
+    """Sum up the answers to one ask, given the levels in which puzzles ever stood."""
+    rows = once_a_job(answers.select(list(_TIMES)))
+    found = [
+        {"game": game, "ask": str(ask), "level": level, **_summed(times)}
+        for level, times in _by_level(rows, stands)
+    ]
+    return pa.Table.from_pylist(found, schema=RUNTIMES)
+
+
+def _by_level(rows: pa.Table, stands: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """Give the rows of each level that has some, by the names of levels."""
+    ids, levels = rows.column("puzzle_id"), stands.column("level")
+    is_in = {
+        level: pc.is_in(ids, value_set=stands.column("puzzle_id").filter(pc.equal(levels, level)))
+        for level in pc.unique(levels).to_pylist()
+    }
+    is_in[UNPUBLISHED] = pc.invert(pc.is_in(ids, value_set=stands.column("puzzle_id")))
+    for level in sorted(is_in):
+        if len(here := rows.filter(is_in[level])):
+            yield level, here
+
+
+def _summed(rows: pa.Table) -> dict[str, int]:
+    times = np.sort(rows.column("kernel_ns").to_numpy())
+    # The nearest rank: the least time that so many of a hundred jobs did not exceed.
+    p50, p99 = (int(times[-(-len(times) * share // 100) - 1]) for share in (50, 99))
+    return {
+        "job_count": len(rows),
+        "solved_count": pc.sum(pc.equal(rows.column("status"), str(Status.SOLVED))).as_py(),
+        "kernel_ns_p50": p50,
+        "kernel_ns_p99": p99,
+        "kernel_ns_max": int(times[-1]),
+        "kernel_ns_total": int(times.sum()),
+        "states_total": pc.sum(rows.column("states")).as_py(),
+    }

@@ -23,9 +23,9 @@ from nightgrid.archive.results.gold.gold import (
     COUNTS_PATH,
     PENDING,
     RUNTIMES_PATH,
+    UNPUBLISHED,
     write_gold,
 )
-from nightgrid.archive.results.gold.runtimes import UNPUBLISHED
 from nightgrid.archive.results.results import (
     find_results,
     find_results_of,

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from nightgrid.archive.lake.tables import RESULTS, RUNTIMES
-from nightgrid.archive.results.gold.runtimes import UNPUBLISHED, sum_up
+from nightgrid.archive.results.gold.gold import UNPUBLISHED, sum_up
 from nightgrid.archive.results.results import RANKED_STATUSES
 from nightgrid.solvers.algebra import Ask
 
