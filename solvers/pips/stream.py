@@ -68,7 +68,7 @@ class PipsStream(SolutionStream[Solution]):
         # A key of two words and a small forest, and more of either if the board wants it.
         columns = kernel_columns(to_arrays([self._puzzle]))
         dominoes = len(self._puzzle.dominoes)
-        scratch = borrow(dominoes, eager=self.first)
+        scratch = borrow(dominoes)
         while True:
             heed(scratch.work, self._budget)
             code = int(

@@ -95,8 +95,6 @@ class SearchScratch:
     """See nightgrid.solvers.pips.layers.search.Walk."""
     nodes: int
     """Nodes of the forest."""
-    own: Work | None = None
-    """The work with board and forest of its own, while it works on those of counts."""
 
     @classmethod
     def allocate(
@@ -153,29 +151,18 @@ def kept() -> Work:
     return work
 
 
-def borrow(dominoes: int, *, eager: bool) -> SearchScratch:
-    """Take memory for a search: the thread's own if it fits and no other search has it.
-
-    An eager search is over when its first solution is read, so nothing can come between: it
-    works on the board and the forest of counts, which are in the cache already.
-    """
+def borrow(dominoes: int) -> SearchScratch:
+    """Take memory for a search: the thread's own if it fits and no other search has it."""
     scratch: SearchScratch | None = getattr(_kept, "search", None)
     if scratch is not None and dominoes <= KEPT_DOMINOES:
         _kept.search = None
-    else:
-        size = max(dominoes, KEPT_DOMINOES)
-        scratch = SearchScratch.allocate(NARROW, size, min(size, MOST_TYPES), SMALL_NODES)
-    if eager and scratch.own is None:
-        scratch.own = scratch.work
-        scratch.work = scratch.work._replace(boards=kept().boards, forest=kept().forest)
-    return scratch
+        return scratch
+    size = max(dominoes, KEPT_DOMINOES)
+    return SearchScratch.allocate(NARROW, size, min(size, MOST_TYPES), SMALL_NODES)
 
 
 def give_back(scratch: SearchScratch) -> None:
     """Return memory that has not grown, for the next search of this thread."""
-    if scratch.own is not None:
-        scratch.work = scratch.own
-        scratch.own = None
     if (
         scratch.work.width is NARROW
         and len(scratch.dead.rows) == FIRST_TABLE_ROWS
