@@ -25,7 +25,6 @@ from packaging.version import Version
 
 from nightgrid.archive.games.strands.language import language_model
 from nightgrid.archive.games.strands.ranking import minilm
-from nightgrid.archive.games.strands.ranking.weights import NAME
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.settings import setting_fields
 from tests.drawn import drawn
@@ -106,12 +105,6 @@ def test_every_declared_dependency_is_explained():
     assert declared() - explained == set()
     gone = {name for name in explained - declared() if not name.startswith("nightgrid")}
     assert gone == set()
-
-
-@pytest.mark.parametrize("page", ["docs/reference/lake.md"])
-def test_samples_name_the_weights_that_rank(page: str):
-    named = re.findall(r'"ranker": "([^"]+)"', (ROOT / page).read_text())
-    assert set(named) == {NAME}
 
 
 def test_the_extra_rank_brings_the_models_without_what_their_packages_declare():
