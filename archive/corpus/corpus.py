@@ -11,12 +11,11 @@ corpora/<corpus_id>/inputs.parquet    which files there are to read, with their 
 from __future__ import annotations
 
 import gc
-import multiprocessing
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -41,20 +40,15 @@ from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
 
-if TYPE_CHECKING:
-    from multiprocessing.sharedctypes import Synchronized
-
 LAKE_LAYOUT = "2"
 """Version of how a corpus of the lake's puzzles is named."""
 LAKE = "lake"
 """The spec of every puzzle of a game that nights have normalised into the lake."""
 
 OnSlices = Callable[[int, int], None]
-"""Told (slices done, slices in all) while a corpus is made."""
+"""Called with (slices done, slices in all) while a corpus is made."""
 OnRows = Callable[[int, int | None], None]
-"""Told (rows read or boards made, how many there will be if that is known) between slices."""
-POLL_S = 0.5
-"""How often the processes that make slices are asked how far they are."""
+"""Called with (rows read or boards made, how many there will be or None) after each slice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,19 +251,19 @@ def _make(
     made = set(lake.list(f"{base}/rows"))
     paths = [slice_path(inputs.corpus_id, "rows", i) for i in range(inputs.slices)]
     missing = [i for i, path in enumerate(paths) if path not in made]
-    before = sum(sum(lake.row_groups(path)) for path in paths if path in made)
-
-    def tell_rows(more: int) -> None:
-        if on_rows is not None:
-            on_rows(before + more, inputs.boards)
-
+    read = sum(sum(lake.row_groups(path)) for path in paths if path in made)
     done = inputs.slices - len(missing)
-    tell = on_slices or (lambda _done, _total: None)
-    tell(done, inputs.slices)
-    tell_rows(0)
-    for _ in _slices(lake, inputs.corpus_id, missing, processes, tell_rows):
-        done += 1
-        tell(done, inputs.slices)
+
+    def tell() -> None:
+        if on_slices is not None:
+            on_slices(done, inputs.slices)
+        if on_rows is not None:
+            on_rows(read, inputs.boards)
+
+    tell()
+    for more in _slices(lake, inputs.corpus_id, missing, processes):
+        done, read = done + 1, read + more
+        tell()
     puzzles = rows = 0
     for i in range(inputs.slices):
         puzzles += sum(lake.row_groups(slice_path(inputs.corpus_id, "puzzles", i)))
@@ -279,54 +273,21 @@ def _make(
     return about
 
 
-def _slices(
-    lake: Lake,
-    corpus_id: str,
-    numbers: list[int],
-    processes: int,
-    tell: Callable[[int], None],
-) -> Iterator[int]:
-    """Make slices, and tell how many rows of all of them were read."""
+def _slices(lake: Lake, corpus_id: str, numbers: list[int], processes: int) -> Iterator[int]:
+    """Make slices, and give the number of rows of each as it is done."""
     if processes <= 1 or len(numbers) <= 1:
-        rows = 0
-
-        def read(more: int) -> None:
-            nonlocal rows
-            rows += more
-            tell(rows)
-
         for number in numbers:
-            yield make_slice(lake, corpus_id, number, read)
+            yield make_slice(lake, corpus_id, number)
         return
-    shared = multiprocessing.get_context("spawn").Value("Q", 0)
-    with pool_of(min(processes, len(numbers)), count_in, shared) as pool:
-        work = {pool.submit(make_slice_of, lake.url, corpus_id, number) for number in numbers}
+    with pool_of(min(processes, len(numbers)), keep_pandas_out) as pool:
+        work = [pool.submit(make_slice_of, lake.url, corpus_id, number) for number in numbers]
         try:
-            while work:
-                done, work = wait(work, POLL_S, FIRST_COMPLETED)
-                tell(shared.value)
-                for made in done:
-                    yield made.result()
+            for made in as_completed(work):
+                yield made.result()
         except BrokenProcessPool as error:
             raise TransientError(
                 f"a process that made corpus {corpus_id} was killed; the same command goes on"
             ) from error
-
-
-_counters: list[Synchronized[int]] = []
-"""Where a process that makes slices adds the rows that it has read."""
-
-
-def count_in(shared: Synchronized[int]) -> None:
-    """Begin a process that makes slices: it adds its rows to a number that all share."""
-    keep_pandas_out()
-    _counters[:] = [shared]
-
-
-def _add(more: int) -> None:
-    for shared in _counters:
-        with shared.get_lock():
-            shared.value += more
 
 
 def make_slice_of(lake_url: str, corpus_id: str, number: int) -> int:
@@ -334,6 +295,6 @@ def make_slice_of(lake_url: str, corpus_id: str, number: int) -> int:
     # Boards form no cycles, and looking for some takes a seventh of the time.
     gc.disable()
     try:
-        return make_slice(Lake.open(lake_url), corpus_id, number, _add)
+        return make_slice(Lake.open(lake_url), corpus_id, number)
     finally:
         gc.collect()

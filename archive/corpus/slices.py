@@ -6,8 +6,7 @@ A slice depends on the inputs alone, so every process that makes it makes the sa
 from __future__ import annotations
 
 import itertools
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -37,20 +36,13 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import game_plug
 
-REPORT_EVERY_S = 0.2
-
-OnRows = Callable[[int], None]
-"""Told now and then how many more rows were read."""
-
 
 def slice_path(corpus_id: str, table: str, number: int) -> str:
     """Name the file that one slice has in the folder `puzzles`, `rows` or `quarantine`."""
     return f"{corpus_folder(corpus_id)}/{table}/part-{number:05d}.parquet"
 
 
-def make_slice(
-    lake: Lake, corpus_id: str, number: int, on_rows: OnRows = lambda _rows: None
-) -> int:
+def make_slice(lake: Lake, corpus_id: str, number: int) -> int:
     """Read slice `number` of a planned corpus and write its tables; return how many rows it has.
 
     The table of rows comes last: where it is, the slice is done. Raises PermanentError for a file
@@ -64,7 +56,7 @@ def make_slice(
     faults: list[pa.Table] = []
 
     def puzzles() -> Iterator[pa.Table]:
-        found = _reporting_rows(_read(lake, plan, number), on_rows)
+        found = _read(lake, plan, number)
         held: list[pa.Table] = []
         while batch := list(itertools.islice(found, BATCH_ROWS)):
             made, told, broken = _tables(lake, game, batch)
@@ -130,18 +122,6 @@ def _read(lake: Lake, plan: CorpusPlan, number: int) -> Iterator[CorpusRow]:
     if plan.kind == "payloads":
         return _payloads(plan.game, Path(plan.base), mine)
     return read_parquet(open_game(lake, plan.game), Path(plan.base), mine)
-
-
-def _reporting_rows(found: Iterator[CorpusRow], on_rows: OnRows) -> Iterator[CorpusRow]:
-    """Yield rows, and report their number every REPORT_EVERY_S: a batch of hard boards is slow."""
-    rows, reported_at = 0, time.monotonic()
-    for row in found:
-        yield row
-        rows += 1
-        if time.monotonic() - reported_at >= REPORT_EVERY_S:
-            on_rows(rows)
-            rows, reported_at = 0, time.monotonic()
-    on_rows(rows)
 
 
 def _generated(name: str, number: int) -> Iterator[CorpusRow]:

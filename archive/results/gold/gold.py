@@ -16,15 +16,16 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.editions import current_of, editions_path
-from nightgrid.archive.ingest.puzzles import read_boards, read_puzzle_table
+from nightgrid.archive.ingest.puzzles import puzzles_folder, read_boards, read_puzzle_table
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, ranks_schema
-from nightgrid.archive.results.gold.fingerprint import GoldFingerprint
+from nightgrid.archive.results.files import RESULTS_FOLDER, SOLUTIONS_FOLDER
 from nightgrid.archive.results.results import once_a_job, scan_results, solutions_of
 from nightgrid.archive.results.statuses import PROVEN, is_among
+from nightgrid.archive.state import InputFingerprint
 from nightgrid.solvers.algebra import Arrays, Ask, Status
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.game_contract import Game
@@ -92,8 +93,9 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     best = next((ask for ask in asks if ask.kind == "best"), None)
     ranked = best is not None and archive_plug(game.name).ranked
     outputs = [COUNTS_PATH, RUNTIMES_PATH, *([ranks_path(game.name)] * ranked)]
-    fingerprint = GoldFingerprint(lake, game, asks, outputs)
-    if fingerprint.is_current:
+    fingerprint = _fingerprint(lake, game, asks)
+    saved = fingerprint.saved_result()
+    if saved is not None and saved.get("made") == _made(lake, outputs):
         return ()
     stands = lake.read_table(editions_path(game.name), EDITIONS, [*_OF_EDITION, "draft"])
     editions = current_of(stands, _OF_EDITION)
@@ -105,8 +107,27 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     if best is not None and ranked:
         tables[ranks_path(game.name)] = official_ranks(lake, game, editions, best, answers)
     told = [_put(lake, path, table, game.name) for path, table in tables.items()]
-    fingerprint.save()
+    fingerprint.save({"made": _made(lake, outputs)})
     return tuple(filter(None, told))
+
+
+def _fingerprint(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask]) -> InputFingerprint:
+    """Take the fingerprint of the inputs of gold now, before any of them is read."""
+    about = {
+        "rules": game.rules,
+        "lexicon": game.lexicon_id,
+        "solver": game.solver_version,
+        "asks": list(map(str, asks)),
+    }
+    folders = [RESULTS_FOLDER, SOLUTIONS_FOLDER, puzzles_folder(game.name)]
+    files = [editions_path(game.name)]
+    return InputFingerprint(lake, game.name, "gold", about, folders=folders, files=files)
+
+
+def _made(lake: Lake, outputs: Sequence[str]) -> list[list[Any]]:
+    """List tables of gold with their bytes and times: one that was lost or changed is another."""
+    there = lake.stamps("gold")
+    return [[path, *there.get(path, ())] for path in outputs]
 
 
 def _counting(asks: Sequence[Ask]) -> list[Ask]:
