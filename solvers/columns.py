@@ -11,10 +11,8 @@ import numpy.typing as npt
 from nightgrid.solvers.algebra import Arrays
 
 
-def list_column(
-    name: str, lists: Iterable[Sequence[int]], dtype: type[np.generic] = np.int32
-) -> dict[str, npt.NDArray[Any]]:
-    """Lay lists of whole numbers out as NAME.values and NAME.offsets (int32, rows + 1)."""
+def list_column(name: str, lists: Iterable[Sequence[int]]) -> dict[str, npt.NDArray[Any]]:
+    """Lay lists of whole numbers out as NAME.values and NAME.offsets (rows + 1), both int32."""
     # Not NumPy's sums: a single board is laid out for every solve, and its lists are short.
     values: list[int] = []
     offsets = [0]
@@ -22,7 +20,7 @@ def list_column(
         values += row
         offsets.append(len(values))
     return {
-        f"{name}.values": np.array(values, dtype),
+        f"{name}.values": np.array(values, np.int32),
         f"{name}.offsets": np.array(offsets, np.int32),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from nightgrid.solvers.algebra import Ask, Budget, Outcome
+from nightgrid.solvers.algebra import Ask, Outcome
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 from nightgrid.solvers.letterboxed.puzzle import LETTERS_MAX, SIDES_MAX, Puzzle
@@ -62,32 +62,26 @@ def generate(
     return Puzzle(sides=_deal(chosen, vowels_min, sides, letters_per_side))
 
 
-def par_of(
-    puzzle: Puzzle, lexicon: Lexicon | None = None, budget: Budget | None = None
-) -> int | None:
+def par_of(puzzle: Puzzle, lexicon: Lexicon | None = None) -> int | None:
     """Estimate the words that an average player needs; None for a board without a solution.
 
     Published pars are 4 to 6 on boards that all can be solved in two words: lower the more chains
     of at most one word more than the fewest there are. Beyond the fewest words par is 2 where there
     are PAR_EASY_CHAINS or more, 3 where there are PAR_FAIR_CHAINS or more, else 4: bounds that give
-    each par as often as it was published. Raises PermanentError when the budget does not suffice.
+    each par as often as it was published. Raises PermanentError beyond the usual budget.
     """
-    found = _solve(puzzle, "fewest-words", lexicon, budget)
+    found = _solve(puzzle, "fewest-words", lexicon)
     if found.value is None:
         return None
-    more = _solve(puzzle, found.value + 1, lexicon, budget)
+    more = _solve(puzzle, found.value + 1, lexicon)
     # A count that is too large to hold is more than enough.
     chains = PAR_EASY_CHAINS if more.count is None else more.count
     easy = 2 if chains >= PAR_EASY_CHAINS else 3 if chains >= PAR_FAIR_CHAINS else 4
     return found.value + easy
 
 
-def _solve(
-    puzzle: Puzzle, chains: Chains, lexicon: Lexicon | None, budget: Budget | None
-) -> Outcome[Chain]:
-    outcome = LetterBoxedGame(Rules(chains=chains), lexicon).solve(
-        puzzle, Ask(kind="count"), None, budget
-    )
+def _solve(puzzle: Puzzle, chains: Chains, lexicon: Lexicon | None) -> Outcome[Chain]:
+    outcome = LetterBoxedGame(Rules(chains=chains), lexicon).solve(puzzle, Ask(kind="count"))
     if outcome.count is None and outcome.reason_code is not ReasonCode.COUNT_TOO_LARGE:
         raise PermanentError(f"the par is not known: {outcome.reason}")
     return outcome

@@ -24,22 +24,21 @@ def greedy_chains(
     model: Model,
     words_max: int = WORDS_MAX,
     *,
-    tiles: bool = True,
     starts: range | None = None,
     starts_max: int | None = None,
     only_first: bool = False,
 ) -> list[tuple[int, ...]]:
     """Find the chains that the greedy search finds, in its order: longest first words first.
 
-    Chains are words of the model, by number. With `tiles` words that use a letter more often than
-    it stands on the board are left out, as the article's program does. Chains are begun from the
-    first `starts_max` words in that order, those of them that are in `starts`; with `only_first`
-    until one is found. Takes boards with distinct letters, at most 64; finds nothing on others.
+    Chains are words of the model, by number, without those that use a letter more often than it
+    stands on the board. Chains are begun from the first `starts_max` words in that order, those of
+    them that are in `starts`; with `only_first` until one is found. Takes boards with distinct
+    letters, at most 64; finds nothing on others.
     """
     letters = len(model.alphabet)
     if not model.distinct or letters > 64 or not len(model):
         return []
-    masks, order = _ordered(model, tiles=tiles)
+    masks, order = _ordered(model)
     first = model.letters[model.offsets[:-1]][order]
     by_first = np.argsort(first, kind="stable")
     begins = np.searchsorted(first[by_first], np.arange(letters + 1))
@@ -56,14 +55,12 @@ def greedy_chains(
     return [tuple(out[i, :n].tolist()) for i, n in enumerate(lengths) if n]
 
 
-def _ordered(model: Model, *, tiles: bool) -> tuple[U64, I64]:
+def _ordered(model: Model) -> tuple[U64, I64]:
     sizes = np.diff(model.offsets)
     bits = ONE << model.letters.astype(np.uint64)
     masks = np.bitwise_or.reduceat(bits, model.offsets[:-1])
     order = np.lexsort((-np.arange(len(model)), -sizes))
-    if tiles:
-        order = order[np.bitwise_count(masks)[order] == sizes[order]]
-    return masks, order
+    return masks, order[np.bitwise_count(masks)[order] == sizes[order]]
 
 
 class _Words(NamedTuple):

@@ -80,11 +80,13 @@ def test_columns_bring_boards_back_with_their_dictionaries():
 
 
 def test_the_greedy_chains_are_chains():
-    lexicon = compile_lexicon((word, 0) for word in (*WORDS, "ABCDEF"))
+    lexicon = compile_lexicon((word, 0) for word in (*WORDS, "ABD", "DEAC", "CF", "DECF", "ABDECF"))
     game = LetterBoxedGame(Rules(chains=6), lexicon)
     board = Puzzle(sides=("AF", "BE", "CD"))
     model = game.model(board)
-    for found in greedy_chains(model, tiles=False):
+    chains = greedy_chains(model)
+    assert chains
+    for found in chains:
         check_chain(board, Rules(chains=6), chain(*(model.words[w] for w in found)), lexicon)
 
 
