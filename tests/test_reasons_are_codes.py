@@ -25,7 +25,7 @@ METHODS = frozenset(
 ALLOWED = {
     "archive/lake/faults.py:storage_errors": "storages name some of their errors in the text alone",
     "archive/lake/objects/errors.py:os_errors": "obstore has HTTP's answers in the text alone",
-    "archive/lake/objects/files.py:_listing": "obstore says what is no listing in the text alone",
+    "archive/lake/objects/store.py:listing": "obstore says what is no listing in the text alone",
     "archive/views/sql.py:_query_errors": "of streams DuckDB gives Arrow its errors as texts",
     "flows/maintenance/repair.py": "a finding's fault is one of a few words beside its sentence",
     "workers/celery_worker/tasks.py:_how": "billiard tells of signals in the text alone",

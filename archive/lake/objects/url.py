@@ -132,8 +132,7 @@ def _profile() -> tuple[Any, str | None]:
         session = boto3.Session()
         return Boto3CredentialProvider(session), session.region_name
     except (BotoCoreError, ValueError) as error:
-        why = " ".join(str(error).split())
-        raise PermanentError(f"AWS profile {named or 'default'}: {why}") from error
+        raise PermanentError(f"AWS profile {named or 'default'}: {error}") from error
 
 
 def _gs(
