@@ -101,6 +101,7 @@ class Game(ABC, Generic[P, S]):
         self.dictionaries = dictionaries
         self.rules = "" if rules is None else str(rules)
         self.lexicon_id = "" if lexicon is None else lexicon.lexicon_id
+        self._last_id: tuple[P, str] | None = None
 
     @abstractmethod
     def puzzle_from_json(self, value: object, /) -> P:
@@ -111,8 +112,12 @@ class Game(ABC, Generic[P, S]):
         return puzzle.to_json()
 
     def puzzle_id(self, puzzle: P) -> str:
-        """Hash the canonical form."""
-        return puzzle.puzzle_id
+        """Hash the canonical form; the last one is cached, for one question needs it four times."""
+        last = self._last_id
+        if last is None or last[0] is not puzzle:
+            # One assignment: other threads may ask for other puzzles.
+            self._last_id = last = (puzzle, puzzle.puzzle_id)
+        return last[1]
 
     def clued(self, puzzle: P, clue: str | None) -> P:  # noqa: ARG002
         """Add what players are told next to the board, where answers depend on it.

@@ -1,4 +1,4 @@
-"""Clients by their keys, read anew as the lake's change, and how often each may ask."""
+"""Clients by their keys, read again as the lake's change, and how often each may ask."""
 
 from __future__ import annotations
 

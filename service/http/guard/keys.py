@@ -15,9 +15,11 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from nightgrid.archive.lake.json_files import read_json
+from pydantic import Field, TypeAdapter, ValidationError
+
+from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
@@ -30,7 +32,9 @@ LIMIT_MAX = 1_000_000
 SECRET_BYTES = 32
 _BEGINS = "ng"
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
-_HEX = re.compile(r"[0-9a-f]{32,64}")
+
+
+Limit = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +43,11 @@ class Key:
 
     name: str
     salt: str
-    digest: str
+    digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     """SHA-256 of salt and secret, in hexadecimal."""
-    per_minute: int
+    per_minute: Limit
     """Requests a minute."""
-    jobs: int
+    jobs: Limit
     """Jobs that are open at once."""
     created_at: str
 
@@ -61,6 +65,9 @@ class Key:
         }
 
 
+_KEY = TypeAdapter(Key)
+
+
 class Keys(NamedTuple):
     """The keys of a lake."""
 
@@ -68,12 +75,6 @@ class Keys(NamedTuple):
     """By name, in order."""
     damaged: dict[str, str]
     """What lies among them and is none, by path: what is wrong with it. It opens nothing."""
-
-
-NO_KEY = Key(
-    name="", salt="00" * 16, digest="00" * 32, per_minute=PER_MINUTE, jobs=JOBS, created_at=""
-)
-"""Stands for a name that there is not, which takes as long to refuse as a wrong secret."""
 
 
 def add_key(lake: Lake, name: str, per_minute: int = PER_MINUTE, jobs: int = JOBS) -> str:
@@ -116,16 +117,16 @@ def read_keys(lake: Lake) -> Keys:
     damaged: dict[str, str] = {}
     for path in lake.list(KEYS):
         try:
-            value = read_json(lake, path)
-            if value is None:
-                continue
-            key = _key_of(value)
-            if path != _path(key.name):
-                raise PermanentError(f"it is about key {key.name!r}")
-        except PermanentError as error:
-            damaged[path] = str(error)
+            key = _KEY.validate_json(lake.read_bytes(path), strict=True)
+        except MissingFileError:
             continue
-        sound[key.name] = key
+        except ValidationError as error:
+            damaged[path] = f"it is no key: {error.errors()[0]['msg']}"
+            continue
+        if path == _path(key.name):
+            sound[key.name] = key
+        else:
+            damaged[path] = f"it is about key {key.name!r}"
     return Keys(dict(sorted(sound.items())), damaged)
 
 
@@ -135,11 +136,11 @@ def has_keys(lake: Lake) -> bool:
 
 
 def find_key(keys: Mapping[str, Key], text: str) -> Key | None:
-    """Find the key that a text opens; None for any other text, after the same work."""
+    """Find the key that a text opens; None for any other text."""
     begins, _, rest = text.partition("_")
     name, _, secret = rest.partition("_")
-    key = keys.get(name, NO_KEY)
-    return key if key.fits(secret) and begins == _BEGINS and key is not NO_KEY else None
+    key = keys.get(name)
+    return key if key is not None and key.fits(secret) and begins == _BEGINS else None
 
 
 def _path(name: str) -> str:
@@ -161,18 +162,3 @@ def _check_name(name: str) -> None:
 def _check_limit(value: int, option: str) -> None:
     if not 1 <= value <= LIMIT_MAX:
         raise PermanentError(f"{option} is {value}; expected 1 to {LIMIT_MAX:,}")
-
-
-def _key_of(value: Mapping[str, Any]) -> Key:
-    texts: dict[str, type] = dict.fromkeys(("name", "salt", "digest", "created_at"), str)
-    fields = {**texts, "per_minute": int, "jobs": int}
-    for name, kind in fields.items():
-        if type(value.get(name)) is not kind:
-            raise PermanentError(f"{name} is no {'number' if kind is int else 'text'}")
-    key = Key(**{name: value[name] for name in fields})
-    _check_name(key.name)
-    if not (_HEX.fullmatch(key.salt) and _HEX.fullmatch(key.digest)):
-        raise PermanentError("salt or digest are no hexadecimal digits")
-    _check_limit(key.per_minute, "per_minute")
-    _check_limit(key.jobs, "jobs")
-    return key

@@ -7,7 +7,7 @@ the fields, down to the cell where the reader of the game knows it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, get_args
 
@@ -93,33 +93,27 @@ class Posted:
 
 
 def posted_board(
-    lake: Lake, body: Mapping[str, Any], settings: Settings, *, is_solved: bool = True
+    lake: Lake, body: BoardBody, settings: Settings, *, is_solved: bool = True
 ) -> Posted:
-    """Read the board of a JSON body: `puzzle` or `id`, `game`, `level`, `ask`, `rules`, `words`.
+    """Read the board of a body.
 
     A board that is not solved may be expected to take any time. Raises Problem: 404 for a board
     that the lake does not have, 422 for all else that is wrong.
     """
-    game = _text(body, "game")
+    game, level = body.game, body.level and body.level.lower()
     if game is not None and game not in GAMES:
         raise wrong("/game", f"{shown(game)!r} is no game; expected one of {', '.join(GAMES)}")
-    level = _text(body, "level")
-    if level is not None:
-        level = level.lower()
-    has_puzzle = body.get("puzzle") is not None
-    if has_puzzle is (body.get("id") is not None):
+    if (body.puzzle is None) is (body.id is None):
         raise wrong("", "expected either puzzle or id")
-    pointer = "/puzzle" if has_puzzle else "/id"
-    if has_puzzle:
-        of, published = _read(body["puzzle"], game, level)
+    if body.id is None:
+        pointer, (of, published) = "/puzzle", _read(body.puzzle, game, level)
     else:
-        of, published = _look_up(lake, _needed_text(body, "id"), game, level)
-    ask = _ask(body, of)
-    lexicon = _lexicon(body, of, settings.http_words_bytes)
-    puzzle, bound = _bind(body, of, published.puzzle, lexicon, ask)
+        pointer, (of, published) = "/id", _look_up(lake, body.id, game, level)
+    ask = _ask(body.ask, of)
+    lexicon = _lexicon(body.words, of, settings.http_words_bytes)
+    puzzle, bound = _bind(body.rules, of, published.puzzle, lexicon, ask)
     try:
-        clue = _text(body, "clue")
-        puzzle = bound.clued(puzzle, published.clue if clue is None else clue)
+        puzzle = bound.clued(puzzle, published.clue if body.clue is None else body.clue)
     except PermanentError as error:
         raise wrong(pointer, str(error)) from error
     most_s = settings.http_expected_seconds if is_solved else BIG_S
@@ -140,43 +134,26 @@ def wrong(pointer: str, detail: str, slug: str = "bad-value") -> Problem:
     return Problem(slug, said, errors=[FieldError(pointer=pointer, detail=detail)])
 
 
-def _text(body: Mapping[str, Any], name: str) -> str | None:
-    return None if body.get(name) is None else _needed_text(body, name)
-
-
-def _needed_text(body: Mapping[str, Any], name: str) -> str:
-    value = body[name]
-    if not isinstance(value, str):
-        raise wrong(f"/{name}", "expected a text")
-    return value
-
-
 def _read(value: Any, game: str | None, level: str | None) -> tuple[str, Published]:
-    if isinstance(value, str):
-        expected = "expected an object: a payload, or a board in its own form"
-        raise wrong("/puzzle", f"{expected}; what names a board of the lake goes into id")
     if not isinstance(value, (dict, list)):
-        raise wrong("/puzzle", "expected an object: a payload, or a board in its own form")
-    own = _own_board(value, game)
-    if own is not None:
-        return own
+        expected = "expected an object: a payload, or a board in its own form"
+        is_name = isinstance(value, str)
+        hint = "; what names a board of the lake goes into id" if is_name else ""
+        raise wrong("/puzzle", f"{expected}{hint}")
+    named = value.get("game", game) if isinstance(value, dict) else None
+    if isinstance(value, dict) and isinstance(named, str):
+        is_own = has_plug(named) and game in (None, named)
+        own = archive_plug(named).own_board(value) if is_own else None
+        if own is not None:
+            return named, own
     data = json.dumps(value).encode("ascii")
     claimed = claimed_game(data)
     of = game or claimed
-    if of is None and isinstance(value, dict) and isinstance(value.get("game"), str):
-        named = shown(value["game"])
-        raise wrong("/puzzle/game", f"{named!r} is no game; expected one of {', '.join(GAMES)}")
+    if of is None and isinstance(named, str):
+        games = ", ".join(GAMES)
+        raise wrong("/puzzle/game", f"{shown(named)!r} is no game; expected one of {games}")
     found = reader(of or DEFAULT_GAME).read_puzzles(data, _NAME)
     return of or DEFAULT_GAME, _chosen(found, level)
-
-
-def _own_board(value: Any, game: str | None) -> tuple[str, Published] | None:
-    """Read a sound board in the own form of the game that is named; None for all else."""
-    named = value.get("game", game) if isinstance(value, dict) else None
-    if not isinstance(named, str) or not has_plug(named) or game not in (None, named):
-        return None
-    published = archive_plug(named).own_board(value)
-    return None if published is None else (named, published)
 
 
 def _chosen(found: Sequence[Published | Fault], level: str | None) -> Published:
@@ -213,7 +190,7 @@ def _look_up(lake: Lake, text: str, game: str | None, level: str | None) -> tupl
         raise wrong("/id", str(error)) from error
     if isinstance(reference, DateReference) and reference.level is None and level is not None:
         reference = DateReference(game=reference.game, date=reference.date, level=level)
-    boards = find_here(lake, reference)
+    boards = _find(lake, reference)
     others = {board.game for board in boards} - {game or boards[0].game}
     if others:
         raise wrong("/game", f"{text} is of {others.pop()}; expected no other game")
@@ -226,7 +203,7 @@ def _look_up(lake: Lake, text: str, game: str | None, level: str | None) -> tupl
     return board.game, board.published
 
 
-def find_here(lake: Lake, reference: DateReference | IdReference) -> list[Any]:
+def _find(lake: Lake, reference: DateReference | IdReference) -> list[Any]:
     """Find boards in the lake. Raises Problem with 404 for what it does not have."""
     try:
         return list(find_boards(lake, reference))
@@ -235,8 +212,7 @@ def find_here(lake: Lake, reference: DateReference | IdReference) -> list[Any]:
         raise wrong("/id", error.public, "no-such-board") from error
 
 
-def _ask(body: Mapping[str, Any], game: str) -> Ask:
-    text = _text(body, "ask")
+def _ask(text: str | None, game: str) -> Ask:
     try:
         ask = game_plug(game).usual_ask if text is None else Ask.parse(text)
         check_ask(ask, game)
@@ -245,18 +221,15 @@ def _ask(body: Mapping[str, Any], game: str) -> Ask:
     return ask
 
 
-def _lexicon(body: Mapping[str, Any], game: str, most: int) -> Lexicon | None:
-    words = body.get("words")
+def _lexicon(words: list[str] | None, game: str, most: int) -> Lexicon | None:
     if words is None:
         return None
     if not game_plug(game).words:
         raise wrong("/words", f"{game_plug(game).title} is not played with words")
-    if not isinstance(words, list):
-        raise wrong("/words", "expected a list of words")
     if not words:
         raise wrong("/words", "expected at least one word")
     for i, word in enumerate(words):
-        if not isinstance(word, str) or not word.strip() or word.lstrip()[:1] == "#":
+        if not word.strip() or word.lstrip()[:1] == "#":
             raise wrong(f"/words/{i}", "expected a word")
         if not word.isprintable():
             raise wrong(f"/words/{i}", "expected a word in one line")
@@ -299,9 +272,13 @@ def _check_size(
 
 
 def _bind(
-    body: Mapping[str, Any], game: str, puzzle: Any, lexicon: Lexicon | None, ask: Ask
+    rules: dict[str, Any] | None,
+    game: str,
+    puzzle: Any,
+    lexicon: Lexicon | None,
+    ask: Ask,
 ) -> tuple[Any, Game[Any, Any]]:
-    said = said_of(body.get("rules"))
+    said = _said(rules or {})
     is_meant = ask.kind == "meant"
     if is_meant and lexicon is not None:
         raise wrong("/words", f"{ask} has words of its own")
@@ -317,13 +294,8 @@ def _bind(
         raise wrong("/rules", str(error)) from error
 
 
-def said_of(rules: Any) -> dict[str, Any]:
+def _said(rules: dict[str, Any]) -> dict[str, Any]:
     """Check the rules of a request: values of the types that the options of the same names have."""
-    if rules is None:
-        return {}
-    if not isinstance(rules, dict):
-        raise wrong("/rules", "expected an object with a value for each rule")
-    said: dict[str, Any] = {}
     for name, value in rules.items():
         pointer = pointer_of(shown(name), "/rules") if name.isidentifier() else "/rules"
         option = OPTIONS.get(name)
@@ -333,8 +305,7 @@ def said_of(rules: Any) -> dict[str, Any]:
         kinds = {mine.kind for mine in option.of.values()}
         if not any(_is_of(value, kind) for kind in kinds):
             raise wrong(pointer, f"expected {' or '.join(sorted(map(_called, kinds)))}")
-        said[name] = value
-    return said
+    return rules
 
 
 def _is_of(value: Any, kind: Any) -> bool:

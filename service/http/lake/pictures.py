@@ -77,9 +77,7 @@ def picture_of_board(body: PictureBody, service: Here) -> Response:
     This is how a board is checked while it is typed: what is wrong with it is a problem whose
     pointers name the fields, down to the cell.
     """
-    posted = posted_board(
-        service.lake, body.model_dump(), service.settings.workers, is_solved=False
-    )
+    posted = posted_board(service.lake, body, service.settings.workers, is_solved=False)
     return SvgResponse(drawn(posted.game, posted.puzzle, body.title or posted.published.clue))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
@@ -21,7 +22,6 @@ from pydantic import BaseModel, Field
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import RESULT_ROWS, list_results
 from nightgrid.archive.lookup.row_filter import RowFilter
-from nightgrid.service.http.lake.content_negotiation import chosen_type
 from nightgrid.service.http.lake.parameters import (
     PAGE_ROWS,
     PAGE_ROWS_MAX,
@@ -174,8 +174,7 @@ def results(
     accept: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> Response:
     """List how jobs ended: a page as JSON, or all of them as CSV, an Arrow stream or Parquet."""
-    names = {kind: name for name, kind in FORMATS.items()}
-    form = asked.format or names[chosen_type(accept, list(names))]
+    form = asked.format or chosen_format(accept)
     wanted = asked.wanted()
     if form == "json":
         return JSONResponse(_page(service.lake, asked, wanted).model_dump())
@@ -193,6 +192,26 @@ def results(
             "Vary": "Accept",
         },
     )
+
+
+def chosen_format(accept: str) -> str:
+    """Return the format that an Accept header wants most; JSON if it takes anything.
+
+    Raises Problem with 406 for a header that takes none.
+    """
+    for wanted in sorted((accept or "*/*").lower().split(","), key=_weight, reverse=True):
+        kind = re.escape(wanted.partition(";")[0].strip()).replace(r"\*", ".*")
+        for name, offered in FORMATS.items():
+            if _weight(wanted) and re.fullmatch(kind, offered):
+                return name
+    detail = f"Accept is {accept!r:.80}; expected one of {', '.join(FORMATS.values())}"
+    errors = [FieldError(pointer="Accept", detail=detail)]
+    raise Problem("not-acceptable", detail, errors=errors)
+
+
+def _weight(wanted: str) -> float:
+    found = re.search(r";\s*q=(0(?:\.\d{0,3})?)\s*(?:;|$)", wanted)
+    return float(found[1]) if found else 1.0
 
 
 def _limited(tables: Iterator[pa.Table], limit: int | None) -> Iterator[pa.Table]:

@@ -65,6 +65,8 @@ WAITING_MAX = 200
 """Boards that wait for a process; further ones become jobs."""
 TOGETHER_MAX = 4
 """Boards that are handed to a process at once: the answer to the first waits for the last."""
+QUEUED = 2
+"""Calls that a process has at once: one that it works, and the next."""
 RESTART_S = 1.0
 """Pause before a pool whose process died is replaced."""
 FILE_PAUSE_S, FILE_RETRY_S = 0.25, 1.0
@@ -200,9 +202,10 @@ class SmallBoards:
         task.add_done_callback(self._tasks.discard)
 
     def _hand_over(self) -> None:
-        """Hand what waits to the processes that are idle."""
-        while self._waiting and self._busy < self._processes:
-            share = min(math.ceil(len(self._waiting) / self._processes), TOGETHER_MAX)
+        """Hand what waits to the processes, each of which finds more when it is done."""
+        most = QUEUED * self._processes
+        while self._waiting and self._busy < most:
+            share = min(math.ceil(len(self._waiting) / most), TOGETHER_MAX)
             self._busy += 1
             self._begin_task(self._solve_all([self._waiting.popleft() for _ in range(share)]))
 

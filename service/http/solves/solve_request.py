@@ -40,7 +40,7 @@ class SolveRequest:
 
 def read_request(lake: Lake, settings: Settings, body: SolveBody) -> SolveRequest:
     """Read a request. Raises Problem, which names the fields that are wrong."""
-    board = posted_board(lake, dict(body), settings)
+    board = posted_board(lake, body, settings)
     asked = asked_of(board.bound, board.puzzle, board.ask)
     return SolveRequest(
         asked=asked,
