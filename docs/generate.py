@@ -81,7 +81,7 @@ def metrics() -> str:
         "The service: jobs on demand": gauges.job_gauges(empty),
         "The service: queues and workers": gauges.queue_gauges(empty),
         "The service: nights": gauges.night_gauges({}),
-        "The service: the lake": gauges.lake_gauges(gauges.LakeCounts()),
+        "The service: the lake": gauges.lake_gauges({}, {}, {}, 0.0),
     }
     lines = []
     for title, families in groups.items():

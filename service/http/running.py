@@ -24,11 +24,6 @@ GRACE_S = 5
 BACKLOG = 1024
 HEAD_BYTES = 32 * 1024
 """Largest head of a request that comes in pieces, and what may follow a body."""
-GARBAGE = (2_000, 10, 10)
-"""When garbage is looked for: after so many new containers, each tenth time among older ones too.
-What is kept of an answer is let go without that: with Python's own numbers the same ones were
-looked at again and again, a tenth of the CPU of a new board while the service read boards itself.
-"""
 SWITCH_S = 0.001
 """How long one thread keeps the interpreter while another one wants it."""
 
@@ -71,19 +66,15 @@ class Server(uvicorn.Server):
         """Let it end soon; any thread may call this."""
         self.should_exit = True
 
-    def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve. Threads that read and write the lake leave the event loop its turn soon."""
-        sys.setswitchinterval(SWITCH_S)
-        super().run(sockets)
-
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and say so."""
         await super().startup(sockets)
         if self.started:
+            # Threads that read and write the lake leave the event loop its turn soon.
+            sys.setswitchinterval(SWITCH_S)
             # What is loaded by now stays: no collection of garbage looks at it again.
             gc.collect()
             gc.freeze()
-            gc.set_threshold(*GARBAGE)
             self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

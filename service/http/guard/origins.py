@@ -6,7 +6,7 @@ it points to 127.0.0.1 it could read the answers. So on loopback only names of l
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import re
 
 from starlette.datastructures import Headers
 
@@ -17,6 +17,11 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 FOREIGN_SITES = frozenset({"cross-site", "same-site"})
 """What a browser says of a request from a page of another origin."""
+
+_HOST = re.compile(
+    r"""(\[[0-9a-f:.]+\]|(?:(?![/\\@?#,"'<>:\[\]])[!-~])+)(?::[0-9]{1,5})?""", re.ASCII
+)
+"""A name or an address, and perhaps a port."""
 
 
 def hosts_of(names: str, host: str, *, is_loopback: bool) -> frozenset[str] | None:
@@ -36,13 +41,14 @@ def hosts_of(names: str, host: str, *, is_loopback: bool) -> frozenset[str] | No
 def check_host(headers: Headers, hosts: frozenset[str] | None) -> None:
     """Raise Problem for a request under a name that is none of `hosts`."""
     given = headers.getlist("host")
-    name = _name_of(given[0]) if len(given) == 1 else ""
-    if not name:
+    found = _HOST.fullmatch(given[0].lower()) if len(given) == 1 else None
+    if found is None:
         raise Problem(
             "bad-host",
             "expected one Host header, with a name and perhaps a port",
             errors=[{"pointer": "Host", "detail": "expected NAME or NAME:PORT"}],
         )
+    name = found[1]
     if hosts is not None and name not in hosts:
         raise Problem(
             "unknown-host",
@@ -58,28 +64,10 @@ def check_origin(method: str, headers: Headers) -> None:
     origin = headers.get("origin")
     is_foreign = headers.get("sec-fetch-site") in FOREIGN_SITES
     if origin is not None:
-        is_foreign |= _netloc_of(origin) != headers.get("host", "").lower()
+        is_foreign |= origin.partition("://")[2].lower() != headers.get("host", "").lower()
     if is_foreign:
         raise Problem(
             "foreign-origin",
             "a page of another site may not change anything here",
             errors=[{"pointer": "Origin", "detail": "expected the service's own"}],
         )
-
-
-def _netloc_of(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return ""
-
-
-def _name_of(host: str) -> str:
-    """Take the port off a Host header; "" for what is none."""
-    name, _, port = host.lower().rpartition(":") if not host.endswith("]") else (host, "", "")
-    if not name:
-        name, port = port, ""
-    if port and not (port.isascii() and port.isdecimal() and len(port) <= 5):
-        return ""
-    is_plain = name.isascii() and name.isprintable() and not set(name) & set(" /\\@?#,\"'<>")
-    return name.lower() if is_plain and (":" not in name or name[:1] == "[") else ""

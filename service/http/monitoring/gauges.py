@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -119,31 +118,23 @@ def queue_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
     )
 
 
-@dataclass(slots=True, kw_only=True)
-class LakeCounts:
-    """What is in a lake: files and bytes by folder, rows of results by game and status."""
-
-    files: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    bytes: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    results: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    counted_at: float | None = None
-
-
-def lake_gauges(counts: LakeCounts) -> Iterator[GaugeMetricFamily]:
+def lake_gauges(
+    files: Samples, sizes: Samples, results: Samples, counted_at: float
+) -> Iterator[GaugeMetricFamily]:
     """Yield gauges of the lake's files and results."""
     table = ("table",)
-    yield _gauge("nightgrid_lake_files", "Files of the lake by folder.", table, counts.files)
-    yield _gauge("nightgrid_lake_bytes", "Their bytes.", table, counts.bytes)
+    yield _gauge("nightgrid_lake_files", "Files of the lake by folder.", table, files)
+    yield _gauge("nightgrid_lake_bytes", "Their bytes.", table, sizes)
     yield _gauge(
         "nightgrid_results",
         "Rows of results in the lake; `poison` and `over_budget` need a look.",
         ("game", "status"),
-        counts.results,
+        results,
     )
     yield _gauge(
         "nightgrid_lake_counted_timestamp_seconds",
         "When files and results were counted, as Unix time: every five minutes.",
-        samples={} if counts.counted_at is None else counts.counted_at,
+        samples=counted_at,
     )
 
 
@@ -163,7 +154,7 @@ class Gauges(Collector):
         self._lake, self._queue = lake, queue
         self._rows: dict[str, Counter[tuple[str, ...]]] = {}
         """Rows of each file of results, which never changes."""
-        self._counts = Cached(self._count, LAKE_S)
+        self._of_lake = Cached(lambda: list(self._count()), LAKE_S)
         self._nights = Cached(lambda: _nights(lake()), NIGHTS_S)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
@@ -174,23 +165,23 @@ class Gauges(Collector):
             if snapshot.alive is not None:
                 yield from queue_gauges(snapshot)
         with suppress(NightgridError, pa.ArrowException):
-            yield from lake_gauges(self._counts.get())
+            yield from self._of_lake.get()
         with suppress(NightgridError):
             yield from night_gauges(self._nights.get())
 
-    def _count(self) -> LakeCounts:
+    def _count(self) -> Iterator[GaugeMetricFamily]:
         """Count files, bytes and results."""
-        lake, counts = self._lake(), LakeCounts(counted_at=time.time())
+        lake, files, sizes = self._lake(), Counter[tuple[str]](), Counter[tuple[str]]()
         known, self._rows = self._rows, {}
         for path, size in lake.sizes().items():
             folder = path.partition("/")[0]
             table = (folder if folder in _TABLES else OTHER,)
-            counts.files[table] += 1
-            counts.bytes[table] += size
+            files[table] += 1
+            sizes[table] += size
             if path.startswith(f"{RESULTS_FOLDER}/"):
-                rows = self._rows[path] = known.get(path) or _rows_of(lake, path)
-                counts.results.update(rows)
-        return counts
+                self._rows[path] = known.get(path) or _rows_of(lake, path)
+        results = sum(self._rows.values(), Counter[tuple[str, ...]]())
+        return lake_gauges(files, sizes, results, time.time())
 
 
 def _rows_of(lake: Lake, path: str) -> Counter[tuple[str, ...]]:

@@ -49,9 +49,8 @@ RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
 SHOWN_MAX = 100
 """Jobs of one page."""
-BEGUN, IN_VAIN = "begun", "in_vain"
-"""What the state of a request has that was tried before its route: when that began (monotonic), and
-whether its board proved to be no small one."""
+IN_VAIN = "in_vain"
+"""Whether the board of a request proved to be no small one before its route, in its state."""
 IdempotencyKey = Annotated[
     str | None,
     Header(description="A request with the same key and body is answered as the first one."),
@@ -79,7 +78,7 @@ async def post_solve(
     prefer: Prefer = "",
 ) -> Response:
     """Ask something about a board; what the lake knows is answered at once."""
-    begun = getattr(request.state, BEGUN, None) or time.monotonic()
+    ends_at = time.monotonic() + wait_of([prefer])
     raw = await request.body()
     client: Client = request.state.client
     key = idempotency_key
@@ -92,7 +91,6 @@ async def post_solve(
     bind_contextvars(
         job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game
     )
-    ends_at = begun + wait_of([prefer])
     solve = await _known(service, wanted)
     left_s = ends_at - time.monotonic()
     is_tried = in_vain = getattr(request.state, IN_VAIN, False)
@@ -212,11 +210,10 @@ async def _small(
     """Reply to a question about a small board; None if its route has to."""
     if not (may_be_small(data) and service.small_boards.is_ready):
         return None
-    begun = time.monotonic()
     found = await service.small_boards.solve(digest, data, wait_s)
     # The lake may know of a board that a night has brought.
     if found is None or service.views.names.of(found.puzzle_id):
-        scope["state"] |= {BEGUN: begun, IN_VAIN: found is None}
+        scope["state"][IN_VAIN] = found is None
         return None
     bind_contextvars(job=found.job_id, puzzle=found.puzzle_id, game=found.game)
     reply = _answered(found.job_id, _keep(service, found))

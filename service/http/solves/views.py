@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -186,26 +184,19 @@ class Views:
 
 
 class Names:
-    """Tells on which dates puzzles stood. Any thread may use it."""
+    """Tells on which dates puzzles were published. Thread-safe."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
-        self._looked_at = -math.inf
         self._sizes: Mapping[str, int] = {}
         self._names: dict[str, list[str]] = {}
-        self._looking = threading.Lock()
+        self._cached = Cached(self._read, NAMES_S)
 
     def of(self, puzzle_id: str) -> tuple[str, ...]:
         """Name the editions of a puzzle, the last date first; none where the lake knows none."""
-        now = time.monotonic()
-        if now - self._looked_at > NAMES_S and self._looking.acquire(blocking=False):
-            try:
-                self._looked_at = now
-                # Names are for people: without a lake those that were read last are as good.
-                with suppress(NightgridError):
-                    self._read()
-            finally:
-                self._looking.release()
+        # Names are for people: without a lake those that were read last are as good.
+        with suppress(NightgridError):
+            self._cached.get()
         return tuple(self._names.get(puzzle_id, ()))
 
     def _read(self) -> None:

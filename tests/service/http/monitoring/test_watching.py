@@ -213,6 +213,6 @@ def test_results_are_counted_once_a_file(
 ):
     """Given a lake that was counted, Then the next count reads the files alone that are new."""
     found = open_client(sample_lake).app.state.service.gauges  # type: ignore[attr-defined]
-    known = found._count().results
+    known = [family.samples for family in found._count()][:-1]
     monkeypatch.setattr(gauges, "_rows_of", lambda *_: pytest.fail("it was read again"))
-    assert found._count().results == known
+    assert [family.samples for family in found._count()][:-1] == known
