@@ -143,7 +143,7 @@ ROWS = (
     Bomb(
         what="JSON: a text without an end",
         words=("solve", "open.json"),
-        says="line 1, column 12: Unterminated string, got '\"aaaaaaaaaaa' (in open.json)",
+        says="line 1, column 12: unterminated string, got '\"aaaaaaaaaaa' (in open.json)",
     ),
     Bomb(
         what="a payload of 17 MiB",

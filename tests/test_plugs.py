@@ -21,8 +21,8 @@ NAMED = {
     for game, title in ((game, game_plug(game).title.lower()) for game in GAMES)
 }
 """Finds a game, by its name or its title, as a word of its own."""
-HELP = frozenset({"help", "metavar", "epilog"})
-"""Arguments of options and commands whose texts tell people about games by example."""
+HELP = frozenset({"help", "metavar", "epilog", "examples", "json_schema_extra"})
+"""Arguments of options, commands and models whose texts tell people about games by example."""
 ALLOWED = {
     # Every command with an example of its use.
     "service/cli/commands.py": "COMMANDS",

@@ -62,7 +62,7 @@ def search_chains(
     return SearchResult(
         status=found.status,
         solutions=found.chains,
-        sentence=found.sentence.replace("{took}", duration(took_ns)),
+        sentence=found.sentence.format(took=duration(took_ns)),
         value=value,
     )
 

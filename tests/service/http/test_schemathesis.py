@@ -13,7 +13,7 @@ benchmarks.http.schemathesis` sends more."""
 
 
 @pytest.mark.long(
-    short="tests/service/http/test_openapi.py::test_examples_of_requests_are_answered_as_described"
+    short="tests/service/http/test_openapi.py::test_an_operation_is_described_whole"
 )
 @pytest.mark.filterwarnings("ignore")
 def test_every_operation_answers_as_it_is_described(

@@ -46,7 +46,7 @@ def test_a_proxy_that_answers_for_a_store_is_no_empty_lake(
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     with ObjectServer("s3") as server:
-        server.page = b"<html><body><p>Sign in</p></body></html>"
+        server.page = b"<html><body><p>Sign in<br></p></body></html>"
         code, out, err = invoke("query", SPREAD, "--lake", server.lake())
         assert (code, out) == (1, "")
         assert "s3://bucket/lake" in err
