@@ -15,7 +15,7 @@ EXPECTED = "expected a folder that can be read and written, or a URL such as s3:
 EXPECTED_TO_READ = "expected a folder that can be read, or a URL such as s3://BUCKET/PREFIX"
 
 
-LAKE_NAMES = frozenset({"lake.json", "raw", "corpora", "leases", "runs", "results"})
+LAKE_NAMES = frozenset({"lake.json", "raw", "corpora", "keys", "leases", "runs", "results"})
 """Files and folders with which a lake begins: a folder with one of them is a lake."""
 
 

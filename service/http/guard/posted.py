@@ -55,7 +55,7 @@ class BoardBody(BaseModel):
     id: str | None = Field(
         default=None,
         description="Instead of a puzzle: GAME/DATE/LEVEL, a puzzle id or its beginning.",
-        examples=["pips/2026-01-05/hard"],
+        examples=[f"{DEFAULT_GAME}/2026-01-05/hard"],
     )
     game: str | None = Field(default=None, description="Default: what the board tells.")
     level: str | None = Field(default=None, description="Of a payload with several levels.")

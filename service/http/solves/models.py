@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from nightgrid.service.http.guard.posted import BoardBody
 from nightgrid.service.options.shared_options import DEADLINE_MAX_S
+from nightgrid.solvers.registry import DEFAULT_GAME
 
 State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
 
@@ -29,21 +30,7 @@ class SolveBody(BoardBody):
     """A question about one board: `puzzle` or `id` says which."""
 
     model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"id": "pips/2026-01-05/hard", "ask": "count"},
-                {
-                    "game": "pips",
-                    "puzzle": {
-                        "dominoes": [[1, 2], [3, 4]],
-                        "regions": [
-                            {"indices": [[0, 0], [0, 1], [1, 0]], "type": "empty"},
-                            {"indices": [[1, 1]], "type": "sum", "target": 4},
-                        ],
-                    },
-                },
-            ]
-        }
+        json_schema_extra={"examples": [{"id": f"{DEFAULT_GAME}/2026-01-05/hard", "ask": "count"}]}
     )
 
     deadline_s: float | None = Field(
