@@ -66,6 +66,7 @@ class Objects:
         self.url = url
         self._store = connect(url)
         self._slow: ObjectStore | None = None
+        self._is_store = False
         # Azure knows no ranges that count from the end.
         self._has_tails = not isinstance(self._store, AzureStore)
 
@@ -106,10 +107,10 @@ class Objects:
 
     def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
         """List what names begin with a folder's."""
+        names: Sequence[str] = ()
         try:
             with os_errors():
                 if deep:
-                    names: Sequence[str] = ()
                     objects: Sequence[Any] = obstore.list(
                         self._store, folder or None, chunk_size=1000
                     ).collect()
@@ -118,11 +119,32 @@ class Objects:
                     names, objects = here["common_prefixes"], here["objects"]
         except OSError as error:
             if _NO_LISTING in str(error):
-                place = self.url.partition("?")[0]
-                raise StoreFailedError(f"{place} {_NO_STORE} ({error})") from None
+                raise self._no_store(error) from None
             raise
+        if not names and not objects:
+            self._check_is_store()
         folders = [pafs.FileInfo(name, pafs.FileType.Directory) for name in names]
         return [*folders, *(_file_info(**about) for about in objects)]
+
+    def _check_is_store(self) -> None:
+        """Raise StoreFailedError where a file that cannot be there is not answered as missing.
+
+        A page of a proxy that answers in place of the store is read as an empty listing.
+        """
+        if self._is_store:
+            return
+        try:
+            with os_errors():
+                obstore.head(self._store, f"no-such-file-{uuid.uuid4().hex}")
+        except (FileNotFoundError, StoreRefusedError):
+            self._is_store = True
+        except OSError as error:
+            raise self._no_store(error) from None
+        else:
+            raise self._no_store("it has every file")
+
+    def _no_store(self, why: object) -> StoreFailedError:
+        return StoreFailedError(f"{self.url.partition('?')[0]} {_NO_STORE} ({why})")
 
     def delete(self, path: str, *, durable: bool) -> None:  # noqa: ARG002 - nothing is quicker
         """Delete a file; one that is not there is no error."""

@@ -46,12 +46,13 @@ def test_files_are_written_read_listed_and_deleted(server: ObjectServer) -> None
     assert sorted(server.objects) == ["lake/runs/run=10/x"]
 
 
+@pytest.mark.parametrize("page", [b"<html><body>Sign in</body></html>", b"<p>x<br></p>", b""])
 def test_a_page_in_the_place_of_a_listing_is_an_error_that_names_the_store(
-    server: ObjectServer,
+    server: ObjectServer, page: bytes
 ) -> None:
     """Given a proxy that answers 200 to everything, Then a lake is not taken for an empty one."""
     lake = Lake.open(server.lake())
-    server.page = b"<p>x<br></p>"
+    server.page = page
     place = re.escape(f"{server.service}://bucket/lake")
     for look in (lake.list, lake.folders):
         with pytest.raises(TransientError, match=rf"{place}.*as an object store does"):
