@@ -83,7 +83,7 @@ def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any
         written = _write(lake, result_path, tables, RESULTS)
     drop_frontiers(lake, run_id, frontiers(lake, run_id))
     result_count = sum(counts[status] for status in Status)
-    note_factor(lake, run.question, run_id, result_count, counts["kernel_ns"] / 1e9)
+    note_factor(lake, run, result_count, counts["kernel_ns"] / 1e9)
     done = {
         "run_id": run_id,
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -17,8 +17,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
-from nightgrid.workers.runs.manifest import read_about
-from nightgrid.workers.runs.run_files import plan_path
+from nightgrid.workers.runs.manifest import Run
 
 FACTOR_BOUNDS = (1 / 16, 16.0)
 JOBS_MIN = 100
@@ -39,16 +38,13 @@ def read_factor(lake: Lake, question: Question) -> float:
     return float(np.clip(found, *FACTOR_BOUNDS)) if found and found > 0 else 1.0
 
 
-def note_factor(lake: Lake, question: Question, run_id: str, jobs: int, kernel_s: float) -> None:
+def note_factor(lake: Lake, run: Run, jobs: int, kernel_s: float) -> None:
     """Keep the factor that the jobs of a run have, given what they took together."""
-    plan = read_about(lake, plan_path(run_id)) or {}
-    expected_s, planned = plan.get("cost_s", 0.0), plan.get("job_count", 0)
     # Jobs that another run has answered were expected, and are not among those that took time.
-    if jobs < max(JOBS_MIN, planned) or not expected_s or not kernel_s:
+    if jobs < max(JOBS_MIN, run.job_count) or not run.cost_s or not kernel_s:
         return
-    factor = plan["cost_factor"] * kernel_s / expected_s
-    bounded = float(np.clip(factor, *FACTOR_BOUNDS))
-    write_json(lake, cost_path(question), {"factor": round(bounded, 4)})
+    bounded = float(np.clip(run.cost_factor * kernel_s / run.cost_s, *FACTOR_BOUNDS))
+    write_json(lake, cost_path(run.question), {"factor": round(bounded, 4)})
 
 
 def expected_s(
