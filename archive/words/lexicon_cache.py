@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import shutil
 import time
-import uuid
 import zlib
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.kernel.cache_folder import cache_base, fill_file, staged_path
 from nightgrid.solvers.lexicon.compile import COMPILE_VERSION, digest_of, sealed
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 
@@ -53,7 +50,7 @@ def keep(lexicon: Lexicon) -> Lexicon:
     On a machine that has no place for it, the lexicon itself: it works, but shares nothing.
     """
     folder = _folder(lexicon.lexicon_id)
-    staged = folder.with_name(f"{folder.name}.{os.getpid()}-{uuid.uuid4().hex}")
+    staged = staged_path(folder)
     try:
         staged.mkdir(parents=True)
         checksums = {}
@@ -82,7 +79,7 @@ def text(lexicon_id: str) -> bytes | None:
 
 def keep_text(lexicon_id: str, text: bytes) -> None:
     """Put a lexicon's text beside its arrays: to spell it anew takes half a second."""
-    _put(_folder(lexicon_id) / TEXT, text)
+    fill_file(_folder(lexicon_id) / TEXT, lambda path: path.write_bytes(text))
 
 
 def known(source: str) -> Lexicon | None:
@@ -99,7 +96,7 @@ def known(source: str) -> Lexicon | None:
 
 def note(source: str, lexicon_id: str) -> None:
     """Remember which lexicon a source became."""
-    _put(_root() / SOURCES / source, lexicon_id.encode("ascii"))
+    fill_file(_root() / SOURCES / source, lambda path: path.write_text(lexicon_id))
 
 
 def _root() -> Path:
@@ -116,18 +113,6 @@ def _mapped(path: Path, checksum: int) -> npt.NDArray[Any]:
     mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     # A plain view of the mapped file: np.memmap is slow at being sliced.
     return np.asarray(mapped)
-
-
-def _put(path: Path, data: bytes) -> None:
-    """Write a file at once; on a machine that has no place for it, nothing."""
-    staged = path.with_name(f".{os.getpid()}-{uuid.uuid4().hex}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        staged.write_bytes(data)
-        staged.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            staged.unlink(missing_ok=True)
 
 
 def _place(staged: Path, folder: Path) -> None:

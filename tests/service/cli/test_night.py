@@ -113,6 +113,10 @@ def test_source_that_is_none_is_bad_input(invoke: Invoke, tmp_path: Path) -> Non
     assert err.splitlines()[-1].startswith("nightgrid: ")
 
 
+DEMO_KINDS_MAX = 21
+"""Kinds of files that a night of one game leaves: their paths without ids, numbers and dates."""
+
+
 def test_demo_counts_the_sample_as_solve_does(invoke: Invoke, tmp_path: Path) -> None:
     code, out, _ = invoke("demo", *PLAIN, "--game", "pips", "--json")
     *counts, report = (json.loads(line) for line in out.splitlines())
@@ -124,7 +128,11 @@ def test_demo_counts_the_sample_as_solve_does(invoke: Invoke, tmp_path: Path) ->
             puzzle = Puzzle.from_json(payload[row["level"]])
             assert row["count"] == game("pips").solve(puzzle, Ask(kind="count")).count
             assert row["official_solution_valid"] is True
-    assert (tmp_path / "var" / "demo" / "lake" / "gold").is_dir()
+    lake = tmp_path / "var" / "demo" / "lake"
+    assert (lake / "gold").is_dir()
+    files = [path.relative_to(lake) for path in lake.rglob("*") if path.is_file()]
+    kinds = {re.sub(r"[0-9a-f]{16,}|[0-9][0-9-]*|pips", "*", str(path)) for path in files}
+    assert len(kinds) <= DEMO_KINDS_MAX, sorted(kinds)
 
 
 @pytest.fixture

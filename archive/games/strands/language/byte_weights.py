@@ -6,11 +6,7 @@ for one product at a time, so that no model of floats stays in memory.
 
 from __future__ import annotations
 
-import contextlib
 import mmap
-import os
-import shutil
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.archive.games.strands.language.gguf import GgufFile
+from nightgrid.solvers.kernel.cache_folder import fill_folder
 
 F32 = npt.NDArray[np.float32]
 I8 = npt.NDArray[np.int8]
@@ -133,16 +130,14 @@ def byte_weights(file: GgufFile, folder: Path) -> ByteWeights:
 
 
 def _kept(sizes: Sizes, file: GgufFile, folder: Path) -> ByteWeights:
-    """Write weights into a folder that appears at once; of several writers the first wins."""
     arrays = _as_bytes(sizes, file)
-    staged = folder.with_name(f"{folder.name}.{os.getpid()}-{uuid.uuid4().hex}")
-    with contextlib.suppress(OSError):
-        staged.mkdir(parents=True)
+
+    def write(staged: Path) -> None:
         arrays[0].tofile(staged / _VALUES)
         np.save(staged / _SCALES, arrays[1], allow_pickle=False)
         np.save(staged / _NORM_WEIGHTS, arrays[2], allow_pickle=False)
-        staged.rename(folder)
-    shutil.rmtree(staged, ignore_errors=True)
+
+    fill_folder(folder, write)
     return _mapped(sizes, folder) or ByteWeights(sizes, *arrays)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
 import json
-import os
 import shutil
-import uuid
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ import numpy.typing as npt
 
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, F32, SentenceModel
 from nightgrid.solvers.canonical import digest
-from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.kernel.cache_folder import cache_base, fill_file, fill_folder
 from nightgrid.solvers.lexicon.compile import digest_of
 
 VECTORS_VERSION = 1
@@ -168,7 +166,7 @@ def _embedded(
                 "scales": scale.astype(np.float32),
                 "common": vectors[:exact],
             }
-            _write_step(path, step)
+            fill_file(path, partial(_write_step, step))
         values[start:stop], scales[start:stop] = step["values"], step["scales"]
         common[start : start + exact] = step["common"]
         if progress is not None:
@@ -191,28 +189,21 @@ def _read_step(path: Path, words: int, exact: int) -> dict[str, npt.NDArray[Any]
     return step if shapes == wanted else None
 
 
-def _write_step(path: Path, step: dict[str, npt.NDArray[Any]]) -> None:
-    """Write a step into a file that appears at once; where there is no place, none is kept."""
-    staged = path.with_name(f"{path.name}.{os.getpid()}-{uuid.uuid4().hex}")
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with staged.open("wb") as file:
-            np.savez(file, allow_pickle=False, **step)
-        staged.replace(path)
-    staged.unlink(missing_ok=True)
+def _write_step(step: dict[str, npt.NDArray[Any]], path: Path) -> None:
+    with path.open("wb") as file:
+        np.savez(file, allow_pickle=False, **step)
 
 
 def _keep(folder: Path, words: Sequence[str], *arrays: Any) -> Vectors:
-    """Write arrays into a folder that appears at once; of several writers the first wins."""
-    staged = folder.with_name(f"{folder.name}.{os.getpid()}-{uuid.uuid4().hex}")
-    with contextlib.suppress(OSError):
-        staged.mkdir(parents=True)
-        for name, array in zip(_ARRAYS, arrays, strict=True):
+    named = dict(zip(_ARRAYS, arrays, strict=True))
+
+    def write(staged: Path) -> None:
+        for name, array in named.items():
             np.save(staged / f"{name}.npy", array, allow_pickle=False)
         (staged / "words.json").write_text(json.dumps(list(words)))
-        staged.rename(folder)
-    shutil.rmtree(staged, ignore_errors=True)
-    return Vectors(words=WordRows(words), **dict(zip(_ARRAYS, arrays, strict=True)))
+
+    fill_folder(folder, write)
+    return Vectors(words=WordRows(words), **named)
 
 
 _ARRAYS = ("values", "scales", "mean", "directions")

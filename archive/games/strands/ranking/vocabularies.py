@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
-import os
-import shutil
-import uuid
 from dataclasses import fields
 from pathlib import Path
 
@@ -15,7 +11,7 @@ import numpy as np
 import nightgrid.solvers.lexicon
 from nightgrid.archive.words import lexicon_cache
 from nightgrid.solvers.canonical import digest
-from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.kernel.cache_folder import cache_base, fill_folder
 from nightgrid.solvers.lexicon.compile import digest_of
 from nightgrid.solvers.strands.ranking import vocabulary as vocabularies
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, english_vocabulary
@@ -51,15 +47,13 @@ def _mapped(folder: Path) -> Vocabulary | None:
 
 
 def _kept(folder: Path, vocabulary: Vocabulary) -> Vocabulary:
-    """Write a vocabulary into a folder that appears at once; of several writers the first wins."""
-    staged = folder.with_name(f"{folder.name}.{os.getpid()}-{uuid.uuid4().hex}")
     lexicon = lexicon_cache.keep(vocabulary.lexicon)
-    with contextlib.suppress(OSError):
-        staged.mkdir(parents=True)
-        for name in _ARRAYS:
-            np.save(staged / f"{name}.npy", getattr(vocabulary, name), allow_pickle=False)
-        (staged / _LEXICON).write_text(lexicon.lexicon_id)
-        staged.rename(folder)
-    shutil.rmtree(staged, ignore_errors=True)
     arrays = {name: getattr(vocabulary, name) for name in _ARRAYS}
+
+    def write(staged: Path) -> None:
+        for name, array in arrays.items():
+            np.save(staged / f"{name}.npy", array, allow_pickle=False)
+        (staged / _LEXICON).write_text(lexicon.lexicon_id)
+
+    fill_folder(folder, write)
     return Vocabulary(lexicon=lexicon, **arrays)
