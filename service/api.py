@@ -166,8 +166,7 @@ class Lake:
         """
         import pyarrow as pa
 
-        from nightgrid.archive.views.bounds import Bounds
-        from nightgrid.archive.views.sql import ask
+        from nightgrid.archive.views.sql import Bounds, ask
 
         bounds = Bounds(seconds=seconds, memory_bytes=memory_mb * 2**20)
         answer = ask(self._files, sql, bounds)

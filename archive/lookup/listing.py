@@ -6,6 +6,7 @@ that ended without an answer.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import unquote
 
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.plans import corpus_folder, corpus_plans
-from nightgrid.archive.games import archive_plug, has_plug
+from nightgrid.archive.games import archive_plug, has_plug, missing_words_hint
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.storage import Lake
@@ -24,12 +25,13 @@ from nightgrid.archive.lake.tables import (
     RESULTS,
     fields,
 )
-from nightgrid.archive.lookup.hints import hint_of
 from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.files import RESULT_FILES, rows_where, stream_where
 from nightgrid.archive.results.results import answers_to, once_a_job
 from nightgrid.archive.results.statuses import PROVEN, is_among
+from nightgrid.archive.words.binding import open_game
 from nightgrid.solvers.algebra import Status
+from nightgrid.solvers.errors import NightgridError
 
 BATCH_ROWS = 16_384
 SORTED_ROWS = 65_536
@@ -165,7 +167,7 @@ def _hints(lake: Lake, table: pa.Table) -> list[str]:
     names = ("game", "rules", "lexicon_id", "official_solution")
     for row in pc.indices_nonzero(stuck).to_pylist():
         values = {name: table.column(name)[row].as_py() for name in names}
-        told[row] = hint_of(lake, **values)
+        told[row] = _hint_of(lake, **values)
     return told
 
 
@@ -306,3 +308,19 @@ def _laid(columns: dict[str, pa.Array], schema: pa.Schema) -> pa.Table:
         ],
         schema=schema,
     )
+
+
+def _hint_of(lake: Lake, *, game: str, rules: str, lexicon_id: str, official_solution: str) -> str:
+    """Say why a board may have no solution though its makers know one: words that its list lacks.
+
+    "" if its words cannot be opened.
+    """
+    if not lexicon_id:
+        return ""
+    try:
+        bound = open_game(lake, game, rules, lexicon_id)
+        official = bound.solution_from_json(json.loads(official_solution))
+        return missing_words_hint(bound, official)
+    except NightgridError:
+        # A hint is no answer: what it takes may be gone, and the list goes on without.
+        return ""

@@ -73,8 +73,7 @@ def query(
 
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lookup.boards import check_has_puzzles
-    from nightgrid.archive.views.bounds import Bounds
-    from nightgrid.archive.views.sql import ask
+    from nightgrid.archive.views.sql import Bounds, ask
 
     store = Lake.open(read_settings(lake=lake, writes=False).lake)
     # A lake that answers submitted jobs alone has no puzzles.

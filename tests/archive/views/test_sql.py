@@ -11,8 +11,7 @@ from collections import deque
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.views.bounds import Bounds, QueryError
-from nightgrid.archive.views.sql import ask, columns_needed
+from nightgrid.archive.views.sql import Bounds, QueryError, ask, columns_needed
 from tests.archive.views.conftest import JOBS
 
 ENDLESS = "select count(*) from range(100000000) a, range(100000) b where a.range % 7 = b.range"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,13 +23,13 @@ from nightgrid.archive.games.strands.language.byte_weights import (
     byte_weights,
 )
 from nightgrid.archive.games.strands.language.gguf import GgufFile
-from nightgrid.archive.games.strands.language.token_trees import TokenTree
 from nightgrid.archive.games.strands.model_packages import has_package, package_folder
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.kernel.cache_folder import cache_base
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
 Memory = list[tuple[F32, F32]]
 """Keys and values of tokens that were read, by layer: float32[tokens, key heads, depth] each."""
 
@@ -189,3 +190,49 @@ def _turned(x: F32, turn: tuple[F32, F32]) -> F32:
     turned[..., 0::2] = even * cosine - odd * sine
     turned[..., 1::2] = even * sine + odd * cosine
     return turned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TokenTree:
+    """Texts as a tree of tokens, parents first: what several texts begin with is in it once."""
+
+    ids: I64
+    """int64[tokens]: the number of each token in its vocabulary."""
+    parents: I64
+    """int64[tokens]: the token before each; -1 for first ones."""
+    depths: I64
+    """int64[tokens]: how many tokens stand before each."""
+    paths: list[I64]
+    """The tokens of each text, by their place in the tree."""
+
+    @classmethod
+    def of(cls, texts: Sequence[Sequence[int]]) -> TokenTree:
+        """Make the tree of texts, each a list of numbers of tokens."""
+        places: dict[tuple[int, int], int] = {}
+        ids: list[int] = []
+        parents: list[int] = []
+        depths: list[int] = []
+        paths = []
+        for text in texts:
+            at, path = -1, []
+            for depth, token in enumerate(text):
+                place = places.setdefault((at, token), len(ids))
+                if place == len(ids):
+                    ids.append(token)
+                    parents.append(at)
+                    depths.append(depth)
+                at = place
+                path.append(place)
+            paths.append(np.array(path, np.int64))
+        return cls(
+            ids=np.array(ids, np.int64), parents=np.array(parents, np.int64),
+            depths=np.array(depths, np.int64), paths=paths,
+        )  # fmt: skip
+
+    def sees(self) -> npt.NDArray[np.bool_]:
+        """Tell which tokens stand before which, or are the same: bool[tokens, tokens]."""
+        seen = np.eye(len(self.ids), dtype=np.bool_)
+        for token, parent in enumerate(self.parents.tolist()):
+            if parent >= 0:
+                seen[token] |= seen[parent]
+        return seen

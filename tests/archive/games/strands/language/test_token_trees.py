@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightgrid.archive.games.strands.language.token_trees import TokenTree
+from nightgrid.archive.games.strands.language.language_model import TokenTree
 
 TEXTS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=8)
 
