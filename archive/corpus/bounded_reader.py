@@ -111,14 +111,19 @@ def _check_values(batch: pa.RecordBatch) -> None:
             raise UnreadableGroupError(f"{name} has {what}; expected at most {most:,}")
 
 
-def _main() -> int:
-    path, group, *columns = sys.argv[1:]
-    with Path("/proc/self/statm").open() as told:
-        used = int(told.read().split()[0]) * resource.getpagesize()
+def _limit_memory() -> None:
+    """Let this process take MEMORY_BYTES more than it has, and no more than it may already."""
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     inherited = resource.getrlimit(resource.RLIMIT_AS)[1]
     bounds = (inherited, used + MEMORY_BYTES)
     limit = min(bound for bound in bounds if bound != resource.RLIM_INFINITY)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _main() -> int:
+    path, group, *columns = sys.argv[1:]
+    if sys.platform == "linux":  # Others bound no address space.
+        _limit_memory()
     try:
         _write_batches(path, int(group), columns)
     except (MemoryError, pa.ArrowMemoryError):
