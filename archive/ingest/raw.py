@@ -111,7 +111,7 @@ class RawArchive:
                 self.absent.add(dt.date.fromisoformat(folder[-10:]))
             elif name.endswith(".json") and path not in known:
                 sighting = read_sighting(lake, path)
-                if sighting is not None and not self._has(sighting):
+                if sighting is not None:
                     found.append(sighting)
         for sighting in sorted(found, key=order_of):
             self._keep(sighting)
@@ -128,10 +128,6 @@ class RawArchive:
             rows = self.index.slice(first, stop - first).to_pylist() if stop > first else ()
             self._by_date[date] = sorted((Sighting(**row) for row in rows), key=order_of)
         return self._by_date[date]
-
-    def _has(self, sighting: Sighting) -> bool:
-        name = (sighting.sequence, sighting.sha256)
-        return any((s.sequence, s.sha256) == name for s in self._seen(sighting.date))
 
     def dates(self) -> list[dt.date]:
         """List the dates for which a body was seen."""

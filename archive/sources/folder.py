@@ -6,7 +6,7 @@ import datetime as dt
 import os
 import stat
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 from nightgrid.archive.payloads.envelopes import iso_date
@@ -18,8 +18,6 @@ SETTLED_S = 10.0
 younger one may have changed since without a trace: clocks of file systems have ticks, and clocks of
 hosts differ."""
 _SUFFIX = ".json"
-_NAMES_KEPT = 65_536
-"""Names whose dates are remembered."""
 
 
 class FolderSource:
@@ -109,6 +107,5 @@ def _is_settled(facts: os.stat_result, validators: Validators) -> bool:
     return changed_at < validators.fetched_at.timestamp() - SETTLED_S
 
 
-@lru_cache(maxsize=_NAMES_KEPT)
 def _date_of(name: str) -> dt.date | None:
     return iso_date(name[: -len(_SUFFIX)]) if name.endswith(_SUFFIX) else None
