@@ -9,15 +9,16 @@ groups of heads.
 from __future__ import annotations
 
 import importlib.metadata
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.games.strands.language.byte_pairs import BytePairs
 from nightgrid.archive.games.strands.language.byte_weights import (
     EMBEDDING,
     byte_weights,
@@ -39,6 +40,9 @@ TOKENS_AT_ONCE = 8192
 """Tokens of the vocabulary whose chances are worked out at once (19 MB)."""
 FORMAT = 1
 """Raised whenever the same package would give other files on disk."""
+_CHUNK = re.compile(r"'(?:s|t|re|ve|m|ll|d)|\d| ?[^\W\d_]+| ?(?:[^\s\w]|_)+|\s+(?!\S)|\s+")
+"""What is cut on its own: short forms, a digit, a word or marks with the space before, spaces."""
+CHUNKS_KEPT = 1 << 16
 
 
 def is_installed() -> bool:
@@ -236,3 +240,42 @@ class TokenTree:
             if parent >= 0:
                 seen[token] |= seen[parent]
         return seen
+
+
+class BytePairs:
+    """Cuts text into the byte pairs of GPT-2's scheme, as the model's file lists them.
+
+    Method: Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", ACL
+    2016, on bytes (Radford et al., "Language Models are Unsupervised Multitask Learners").
+    """
+
+    def __init__(self, tokens: Sequence[str], merges: Sequence[str]) -> None:
+        """Take tokens by number, and merges as `first second`."""
+        self._ids = {token: number for number, token in enumerate(tokens)}
+        self._ranks = {merge: rank for rank, merge in enumerate(merges)}
+        self._letter = letters_of_bytes()
+        self._known = lru_cache(maxsize=CHUNKS_KEPT)(self._joined)
+
+    def ids(self, text: str) -> list[int]:
+        """Number the tokens of a text."""
+        return [number for chunk in _CHUNK.findall(text) for number in self._known(chunk)]
+
+    def _joined(self, chunk: str) -> tuple[int, ...]:
+        parts = [self._letter[byte] for byte in chunk.encode()]
+        while len(parts) > 1:
+            ranks = [self._ranks.get(f"{one} {two}") for one, two in pairwise(parts)]
+            known = [rank for rank in ranks if rank is not None]
+            if not known:
+                break
+            at = ranks.index(min(known))
+            parts[at : at + 2] = [parts[at] + parts[at + 1]]
+        return tuple(self._ids[part] for part in parts)
+
+
+def letters_of_bytes() -> dict[int, str]:
+    """Name each byte by a letter that can be seen, as lists of tokens write them."""
+    seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in seen]
+    return {byte: chr(byte) for byte in seen} | {
+        byte: chr(256 + i) for i, byte in enumerate(others)
+    }

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightgrid.archive.games.strands.language.byte_pairs import BytePairs, letters_of_bytes
+from nightgrid.archive.games.strands.language.language_model import BytePairs, letters_of_bytes
 from tests.archive.games.strands.language.tiny_language_model import MERGES, TOKENS
 
 PAIRS = BytePairs(TOKENS, MERGES)

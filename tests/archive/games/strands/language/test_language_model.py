@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nightgrid.archive.games.strands.language.byte_pairs import BytePairs
-from nightgrid.archive.games.strands.language.language_model import LanguageModel
+from nightgrid.archive.games.strands.language.language_model import BytePairs, LanguageModel
 from tests.archive.games.strands.language.tiny_language_model import (
     HEADS,
     KEY_HEADS,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nightgrid.archive.games.strands.language.byte_pairs import letters_of_bytes
+from nightgrid.archive.games.strands.language.language_model import letters_of_bytes
 
 LAYERS, WIDTH, INNER, HEADS, KEY_HEADS = 2, 64, 96, 4, 2
 MERGES = ["c a", "ca t", "Ġ cat", "d o", "do g", "o g"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.games.strands.ranking.word_pieces import WordPieces
+from nightgrid.archive.games.strands.ranking.minilm import WordPieces
 from tests.archive.games.strands.ranking.tiny_model import PIECES
 
 
