@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nightgrid.service.http.guard.access import Access
 from nightgrid.service.http.guard.bodies import (
@@ -15,10 +15,47 @@ from nightgrid.service.http.guard.bodies import (
     read_json,
     replaying,
 )
-from nightgrid.service.http.guard.headers import with_headers
 from nightgrid.service.http.guard.origins import check_host, check_origin
 from nightgrid.service.http.problems import Problem, problem_of
 from nightgrid.solvers.errors import NightgridError
+
+CONTENT_SECURITY = (
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    # The page makes the pictures that it offers for download out of what it has.
+    "img-src 'self' data: blob:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+)
+"""What the page may load: its own files, from this service, and nothing written into the page."""
+UNUSED = (
+    "accelerometer=(), autoplay=(), camera=(), display-capture=(), encrypted-media=(), "
+    "fullscreen=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), "
+    "payment=(), picture-in-picture=(), publickey-credentials-get=(), screen-wake-lock=(), "
+    "usb=(), xr-spatial-tracking=()"
+)
+"""Features of a browser that the page does not use."""
+HEADERS = {
+    "Content-Security-Policy": "; ".join(CONTENT_SECURITY),
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": UNUSED,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+"""Headers of every answer, unless its route sets them."""
+
+_RAW = tuple(
+    (name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()
+)
 
 EarlyReply = Callable[[Scope, Headers, bytes], Awaitable[ASGIApp | None]]
 """Returns the reply to a body that needs no route, None where one has to answer."""
@@ -26,6 +63,21 @@ EarlyReply = Callable[[Scope, Headers, bytes], Awaitable[ASGIApp | None]]
 
 async def no_reply(_scope: Scope, _headers: Headers, _data: bytes) -> None:
     """Leave every body to its route."""
+
+
+def with_headers(send: Send) -> Send:
+    """Add the headers to every answer that is sent."""
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            own = message.get("headers", ())
+            names = {name for name, _ in own}
+            # A new list: a cached response is sent again.
+            more = (pair for pair in _RAW if pair[0] not in names)
+            message = {**message, "headers": [*own, *more]}
+        await send(message)
+
+    return send_with_headers
 
 
 class Guard:

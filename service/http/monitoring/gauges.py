@@ -154,6 +154,7 @@ class Gauges(Collector):
         self._lake, self._queue = lake, queue
         self._rows: dict[str, Counter[tuple[str, ...]]] = {}
         """Rows of each file of results, which never changes."""
+        self._last: list[GaugeMetricFamily] = []
         self._of_lake = Cached(lambda: list(self._count()), LAKE_S)
         self._nights = Cached(lambda: _nights(lake()), NIGHTS_S)
 
@@ -165,7 +166,9 @@ class Gauges(Collector):
             if snapshot.alive is not None:
                 yield from queue_gauges(snapshot)
         with suppress(NightgridError, pa.ArrowException):
-            yield from self._of_lake.get()
+            self._last = self._of_lake.get()
+        # While the lake does not answer, the last count stays, with its time.
+        yield from self._last
         with suppress(NightgridError):
             yield from night_gauges(self._nights.get())
 

@@ -19,9 +19,8 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard import access as access_module
 from nightgrid.service.http.guard import bodies
 from nightgrid.service.http.guard.access import Access, check_exposure
-from nightgrid.service.http.guard.headers import HEADERS
 from nightgrid.service.http.guard.keys import add_key, revoke_key
-from nightgrid.service.http.guard.layer import Guard
+from nightgrid.service.http.guard.layer import HEADERS, Guard
 from nightgrid.service.http.guard.origins import hosts_of
 from nightgrid.solvers.errors import PermanentError, TransientError
 
