@@ -235,11 +235,11 @@ class SmallBoards:
             try:
                 if pool is None:
                     raise BrokenProcessPool("the processes are being replaced")
-                await asyncio.wrap_future(pool.submit(_file, list(taken.values())))
-            except (NightgridError, OSError, RuntimeError) as error:
+                await asyncio.to_thread(pool.submit(_file, list(taken.values())).result)
+            except Exception as error:  # noqa: BLE001 - answers are kept until they are filed
                 if isinstance(error, BrokenProcessPool):
                     self._replace(pool)
-                log.warning("answers not filed", answers=len(taken), error=str(error))
+                log.warning("answers not filed", answers=len(taken), error=repr(error))
                 await asyncio.sleep(FILE_RETRY_S)
                 continue
             for job_id in taken:
