@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from benchmarks.strands_fit import start
 from benchmarks.strands_fit.data import BLOCKS, block_of, generator, say
-from benchmarks.strands_fit.learn import Choice, chances, learn
+from benchmarks.strands_fit.learn import Choice, chances, learn, learn_plda
 from benchmarks.strands_fit.lists import (
     MAIN_DIRECTIONS,
     NAMES,
@@ -28,7 +28,7 @@ from benchmarks.strands_fit.lists import (
 from nightgrid.archive.games.strands.ranking.features import FEATURES, Learned, texts_of
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.phrases import Phrases
-from nightgrid.archive.games.strands.ranking.plda import Plda, learn_plda
+from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.archive.games.strands.ranking.ranker import LISTED
 from nightgrid.archive.games.strands.ranking.themes import THEME, theme_features
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from benchmarks.strands_fit.lists import NAMES
 from benchmarks.strands_rank.calibration import interval, losses
 from benchmarks.strands_rank.early import Early, refitted
 from benchmarks.strands_rank.tried import Tried
-from nightgrid.archive.games.strands.playing.play import Answer, Possible, play_in_order, play_out
+from nightgrid.archive.games.strands.playing.play import Answer, Play, Possible, play_board
 from nightgrid.archive.games.strands.ranking.features import GROUPS
 from nightgrid.archive.games.strands.ranking.misses import Laid, Miss, class_of_miss
 from nightgrid.archive.games.strands.ranking.ranker import LISTED
@@ -199,3 +199,26 @@ def played(tried: Sequence[Tried], scores: Sequence[F64]) -> list[list[object]]:
         ]
         for name, games in results.items()
     ]
+
+
+def play_out(covers: Sequence[Possible], truth: Mapping[str, Answer]) -> tuple[int, bool]:
+    """Play against a known answer without hints: wrong guesses, and whether all words were found.
+
+    A board whose cover is not among those listed ends when no listed cover agrees with what was
+    heard.
+    """
+    played = play_board(Play(covers), truth)
+    return played.wrong, played.solved
+
+
+def play_in_order(words: Sequence[str], truth: Mapping[str, Answer]) -> tuple[int, bool]:
+    """Guess words in a fixed order: wrong guesses up to the last right one, and whether it came."""
+    left, wrong = set(truth), 0
+    for word in words:
+        if not left:
+            break
+        if word in left:
+            left.remove(word)
+        else:
+            wrong += 1
+    return wrong, not left

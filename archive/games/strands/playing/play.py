@@ -329,26 +329,3 @@ def _next_hint(
         if answer == "theme word" and word not in play.heard and shown and shown not in play.hints:
             return shown
     return None
-
-
-def play_out(covers: Sequence[Possible], truth: Mapping[str, Answer]) -> tuple[int, bool]:
-    """Play against a known answer without hints: wrong guesses, and whether all words were found.
-
-    A board whose cover is not among those listed ends when no listed cover agrees with what was
-    heard.
-    """
-    played = play_board(Play(covers), truth)
-    return played.wrong, played.solved
-
-
-def play_in_order(words: Sequence[str], truth: Mapping[str, Answer]) -> tuple[int, bool]:
-    """Guess words in a fixed order: wrong guesses up to the last right one, and whether it came."""
-    left, wrong = set(truth), 0
-    for word in words:
-        if not left:
-            break
-        if word in left:
-            left.remove(word)
-        else:
-            wrong += 1
-    return wrong, not left

@@ -8,15 +8,12 @@ Ioffe, "Probabilistic Linear Discriminant Analysis", ECCV 2006.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 F64 = npt.NDArray[np.float64]
-SHRINK = 0.1
-"""Share of a covariance that is spread evenly over its directions, against few examples."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,32 +51,3 @@ class Plda:
         total = x.sum(axis=0)
         shared = total**2 * self.spread / (1 + n * self.spread)
         return float(-0.5 * ((x**2).sum() - shared.sum() + np.log1p(n * self.spread).sum()))
-
-
-def learn_plda(
-    sets: Sequence[npt.NDArray[np.float32]], background: npt.NDArray[np.float32], directions: int
-) -> Plda:
-    """Learn from sets of centred vectors; `background` are centred vectors of the vocabulary."""
-    _, vectors = np.linalg.eigh(np.cov(background.T.astype(np.float64)))
-    main = vectors[:, : -directions - 1 : -1]
-    within = np.zeros((directions, directions))
-    freedom = 0
-    for one in sets:
-        x = one.astype(np.float64) @ main
-        if len(x) > 1:
-            centred = x - x.mean(axis=0)
-            within += centred.T @ centred
-            freedom += len(x) - 1
-    within = _shrunk(within / max(1, freedom))
-    total = np.cov((background.astype(np.float64) @ main).T)
-    values, vectors = np.linalg.eigh(within)
-    white = vectors / np.sqrt(values)
-    between, rotate = np.linalg.eigh(white.T @ total @ white)
-    return Plda(basis=main @ white @ rotate, spread=np.maximum(between - 1, 1e-3))
-
-
-def _shrunk(covariance: F64) -> F64:
-    size = len(covariance)
-    even = np.eye(size) * np.trace(covariance) / size
-    shrunk: F64 = (1 - SHRINK) * covariance + SHRINK * even
-    return shrunk

@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.strands_rank.tables import play_in_order, play_out
 from nightgrid.archive.games.strands.playing.play import (
     ROLE_ERROR,
     Answer,
     Play,
     Possible,
     play_board,
-    play_in_order,
-    play_out,
 )
 
 COVERS = [

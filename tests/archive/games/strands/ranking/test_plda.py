@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nightgrid.archive.games.strands.ranking.plda import Plda, learn_plda
+from benchmarks.strands_fit.learn import learn_plda
+from nightgrid.archive.games.strands.ranking.plda import Plda
 
 SPREAD = np.array([4.0, 0.5, 2.0])
 PLDA = Plda(basis=np.eye(3), spread=SPREAD)
