@@ -16,7 +16,6 @@ from nightgrid.service.http.guard.access import KEY, check_exposure
 from nightgrid.service.http.guard.layer import Guard
 from nightgrid.service.http.lake import games, pictures, puzzles, results, runs
 from nightgrid.service.http.monitoring import health
-from nightgrid.service.http.monitoring.gauges import Gauges
 from nightgrid.service.http.monitoring.requests import Noted
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import found, routes
@@ -100,7 +99,6 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         _, (address, _) = settings.address
         check_exposure(Lake.open(settings.workers.lake), address)
     service = Service(settings)
-    service.gauges = Gauges(lambda: service.lake, lambda: service.queue)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

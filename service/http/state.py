@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 import redis
 from fastapi import Depends, Request, Response
@@ -11,6 +11,7 @@ from fastapi import Depends, Request, Response
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import Access
 from nightgrid.service.http.memory import give_back_memory
+from nightgrid.service.http.monitoring.gauges import Gauges
 from nightgrid.service.http.monitoring.queue_snapshot import (
     SNAPSHOT_S,
     QueueSnapshot,
@@ -38,8 +39,7 @@ class Service:
     admission: Admission
     hub: Hub
     small_boards: SmallBoards
-    gauges: Any
-    """What /metrics computes, `Gauges` of nightgrid.service.http.monitoring.gauges."""
+    gauges: Gauges
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
@@ -52,6 +52,7 @@ class Service:
         settings = self.settings.workers
         self.lake = Lake.open(settings.lake)
         self.queue = Cached(lambda: take_snapshot(self.lake, settings), SNAPSHOT_S)
+        self.gauges = Gauges(self.lake, self.queue)
         self.redis = connect(settings)
         self.views = Views(self.lake, self.redis, settings)
         self.replays = Replays(self.redis, settings)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -147,21 +147,19 @@ def night_gauges(values: Mapping[str, Samples]) -> Iterator[GaugeMetricFamily]:
 class Gauges(Collector):
     """Collects the gauges of one service's queue and lake."""
 
-    def __init__(
-        self, lake: Callable[[], Lake], queue: Callable[[], Cached[QueueSnapshot]]
-    ) -> None:
-        """Count nothing yet; the functions are called at a scrape."""
+    def __init__(self, lake: Lake, queue: Cached[QueueSnapshot]) -> None:
+        """Count nothing before a scrape."""
         self._lake, self._queue = lake, queue
         self._rows: dict[str, Counter[tuple[str, ...]]] = {}
         """Rows of each file of results, which never changes."""
         self._last: list[GaugeMetricFamily] = []
         self._of_lake = Cached(lambda: list(self._count()), LAKE_S)
-        self._nights = Cached(lambda: _nights(lake()), NIGHTS_S)
+        self._nights = Cached(lambda: _nights(lake), NIGHTS_S)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Yield all gauges but those of a part that does not answer."""
         with suppress(NightgridError):
-            snapshot = self._queue().get()
+            snapshot = self._queue.get()
             yield from job_gauges(snapshot)
             if snapshot.alive is not None:
                 yield from queue_gauges(snapshot)
@@ -174,7 +172,7 @@ class Gauges(Collector):
 
     def _count(self) -> Iterator[GaugeMetricFamily]:
         """Count files, bytes and results."""
-        lake, files, sizes = self._lake(), Counter[tuple[str]](), Counter[tuple[str]]()
+        lake, files, sizes = self._lake, Counter[tuple[str]](), Counter[tuple[str]]()
         known, self._rows = self._rows, {}
         for path, size in lake.sizes().items():
             folder = path.partition("/")[0]
