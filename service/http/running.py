@@ -22,6 +22,8 @@ from nightgrid.solvers.errors import RefusalError
 GRACE_S = 5
 """How long open requests may take to end when the service is told to."""
 BACKLOG = 1024
+OWN_FILES = 256
+"""Files that may be open beside connections: of the lake, of Redis, of workers."""
 HEAD_BYTES = 32 * 1024
 """Largest head of a request that comes in pieces, and what may follow a body."""
 SWITCH_S = 0.001
@@ -113,9 +115,7 @@ def url_of(bound: socket.socket) -> str:
 def make_server(app: FastAPI, on_started: Callable[[], None]) -> Server:
     """Make the server of an app: it serves until SIGINT or SIGTERM, which it raises again."""
     service: Service = app.state.service
-    # Each connection is an open file.
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    _allow_files(service.settings.workers.http_connections + OWN_FILES)
     config = uvicorn.Config(
         app,
         http=Connection,
@@ -129,3 +129,10 @@ def make_server(app: FastAPI, on_started: Callable[[], None]) -> Server:
         lifespan="on",
     )
     return Server(config, service, on_started)
+
+
+def _allow_files(wanted: int) -> None:
+    """Raise the limit of open files, where it is lower and may be: each connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if resource.RLIM_INFINITY not in (soft, hard) and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
