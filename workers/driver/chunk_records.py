@@ -5,7 +5,6 @@ What is in the lake decides: most transitions say what the driver has found ther
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -147,11 +146,6 @@ class Chunk:
         if self.part_of is None or self.is_continued:
             return False
         return self.reading is None or (self.reading.goes_on and not self.reading.is_lost)
-
-    @property
-    def urgency_s(self) -> float:
-        """What it takes, for an order of sending: what came back split was more than expected."""
-        return math.inf if self.kind == "split" else self.expected_s or 0.0
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ before a record changes it is counted out, and then in again.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -26,6 +26,7 @@ from nightgrid.workers.driver.chunk_records import (
     Reading,
     State,
 )
+from nightgrid.workers.metrics import CHUNKS
 from nightgrid.workers.runs.manifest import Segment, with_more
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
 from nightgrid.workers.runs.staged import Carried
@@ -43,8 +44,6 @@ class ChunkTable:
         self.run_id = run_id
         self.counts = Counts()
         self.jobs = DividedJobs()
-        self.made: Counter[str] = Counter()
-        """How often each transition was made."""
         self._attempts = attempts or {}
         self._chunks: dict[ChunkKey, Chunk] = {}
         self._open: dict[State, OrderedDict[ChunkKey, None]] = {
@@ -107,9 +106,8 @@ class ChunkTable:
     ) -> None:
         """Add the chunks of a segment, and note what its origins are from now on.
 
-        `parts` tells which chunks are parts of jobs, `went_on` which jobs of which origins go on in
-        a `split` segment. What came back split is sent before all others, and what the planner has
-        added after them, the longest first.
+        `parts` says which chunks are parts of jobs, `went_on` which jobs of which origins go on in
+        a `split` segment. What came back split is sent before all others: it takes longest.
         """
         costs = segment.chunk_cost_s or [None] * len(segment.chunk_rows)
         new = []
@@ -128,8 +126,6 @@ class ChunkTable:
             self._chunks[key] = chunk
             self._count_in(chunk)
             new.append(chunk)
-        if segment.kind == "plan":
-            new.sort(key=lambda chunk: -chunk.urgency_s)
         self._open[State.READY].update((chunk.key, None) for chunk in new)
         if segment.kind == "split":
             for chunk in reversed(new):
@@ -143,11 +139,6 @@ class ChunkTable:
         for key in origins:
             old = self._chunks[key]
             self._change(old, is_continued=True, went_on=numbers.get(key, old.went_on))
-
-    def sort_ready(self) -> None:
-        """Order what is to be sent by what it takes: what is worked last is short."""
-        ready = sorted(self.ready(), key=lambda chunk: (-chunk.urgency_s, chunk.key))
-        self._open[State.READY] = OrderedDict.fromkeys(chunk.key for chunk in ready)
 
     # -- transitions -------------------------------------------------------------------------
 
@@ -180,7 +171,7 @@ class ChunkTable:
         before, after = chunk.state, TRANSITIONS[transition].get(chunk.state)
         if after is None:
             raise IllegalTransitionError(f"{transition}: chunk {key} is {before}")
-        self.made[transition] += 1
+        CHUNKS.labels(transition).inc()
         if after not in IN_FLIGHT:
             changes["flight"] = None
         if transition == "fail":

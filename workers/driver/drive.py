@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from structlog.contextvars import bound_contextvars
 
+from nightgrid.archive import outages
 from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.errors import TransientError
+from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.driver.driver import Driver
 from nightgrid.workers.driver.outbox import Outbox
-from nightgrid.workers.driver.patience import Patience
 from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.processes import locked
@@ -28,6 +28,11 @@ from nightgrid.workers.settings import Settings, load_settings
 from nightgrid.workers.tracing import span
 
 log = get_logger("nightgrid.driver")
+
+Found = TypeVar("Found")
+
+PAUSE_SECONDS = 0.2
+"""Pause after a failure, before the next try."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,3 +168,43 @@ def _stop_signals(stop: threading.Event) -> Iterator[threading.Event]:
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
+
+
+class Patience:
+    """Counts for how long nothing has succeeded; a success ends the outage."""
+
+    def __init__(self, what: str, seconds: float, stop: threading.Event) -> None:
+        """Take what is waited for, for how long, and what ends the waiting."""
+        self._what, self._seconds, self._stop = what, seconds, stop
+        self._since: float | None = None
+
+    def failed(self, error: TransientError) -> None:
+        """Pause after a failure. Raises `error` after the time, and a RefusalError at once."""
+        now = time.monotonic()
+        if self._since is None:
+            self._since = now
+            log.warning("driver waits", error=str(error))
+        left_s = self._seconds - (now - self._since)
+        if isinstance(error, RefusalError) or left_s < 0:
+            raise error
+        outages.report_outage(self._what, error, left_s)
+        time.sleep(PAUSE_SECONDS)
+
+    def succeeded(self) -> None:
+        """End the outage, if there was one."""
+        if self._since is not None:
+            self._since = None
+            outages.end_outage(self._what)
+
+    def insist(self, step: Callable[[], Found]) -> Found:
+        """Try a step until it succeeds. Raises its error when asked to stop, too."""
+        while True:
+            try:
+                found = step()
+            except TransientError as error:
+                if self._stop.is_set():
+                    raise
+                self.failed(error)
+            else:
+                self.succeeded()
+                return found

@@ -24,7 +24,7 @@ from nightgrid.workers.driver.growth import GrowingRun
 from nightgrid.workers.driver.outbox import GONE_INTERVALS, Outbox, Place, Worker
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.metrics import CHUNKS, count_rows
+from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.runs.attempts import read_attempts, read_note, write_failure
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import Run, SegmentTakenError, count_segments
@@ -93,7 +93,6 @@ class Driver:
     def _open(self) -> None:
         self._growing = GrowingRun(self._lake, self._run_id, self._settings.tuning)
         self._table = self._growing.table
-        self._noted: Counter[str] = Counter()
         self._look_at = 0.0
 
     @property
@@ -311,7 +310,6 @@ class Driver:
                 is_begun = attempts.get(chunk.key, 0) >= chunk.attempt
                 self._settle(chunk, looked_at, is_begun=is_begun)
         self._look_at = time.monotonic() + self._settings.tuning.reconcile_seconds
-        self._note_transitions()
         waiting = 0 if self.cancelled else table.number_in(State.READY) + table.in_flight
         self._outbox.publish_demand(self._run_id, waiting)
 
@@ -387,10 +385,3 @@ class Driver:
                 reason=reason.sentence,
                 reason_code=str(reason.code),
             )
-
-    def _note_transitions(self) -> None:
-        """Count the transitions since this was called last in the metrics."""
-        made = Counter(self._table.made)
-        for transition, number in (made - self._noted).items():
-            CHUNKS.labels(transition).inc(number)
-        self._noted = made

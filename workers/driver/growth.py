@@ -208,7 +208,6 @@ def open_table(lake: Lake, run: Run) -> ChunkTable:
         has_parts = segment.kind in ("split", "stage") or divided
         parts = read_parts(lake, run.run_id, segment) if has_parts else {}
         table.add(segment, parts, read_expanded(lake, run.run_id, [segment]).items())
-    table.sort_ready()
     for chunk in list(table.ready()):
         if chunk.key in done:
             table.move("land", chunk.key)

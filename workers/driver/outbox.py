@@ -6,13 +6,11 @@ One outbox serves all drivers of a process. All of it is a shortcut: what is in 
 from __future__ import annotations
 
 import math
-import os
 import socket
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -69,8 +67,7 @@ class Worker(StrEnum):
     """It was told to exit, and has handed back what it had."""
 
 
-_inline_here: set[str] = set()
-"""Names under which this process has worked chunks itself."""
+_INLINE_HERE = f"inline-{socket.gethostname()}-"
 
 
 class InlineOutbox:
@@ -80,8 +77,7 @@ class InlineOutbox:
         self._lake = lake
         self._settings = settings
         self._waiting: deque[ChunkRef] = deque()
-        self._name = f"inline-{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        _inline_here.add(self._name)
+        self._name = f"{_INLINE_HERE}{uuid.uuid4().hex[:8]}"
 
     def window(self, queue: str) -> int:  # noqa: ARG002
         """One: the driver goes on when it is worked."""
@@ -134,14 +130,9 @@ class InlineOutbox:
         return Place.QUEUED if ref in self._waiting else Place.NOWHERE
 
     def worker(self, name: str) -> Worker:
-        """Gone, if it was a process of this host that does not run any more."""
-        host, _, pid = name.removeprefix("inline-").rpartition("-")[0].rpartition("-")
-        if name in _inline_here or host != socket.gethostname() or not pid.isdecimal():
-            return Worker.LIVES
-        with suppress(OSError):
-            os.kill(int(pid), 0)
-            return Worker.GONE if int(pid) == os.getpid() else Worker.LIVES
-        return Worker.GONE
+        """Gone, if it was another such process of this host: one at a time drives a run."""
+        is_other = name.startswith(_INLINE_HERE) and name != self._name
+        return Worker.GONE if is_other else Worker.LIVES
 
     def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
         """Publish nothing: there is one worker, and it is this process."""

@@ -24,7 +24,8 @@ from nightgrid.workers.chunks import solve as chunks
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.stage_part import carry
 from nightgrid.workers.cluster.supervisor import supervisor_state
-from nightgrid.workers.driver import growth, patience
+from nightgrid.workers.driver import drive as driving
+from nightgrid.workers.driver import growth
 from nightgrid.workers.driver.chunk_records import DividedJob
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
@@ -382,7 +383,7 @@ def test_a_disk_that_is_full_as_a_stage_is_planned_is_waited_for(
             raise TransientError("no space left on device")
         return add(lake, run_id, number, kind, *args)
 
-    monkeypatch.setattr(patience, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(driving, "PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(growth, "add_segment", fail)
     lake, run_id = count_in(tmp_path, layered(2))
     assert len(failures) == 4

@@ -8,10 +8,9 @@ import toy_game as toy
 from nightgrid.archive import outages
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import RefusalError, TransientError
-from nightgrid.workers.driver import patience
-from nightgrid.workers.driver.drive import drive
+from nightgrid.workers.driver import drive as driving
+from nightgrid.workers.driver.drive import Patience, drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.driver.patience import Patience
 from tests.workers.conftest import plan, quick_settings, result_rows, undisturbed_rows
 from tests.workers.driver.test_driver import DyingOutbox, Killed
 
@@ -48,7 +47,7 @@ class Told:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
-    monkeypatch.setattr(patience, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(driving, "PAUSE_SECONDS", 0.0)
 
 
 def test_a_step_that_must_succeed_is_tried_until_it_does_and_the_outage_is_told():

@@ -5,8 +5,8 @@ so that chunks become shorter when the end is in sight. Memory next to the batch
 
 Chunks are cut by guided self-scheduling (Polychronopoulos and Kuck, 1987): a chunk is a fixed share
 of what is left, so that chunks are long while there is much to do and short when it runs out.
-Within a plan jobs stand from the most expensive down, and drivers send the most expensive chunks
-first (the longest processing time first, Graham, 1969): whatever is worked last is short.
+Within a batch jobs stand from the most expensive down, and drivers send chunks in this order (the
+longest processing time first, Graham, 1969): whatever is worked last is short.
 """
 
 from __future__ import annotations
