@@ -137,4 +137,10 @@ def open_source(
         return HttpSource(address, politeness or Politeness(), redirect_hosts=redirect_hosts)
     from nightgrid.archive.sources.folder import FolderSource
 
+    if redirect_hosts:
+        # A folder never redirects, but a mistyped host is still the person's mistake.
+        from nightgrid.archive.sources.redirects import named_host
+
+        for host in redirect_hosts:
+            named_host(host)
     return FolderSource(address)

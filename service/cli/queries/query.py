@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from nightgrid.service.options.reading import read_stdin
 from nightgrid.service.options.shared_options import (
     FormatName,
     Json,
@@ -109,7 +109,7 @@ def _given(sql: str | None) -> str:
         )
     if sql != "-":
         return sql
-    data = sys.stdin.buffer.read(SQL_BYTES_MAX + 1)
+    data = read_stdin("a SELECT", SQL_BYTES_MAX)
     if len(data) > SQL_BYTES_MAX:
         raise PermanentError(f"the SQL is longer than {SQL_BYTES_MAX:,} bytes")
     try:

@@ -6,6 +6,7 @@ import datetime as dt
 import ipaddress
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,7 +17,7 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RAW
-from nightgrid.archive.sources import AnswerKind
+from nightgrid.archive.sources import AnswerKind, open_source
 from nightgrid.archive.sources import redirects as under_test
 from nightgrid.archive.sources.redirects import (
     Reach,
@@ -207,6 +208,11 @@ def test_a_host_is_named_with_its_port_or_without(text: str, place: str) -> None
 def test_what_is_no_host_is_refused(text: str) -> None:
     with pytest.raises(PermanentError, match="is no host; expected HOST or HOST:PORT"):
         named_host(text)
+
+
+def test_a_host_is_validated_for_a_folder_too(tmp_path: Path) -> None:
+    with pytest.raises(PermanentError, match="'a b' is no host; expected HOST or HOST:PORT"):
+        open_source(str(tmp_path), redirect_hosts=("a b",))
 
 
 def _resolves_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:

@@ -92,6 +92,10 @@ def test_sql_comes_from_standard_input(invoke: Invoke, monkeypatch: pytest.Monke
     given(b"select '\xff'")
     code, _, err = invoke("query", "-")
     assert (code, err) == (3, "nightgrid: the SQL is not UTF-8 at byte 8\n")
+    monkeypatch.setattr(sys, "stdin", None)
+    code, _, err = invoke("query", "-")
+    assert code == 3
+    assert err == "nightgrid: cannot read a SELECT from standard input: it is closed\n"
 
 
 def test_views_are_listed_without_a_lake(invoke: Invoke, tmp_path: Path, monkeypatch) -> None:
