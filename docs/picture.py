@@ -63,8 +63,8 @@ STRANDS = ("2025-04-10", "2024-04-18")
 
 def run(arguments: list[str]) -> list[str]:
     """Run nightgrid and return the lines of its standard output, in colour."""
-    words = [sys.executable, "-m", "nightgrid.service.cli.app", "--color", "always", *arguments]
-    environment = os.environ | {"COLORTERM": "truecolor"}
+    words = [sys.executable, "-m", "nightgrid.service.cli.app", *arguments]
+    environment = os.environ | {"COLORTERM": "truecolor", "FORCE_COLOR": "1", "NO_COLOR": ""}
     done = subprocess.run(
         words, cwd=ROOT, check=True, capture_output=True, text=True, env=environment
     )

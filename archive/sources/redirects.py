@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import ipaddress
+import re
 import socket
 import urllib.request
 from collections.abc import Sequence
@@ -55,6 +56,9 @@ def reach_of(address: Address) -> Reach:
     return Reach.PUBLIC if outside and address not in _SHARED else Reach.PRIVATE
 
 
+_NOT_IN_HOSTS = re.compile(r"[^\w.:\[\]-]")
+
+
 def named_host(text: str) -> str:
     """Read `HOST` or `HOST:PORT` as `place_of` writes it.
 
@@ -65,7 +69,7 @@ def named_host(text: str) -> str:
         place = place_of(httpx.URL(f"https://{host}"))
     except (httpx.InvalidURL, ValueError):
         place = ""
-    if not place or place != host:
+    if not place or place != host or _NOT_IN_HOSTS.search(host):
         raise PermanentError(f"redirect host {text!r:.80} is no host; expected HOST or HOST:PORT")
     return place
 

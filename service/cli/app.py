@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, TextIO, get_type_hints
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperArgument, TyperCommand
@@ -18,7 +16,6 @@ from typer.core import TyperArgument, TyperCommand
 from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.service.cli.commands import COMMANDS
-from nightgrid.service.terminal.colour import When, choose
 from nightgrid.service.terminal.console import (
     Exit,
     complain,
@@ -31,52 +28,8 @@ from nightgrid.solvers.errors import NightgridError, PermanentError, RefusalErro
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
 """Set to 1, an unexpected error shows where in the program it arose."""
 
-COLOUR_VARIABLES = ("NO_COLOR", "FORCE_COLOR")
 _PACKAGE = Path(__file__).parents[2]
 _python_shows = warnings.showwarning
-
-
-def _choose_colour(when: When | None) -> None:
-    if when is None:
-        return
-    choose(when)
-    # Processes that this one starts, and libraries, know of the environment alone.
-    os.environ |= {
-        "NO_COLOR": "1" if when is When.NEVER else "",
-        "FORCE_COLOR": "1" if when is When.ALWAYS else "",
-    }
-
-
-Colour = Annotated[
-    When | None,
-    typer.Option(
-        "--color",
-        callback=_choose_colour,
-        is_eager=True,
-        show_default=False,
-        help="Colour answers, tables and errors: auto is on a terminal, unless NO_COLOR or "
-        "FORCE_COLOR is set. Default: auto.",
-    ),
-]
-
-
-def _with_colour(command: Callable[..., int]) -> Callable[..., int]:
-    """Let --color stand behind a command as well as before it."""
-    hints = get_type_hints(command, include_extras=True)
-    given = inspect.signature(command)
-    parameters = [p.replace(annotation=hints[p.name]) for p in given.parameters.values()]
-    colour = inspect.Parameter(
-        "color", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Colour
-    )
-
-    @functools.wraps(command)
-    def run(*, color: When | None = None, **options: Any) -> int:  # noqa: ARG001 - its callback acts
-        return command(**options)
-
-    parameters.append(colour)
-    run.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": int}
-    run.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return run
 
 
 def _say_version(wanted: bool) -> None:
@@ -95,7 +48,6 @@ def _root(
             "--version", callback=_say_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
-    _color: Colour = None,
 ) -> int:
     """Solve and count grid puzzles: one file, a queue of them, or an archive every night.
 
@@ -141,7 +93,7 @@ def make_app(name: str | None = None) -> typer.Typer:
             short_help=command.line,
             epilog=f"Example: nightgrid {command.example}",
         )
-        decorate(_with_colour(command.load()))
+        decorate(command.load())
     return app
 
 
@@ -182,21 +134,9 @@ def _show_warning(
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; turn every error but a broken pipe into one line and an exit code."""
-    given = {name: os.environ.get(name) for name in COLOUR_VARIABLES}
-    try:
-        return _run(arguments)
-    finally:
-        for name, value in given.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
-
-
-def _run(arguments: Sequence[str] | None) -> int:
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
         remember_command(words)
-        choose(When.AUTO)
         result: Any = make_app(_command_of(words))(
             args=words,
             prog_name="nightgrid",
@@ -258,14 +198,8 @@ def _name_skipped_files() -> bool:
 
 
 def _command_of(words: Sequence[str]) -> str | None:
-    """Find the command among the words: options of the program may stand before it."""
-    rest = iter(words)
-    for word in rest:
-        if word == "--color":
-            next(rest, None)
-        elif not word.startswith("-"):
-            return word
-    return None
+    """Return the command among the words."""
+    return next((word for word in words if not word.startswith("-")), None)
 
 
 def _missing(error: ModuleNotFoundError, name: str | None) -> str:

@@ -62,37 +62,12 @@ def reduce(
     seed: Annotated[
         int, typer.Option(min=0, metavar="S", help="The same seed draws the same instance.")
     ] = 0,
-    any_: Annotated[
-        bool, typer.Option("--any", help="With --random: an instance that may have no solution.")
-    ] = False,
-    connected: Annotated[
-        bool, typer.Option("--connected", help="planar-pips: a board in one piece.")
-    ] = False,
-    diagonal: Annotated[
-        bool,
-        typer.Option(
-            "--diagonal/--no-diagonal", help="Strands: whether words may step diagonally."
-        ),
-    ] = True,
-    blocks: Annotated[
-        int | None,
-        typer.Option(
-            metavar="S",
-            help="Strands: enlarge every cell to a block of S x S cells, which makes words longer.",
-        ),
-    ] = None,
-    sides: Annotated[
-        int | None, typer.Option(metavar="N", help="Letter Boxed: a polygon of N sides.")
-    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the board to FILE.")
     ] = None,
     lexicon_out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Strands: write the words to play it with to FILE."),
-    ] = None,
-    instance_out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the instance to FILE, as it is read.")
     ] = None,
     svg: Annotated[
         Path | None,
@@ -127,18 +102,10 @@ def reduce(
         raise PermanentError(
             f"--lexicon-out is for {titles(takers)}; boards of others need no word list"
         )
-    made = catalogue.make(
-        chosen,
-        _instance(chosen, file, random, seed, planted=not any_),
-        connected=connected,
-        diagonal=diagonal,
-        blocks_size=blocks,
-        sides=sides,
-    )
+    made = catalogue.make(chosen, _instance(chosen, file, random, seed))
     for path, text in (
         (out, dumps(made.reduced.puzzle.to_json(), ensure_ascii=False) + "\n"),
         (lexicon_out, "".join(f"{word}\n" for word in made.reduced.words)),
-        (instance_out, chosen.problem.write(made.instance)),
     ):
         if path is not None:
             write_file(path, text)
@@ -162,17 +129,13 @@ def reduce(
     return exit_for(outcome.status)
 
 
-def _instance(
-    reduction: Reduction, file: str | None, size: int | None, seed: int, *, planted: bool
-) -> Any:
+def _instance(reduction: Reduction, file: str | None, size: int | None, seed: int) -> Any:
     from nightgrid.service.options.reading import STDIN, read_input
 
     if size is not None:
         if file is not None:
             raise PermanentError("--random and a file exclude one another; give one of them")
-        return reduction.problem.random(size, seed, planted)
-    if not planted:
-        raise PermanentError("--any goes with --random")
+        return reduction.problem.random(size, seed, True)
     data, name = read_input(file or STDIN, "an instance")
     try:
         text = data.decode()

@@ -1,12 +1,11 @@
 """Whether a stream gets colours, and the console of rich that writes to it.
 
-What a person says with --color decides; else NO_COLOR and FORCE_COLOR of the environment, neither
-of which counts when it is empty; else colours go to terminals alone.
+NO_COLOR and FORCE_COLOR of the environment decide, neither of which counts when it is empty; else
+colours go to terminals alone.
 """
 
 from __future__ import annotations
 
-import enum
 import os
 import sys
 from typing import TYPE_CHECKING, TextIO
@@ -21,27 +20,8 @@ KNOW_256_COLOURS = ("xterm", "screen", "tmux")
 """Names of terminals that know more colours than their name says: containers say xterm."""
 
 
-class When(enum.StrEnum):
-    """When there is colour."""
-
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
-
-
-_chosen = When.AUTO
-
-
-def choose(when: When) -> None:
-    """Set when all that this process writes has colours."""
-    global _chosen
-    _chosen = when
-
-
 def coloured(stream: TextIO) -> bool:
     """Tell whether a stream gets colours."""
-    if _chosen is not When.AUTO:
-        return _chosen is When.ALWAYS
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import enum
 import json
+import os
 import shlex
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 from nightgrid.service.drawing import LINE_CHARS, Drawing, plain, text_of
@@ -67,7 +69,11 @@ def exit_for(status: Status) -> Exit:
 
 
 def prepare_streams() -> None:
-    """Let no character of a drawing fail on a terminal that cannot show it."""
+    """Replace streams that are closed, and characters that a terminal cannot show."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - for the process
+            setattr(sys, name, null)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -49,7 +49,6 @@ def test_a_shell_completes_commands_and_options(shell: str, typed: str, wanted: 
         ("list results --status over", ["over_budget"]),
         ("list results --status solved,in", ["solved,invalid"]),
         ("list puzzles --format c", ["csv"]),
-        ("list puzzles --color n", ["never"]),
         ("show --level e", ["easy"]),
         ("generate --level lo", ["loose"]),
         ("count --ask c", ["count"]),

@@ -1,4 +1,4 @@
-"""Colour, turned on and off: by option, by environment, and by what the output is."""
+"""Colour, turned on and off: by environment, and by what the output is."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nightgrid.service.cli.app import COLOUR_VARIABLES
 from nightgrid.service.drawing.colours import TINTS, apart, distinct_colours, tint
-from nightgrid.service.terminal.colour import When, choose, coloured, console
+from nightgrid.service.terminal.colour import coloured, console
 from nightgrid.service.terminal.console import say_table
 from nightgrid.service.terminal.progress import MovingLine
 from tests.service.scenes import PAIR, STUCK, environment
@@ -30,7 +29,6 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
-    choose(When.AUTO)
 
 
 class Terminal(io.StringIO):
@@ -39,20 +37,17 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(
-    ("option", "no_color", "force_color", "terminal", "term", "expected"),
+    ("no_color", "force_color", "terminal", "term", "expected"),
     [
-        ("auto", "", "", True, "xterm", True),
-        ("auto", "", "", False, "xterm", False),
-        ("auto", "", "", True, "dumb", False),
-        ("auto", "1", "", True, "xterm", False),
-        ("auto", "", "1", False, "xterm", True),
-        ("auto", "1", "1", True, "xterm", False),
-        ("always", "1", "", False, "dumb", True),
-        ("never", "", "1", True, "xterm", False),
+        ("", "", True, "xterm", True),
+        ("", "", False, "xterm", False),
+        ("", "", True, "dumb", False),
+        ("1", "", True, "xterm", False),
+        ("", "1", False, "xterm", True),
+        ("1", "1", True, "xterm", False),
     ],
 )
 def test_who_decides(
-    option: str,
     no_color: str,
     force_color: str,
     terminal: bool,
@@ -64,7 +59,6 @@ def test_who_decides(
     monkeypatch.setenv("FORCE_COLOR", force_color)
     monkeypatch.setenv("TERM", term)
     stream = Terminal() if terminal else io.StringIO()
-    choose(When(option))
     assert coloured(stream) is expected
     console(stream).print("text", style="bold red on #aedfee")
     assert (ESCAPE in stream.getvalue()) is expected
@@ -80,16 +74,11 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
-    ("before", "after", "environment", "expected"),
+    ("environment", "expected"),
     [
-        ("", "", {}, False),
-        ("--color always", "", {}, True),
-        ("", "--color=always", {}, True),
-        ("--color never", "--color always", {}, True),
-        ("", "", {"FORCE_COLOR": "1"}, True),
-        ("", "", {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
-        ("--color never", "", {"FORCE_COLOR": "1"}, False),
-        ("", "--color auto", {}, False),
+        ({}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
     ],
 )
 def test_answers_and_errors_obey(
@@ -97,8 +86,6 @@ def test_answers_and_errors_obey(
     write: Write,
     monkeypatch: pytest.MonkeyPatch,
     command: str,
-    before: str,
-    after: str,
     environment: dict[str, str],
     expected: bool,
 ) -> None:
@@ -106,56 +93,19 @@ def test_answers_and_errors_obey(
         monkeypatch.setenv(name, value)
     words, expected_code = COMMANDS[command]
     files = {"pair": write(PAIR, "pair.json"), "stuck": write(STUCK, "stuck.json")}
-    line = f"{before} {words.format(**files)} {after}"
-    code, out, err = invoke(*line.split())
+    code, out, err = invoke(*words.format(**files).split())
     assert code == expected_code, err
     assert (ESCAPE in out + err) is expected
-
-
-@pytest.mark.parametrize("when", ["always", "never"])
-def test_processes_that_are_started_are_told_of_it(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, when: str
-) -> None:
-    seen: list[str] = []
-
-    def stand_in() -> int:
-        """Look at the environment."""
-        seen.extend(os.environ.get(name, "") for name in COLOUR_VARIABLES)
-        return 0
-
-    monkeypatch.setattr("nightgrid.service.cli.doctor.doctor", stand_in)
-    monkeypatch.setenv("NO_COLOR", "kept")
-    assert invoke("doctor", "--color", when)[0] == 0
-    assert seen == (["", "1"] if when == "always" else ["1", ""])
-    assert os.environ["NO_COLOR"] == "kept"
-    assert "FORCE_COLOR" not in os.environ
-
-
-def test_a_wrong_option_is_told_in_colour_where_that_was_said_before(invoke: Invoke) -> None:
-    code, out, err = invoke("--color", "always", "solve", "--bogus")
-    assert (code, out) == (3, "")
-    assert err.startswith(f"{ESCAPE}1;31mnightgrid:")
-    assert ESCAPE not in invoke("solve", "--bogus")[2], "nothing is left of it"
-
-
-def test_a_colour_that_is_none_is_told_in_a_sentence(invoke: Invoke) -> None:
-    code, out, err = invoke("--color", "sometimes", "doctor")
-    assert (code, out) == (3, "")
-    assert "--color is 'sometimes'; expected one of auto, always, never" in err
-    assert err.count("\n") == 1
 
 
 def test_a_terminal_gets_no_escape_code_where_none_is_wanted(write: Write) -> None:
     leader, follower = pty.openpty()
     process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "nightgrid.service.cli.app"),
-            *("--color", "never", "solve", write(PAIR)),
-        ],
+        [sys.executable, "-m", "nightgrid.service.cli.app", "solve", write(PAIR)],
         stdin=subprocess.DEVNULL,
         stdout=follower,
         stderr=subprocess.DEVNULL,
-        env=environment(),
+        env=environment() | {"NO_COLOR": "1"},
     )
     os.close(follower)
     told = b""
@@ -168,30 +118,24 @@ def test_a_terminal_gets_no_escape_code_where_none_is_wanted(write: Write) -> No
     assert b"\x1b" not in told
 
 
-def test_tables_obey(capsys: pytest.CaptureFixture[str]) -> None:
-    for when, expected in ((When.ALWAYS, True), (When.NEVER, False), (When.AUTO, False)):
-        choose(when)
-        say_table(("a", "b"), [("1", "2")], title="Table")
-        assert (ESCAPE in capsys.readouterr().out) is expected
-
-
-def test_progress_obeys(monkeypatch: pytest.MonkeyPatch) -> None:
-    colours = re.compile(r"\x1b\[[\d;]+m")
-    for when, expected in ((When.ALWAYS, True), (When.NEVER, False)):
-        stream = Terminal()
+@pytest.mark.parametrize(("variable", "expected"), [("FORCE_COLOR", True), ("NO_COLOR", False)])
+def test_tables_and_progress_obey(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    expected: bool,
+) -> None:
+    monkeypatch.setenv(variable, "1")
+    say_table(("a", "b"), [("1", "2")], title="Table")
+    assert (ESCAPE in capsys.readouterr().out) is expected
+    for stream in (Terminal(), io.StringIO()):
         monkeypatch.setattr(sys, "stderr", stream)
-        choose(when)
         line = MovingLine()
         line.show(1, 2, lambda: "half")
         line.close()
         assert "half" in stream.getvalue()
-        assert bool(colours.search(stream.getvalue())) is expected
-    stream = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", stream)
-    choose(When.ALWAYS)
-    line = MovingLine()
-    line.show(1, 2, lambda: "half")
-    line.close()
+        coloured = re.search(r"\x1b\[[\d;]+m", stream.getvalue())
+        assert bool(coloured) is (expected and stream.isatty())
     assert stream.getvalue() == "half\n", "no moving line in a file, forced or not"
 
 
