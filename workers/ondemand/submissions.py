@@ -288,16 +288,8 @@ def end_job(lake: Lake, wanted: Wanted, end: End, reason: str) -> None:
 def read_ended(lake: Lake, job_id: str) -> Ended | None:
     """Read how a job ended without an answer; None if it did not, or the file is damaged."""
     with suppress(PermanentError):
-        return read_ended_file(lake, ended_path(job_id))
+        return read_as(lake, ended_path(job_id), _ended)
     return None
-
-
-def read_ended_file(lake: Lake, path: str) -> Ended | None:
-    """Read how a job ended without an answer; None: the file is gone.
-
-    Raises PermanentError for anything else.
-    """
-    return read_as(lake, path, _ended)
 
 
 def _ended(value: dict[str, Any]) -> Ended:
