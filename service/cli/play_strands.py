@@ -213,7 +213,7 @@ def _wants_back() -> bool:
             said = input(
                 "No ranked cover agrees with these answers. u takes the last one back, Enter ends: "
             )
-        except EOFError:
+        except (EOFError, RuntimeError):  # a RuntimeError if it is closed
             return False
         said = said.strip().lower()
         if said in QUIT:
@@ -296,7 +296,7 @@ def _input(prompt: str, expected: str) -> str:
     """Ask for a line, without spaces around it and in small letters."""
     try:
         said = input(prompt).strip().lower()
-    except EOFError:
+    except (EOFError, RuntimeError):  # a RuntimeError if it is closed
         raise PermanentError(f"the input ended; expected {expected}") from None
     if said in QUIT:
         raise _QuitError

@@ -69,10 +69,10 @@ def exit_for(status: Status) -> Exit:
 
 
 def prepare_streams() -> None:
-    """Replace streams that are closed, and characters that a terminal cannot show."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    """Replace output streams that are closed, and characters that a terminal cannot show."""
+    for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            null = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - for the process
+            null = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the process
             setattr(sys, name, null)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

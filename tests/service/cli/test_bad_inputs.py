@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,12 +95,3 @@ def test_a_process_says_the_same(
     said = done.stderr.replace(folder, "FOLDER").splitlines()
     assert (done.returncode, said) == (row["code"], [row["says"]])
     assert list(map(json.loads, done.stdout.splitlines())) == row.get("prints", [])
-
-
-@pytest.mark.parametrize("words", ["solve -", "play", "query -"])
-def test_a_closed_standard_input_is_empty(words: str, folder: str) -> None:
-    command = f"exec {sys.executable} -m nightgrid.service.cli.app {words} <&-"
-    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith("nightgrid: ")
-    assert done.stderr.count("\n") == 1
