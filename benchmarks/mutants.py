@@ -79,7 +79,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "workers/settings_sources.py": (
         "workers/test_settings.py",
-        "service/options/test_setting_origins.py",
+        "service/cli/test_doctor.py",
     ),
     "workers/driver/chunk_table.py": ("workers/driver/test_chunk_table.py",),
     "workers/driver/progress.py": ("workers/driver/test_progress.py",),

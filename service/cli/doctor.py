@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nightgrid.service.cli.checks.finding import Finding
@@ -18,7 +19,7 @@ from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import Exit, emit, fold, say
 from nightgrid.solvers.errors import NightgridError, PermanentError
-from nightgrid.solvers.sentences import plural
+from nightgrid.solvers.sentences import plural, without_credentials
 
 if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings
@@ -48,7 +49,6 @@ def examine(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
 
 def check_settings(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
     """Name the file of settings, and each setting that is said with where; no password is shown."""
-    from nightgrid.service.options.setting_origins import origins
     from nightgrid.workers.settings_sources import CONFIG_NAME, config_path
 
     path = config_path()
@@ -56,6 +56,28 @@ def check_settings(settings: Settings, given: Sequence[str] = ()) -> Iterator[Fi
     yield Finding("settings", "ok", file)
     for name, value, where in origins(settings, given):
         yield Finding("settings", "ok", f"{name} = {value} ({where})")
+
+
+def origins(settings: Settings, given: Collection[str] = ()) -> list[tuple[str, str, str]]:
+    """List the settings that have a source: (name, value without its password, source)."""
+    from pydantic import SecretStr
+
+    from nightgrid.workers.settings import setting_fields
+    from nightgrid.workers.settings_sources import config_path, read_config, variable
+
+    path = config_path()
+    told = read_config(path, setting_fields())
+    found = []
+    for name in setting_fields():
+        value = getattr(settings, name)
+        text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        if name in given:
+            found.append((name, without_credentials(text), "option"))
+        elif os.environ.get(variable(name)):
+            found.append((name, without_credentials(text), "environment"))
+        elif name in told:
+            found.append((name, without_credentials(text), str(path)))
+    return found
 
 
 def say_findings(findings: Sequence[Finding]) -> None:

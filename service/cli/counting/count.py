@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 from typing import Annotated
@@ -22,17 +23,16 @@ from nightgrid.service.options.shared_options import (
     Verbose,
     check_game,
     one_of,
+    read_settings,
     run_options,
 )
-from nightgrid.service.terminal.console import (
-    Exit,
-    note,
-)
+from nightgrid.service.terminal.console import Exit, emit, note, say
 from nightgrid.service.terminal.formats import Format, chosen_format
 from nightgrid.service.terminal.interrupts import sigterm_as_interrupt
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
+from nightgrid.solvers.sentences import plural
 
 
 def count_help() -> str:
@@ -129,9 +129,7 @@ def count(
             raise PermanentError(
                 "--cancel names a run and takes no CORPUS, --dry-run, --resume or --retry"
             )
-        from nightgrid.service.cli.counting.cancel import cancel as cancel_run
-
-        return cancel_run(cancel, lake, json=json)
+        return _cancel(cancel, lake, json=json)
     if corpus is None:
         raise _no_corpus()
     check_game(game)
@@ -191,3 +189,33 @@ def _no_corpus() -> PermanentError:
         "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such as "
         f"{EXAMPLE}"
     )
+
+
+def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
+    """Cancel a run of a lake, and say what is left of it."""
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.workers.broker.notices import request_stop
+    from nightgrid.workers.runs.run_files import is_run_id
+    from nightgrid.workers.runs.status import cancel_run
+
+    if not is_run_id(run_id):
+        raise PermanentError(
+            f"--cancel is {run_id!r:.60}; expected the id of a run, 32 hexadecimal digits, which "
+            "the count has told"
+        )
+    settings = read_settings(lake=lake)
+    status = cancel_run(Lake.open(settings.lake), run_id)
+    if not status.finished:
+        request_stop(settings, run_id)
+    if json:
+        emit(dataclasses.asdict(status))
+        return Exit.OK
+    if status.finished:
+        say(f"Run {run_id} had finished: there is nothing to cancel.")
+        return Exit.OK
+    say(
+        f"Run {run_id} of {plural(status.jobs, 'job')} is cancelled since {status.cancelled_at}: "
+        f"{plural(status.chunks_done, 'chunk')} done, {status.chunks_left:,} left. Its driver "
+        "and workers stop within seconds; nightgrid count CORPUS --resume goes on."
+    )
+    return Exit.OK

@@ -16,7 +16,7 @@ from nightgrid.service.cli.checks.finding import Finding
 from nightgrid.service.cli.checks.installed import check_versions
 from nightgrid.service.cli.checks.lake import check_jobs, check_lake
 from nightgrid.service.cli.checks.server import check_persistence, check_server
-from nightgrid.service.cli.doctor import say_findings
+from nightgrid.service.cli.doctor import origins, say_findings
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.workers.cluster import server
 from nightgrid.workers.settings import load_settings
@@ -219,4 +219,18 @@ def test_findings_are_folded_between_words(
         "                 nothing",
         "                 to do: set appendonly",
         "                 to yes",
+    ]
+
+
+def test_what_is_said_is_listed_with_its_place_and_without_passwords(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "nightgrid.toml"
+    file.write_text('redis_url = "redis://me:secret@host:6379/0"\nbudget_seconds = 5\n')
+    monkeypatch.setenv("NIGHTGRID_BUDGET_SECONDS", "4")
+    assert origins(load_settings(lake="x"), ["lake"]) == [
+        ("lake", str(tmp_path / "x"), "option"),
+        ("redis_url", "redis://***@host:6379/0", str(file)),
+        ("budget_seconds", "4.0", "environment"),
     ]
