@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -37,8 +37,6 @@ class RemoteJobs:
 
     def __init__(self, client: RemoteClient) -> None:
         self._client = client
-        self.client = client
-        """What asks the service, for what is no job."""
         self._solves: dict[str, dict[str, Any]] = {}
         """Jobs that have ended."""
 
@@ -151,10 +149,6 @@ class RemoteJobs:
         own = self.solve(row["job_id"])["puzzle"]
         return None if own is None else game(row["game"]).puzzle_from_json(own)
 
-    def files(self, row: Mapping[str, Any]) -> Sequence[Any]:  # noqa: ARG002 - the lake is elsewhere
-        """Name the files of its solutions: a service shows none."""
-        return ()
-
     def _kept(self, solve: dict[str, Any]) -> dict[str, Any]:
         if _is_over(solve):
             self._solves[solve["id"]] = solve
@@ -210,8 +204,3 @@ def row_of(solve: Mapping[str, Any]) -> dict[str, Any]:
         "kernel_ns": round(answer["kernel_s"] * 1e9),
         "run_id": "",
     }
-
-
-def reference_of(solve: Mapping[str, Any]) -> str:
-    """Name the puzzle of a job: its first reference, else its id."""
-    return str(next(iter(solve["references"]), solve["puzzle_id"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Union
 
 import typer
 
@@ -32,34 +32,6 @@ Url = Annotated[
 ]
 
 
-class Jobs(Protocol):
-    """Jobs of a lake or of a service."""
-
-    def names(self, text: str) -> dict[str, str]:
-        """Find the jobs that a text names, each with what the text called it."""
-
-    def status(self, job_id: str) -> JobStatus:
-        """Tell where a job is."""
-
-    def result_row(self, job_id: str, *, timeout_s: float) -> dict[str, Any] | None:
-        """Read a job's result row, or None if it is not there in time."""
-
-    def cancel(self, job_id: str) -> tuple[JobStatus, bool]:
-        """Want a job no more; tell where it is then, and whether it was open."""
-
-    def solution_tables(self, row: Mapping[str, Any]) -> Iterator[pa.Table]:
-        """Read the solutions of a result, in canonical order."""
-
-    def puzzle(self, row: Mapping[str, Any]) -> Any | None:
-        """Look up the puzzle of a result; None where it is not known."""
-
-    def files(self, row: Mapping[str, Any]) -> Sequence[SolutionFile]:
-        """Name the files of solutions that are too many to be shown."""
-
-    def close(self) -> None:
-        """Close what was opened."""
-
-
 class LakeJobs:
     """The jobs of a lake."""
 
@@ -70,31 +42,31 @@ class LakeJobs:
         self.lake = Lake.open(self.settings.lake)
 
     def names(self, text: str) -> dict[str, str]:
-        """See Jobs."""
+        """Find the jobs that a text names, each with what the text called it."""
         from nightgrid.workers.ondemand.naming import jobs_named
 
         return jobs_named(self.lake, text)
 
     def status(self, job_id: str) -> JobStatus:
-        """See Jobs."""
+        """Return where a job is."""
         from nightgrid.workers.ondemand import status
 
         return status.status(self.lake, job_id)
 
     def result_row(self, job_id: str, *, timeout_s: float) -> dict[str, Any] | None:
-        """See Jobs."""
+        """Read a job's result row, or None if it is not there in time."""
         from nightgrid.workers.ondemand import results
 
         return results.result_row(self.lake, job_id, timeout_s=timeout_s)
 
     def cancel(self, job_id: str) -> tuple[JobStatus, bool]:
-        """See Jobs."""
+        """Cancel a job; return where it is then, and whether it was open."""
         from nightgrid.workers.ondemand.submitting import cancel_job
 
         return cancel_job(self.lake, job_id, self.settings)
 
     def solution_tables(self, row: Mapping[str, Any]) -> Iterator[pa.Table]:
-        """See Jobs."""
+        """Read the solutions of a result, in canonical order."""
         from nightgrid.archive.results.results import solution_tables
 
         return solution_tables(self.lake, row)
@@ -115,36 +87,32 @@ class LakeJobs:
         return board.published.puzzle
 
     def files(self, row: Mapping[str, Any]) -> Sequence[SolutionFile]:
-        """See Jobs."""
+        """List the files of solutions that are too many to be shown."""
         from nightgrid.archive.results.results import listed_files
 
         return listed_files(self.lake, row)
 
-    def close(self) -> None:
-        """See Jobs; a lake is not held open."""
+
+Jobs = Union[LakeJobs, "RemoteJobs"]
 
 
-def remote_jobs(url: str | None, lake: str | None) -> RemoteJobs | None:
-    """Connect to the service that a command is about; None: it is about a lake.
+@contextmanager
+def jobs_at(url: str | None, lake: str | None, *, writes: bool) -> Iterator[Jobs]:
+    """Open the jobs of a service or of a lake for the length of a `with` block.
 
-    Raises PermanentError for --url beside --lake.
+    Raises PermanentError for --url next to --lake.
     """
     if url is not None and lake is not None:
         raise PermanentError("--url and --lake exclude one another; give one of them")
     chosen = url or (None if lake is not None else os.environ.get(URL_VARIABLE))
     if not chosen:
-        return None
+        yield LakeJobs(lake, writes=writes)
+        return
     # The library that speaks HTTP is for those commands alone that are about a service.
     from nightgrid.service.remote.client import open_client
     from nightgrid.service.remote.jobs import RemoteJobs
 
-    return RemoteJobs(open_client(chosen))
-
-
-@contextmanager
-def jobs_at(url: str | None, lake: str | None, *, writes: bool) -> Iterator[Jobs]:
-    """Open the jobs of a service or of a lake for the length of a `with` block."""
-    with closing(remote_jobs(url, lake) or LakeJobs(lake, writes=writes)) as jobs:
+    with closing(RemoteJobs(open_client(chosen))) as jobs:
         yield jobs
 
 

@@ -185,8 +185,7 @@ def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:
         return
     played, is_best = game(row["game"]), kind == "best"
     shown = view(row["game"])
-    files = source.files(row)
-    if files and isinstance(source, LakeJobs):
+    if isinstance(source, LakeJobs) and (files := source.files(row)):
         _say_files(source.lake, row, files)
         return
     texts = islice(_texts(source, row), None if is_best else DRAWN_MAX)

@@ -6,24 +6,22 @@ import functools
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs_at, named_jobs
-from nightgrid.service.options.shared_options import FormatName, Json, LakeOption, OutputFile
+from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import Exit, emit
-from nightgrid.service.terminal.formats import Format, chosen_format, write_rows
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.service.remote.jobs import RemoteJobs
     from nightgrid.workers.broker.queues import Demand
     from nightgrid.workers.ondemand.status import JobStatus
     from nightgrid.workers.settings import Settings
@@ -32,19 +30,6 @@ WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
 PASSES = {"age_s": None}
 """What differs at every look at a job, also where nothing has changed."""
-JOB_COLUMNS = {
-    "job_id": "string",
-    "state": "string",
-    "age_s": "double?",
-    "run_id": "string?",
-    "chunks_done": "int64?",
-    "chunks_total": "int64?",
-    "states": "int64?",
-    "expected_s": "double?",
-    "left_s": "double?",
-    "reason": "string",
-}
-"""Columns of --format for jobs, as nightgrid.archive.lake.tables.fields reads them."""
 STARTING = "workers are starting"
 Named = Annotated[
     list[str] | None,
@@ -63,8 +48,6 @@ def status(
     ] = False,
     lake: LakeOption = None,
     url: Url = None,
-    format_: FormatName = None,
-    output: OutputFile = None,
     json: Json = False,
 ) -> int:
     """Show where on-demand jobs are, how old the oldest is, and who works.
@@ -74,10 +57,6 @@ def status(
     """
     from nightgrid.archive.lake.location import is_missing
 
-    form = chosen_format(format_, output, json=json)
-    rows = form not in (None, Format.JSON) or output is not None
-    if watch and rows:
-        raise PermanentError("--watch shows lines or --json; it takes no other --format")
     with jobs_at(url, lake, writes=False) as source:
         if isinstance(source, LakeJobs) and is_missing(source.lake.url):
             raise PermanentError(
@@ -88,17 +67,14 @@ def status(
         named, code = named_jobs(source, jobs or (), keep_ids=True)
         if jobs and not named:
             return code
-        with _screen(moving=watch and form is None) as write:
+        with _screen(moving=watch and not json) as write:
             while True:
                 look = _jobs_look(source, named) if jobs else _look(source)
-                if form is not None and rows:
-                    listed = [asdict(status) for status in look.jobs]
-                    write_rows(listed, JOB_COLUMNS, form, output)
-                elif form is not None and (look.seen != shown or not watch):
-                    for value in look.values:
+                if look.seen != shown:
+                    for value in look.values if json else ():
                         emit(value)
-                elif look.seen != shown:
-                    write(look.text)
+                    if not json:
+                        write(look.text)
                 shown = look.seen
                 if not watch or look.over:
                     return max(code, look.code)
@@ -125,7 +101,6 @@ class _Look(NamedTuple):
     text: str
     over: bool
     """Whether nothing is left to wait for."""
-    jobs: Sequence[JobStatus] = ()
     code: Exit = Exit.OK
 
 
@@ -133,7 +108,7 @@ def _look(source: Jobs) -> _Look:
     """Look at all jobs that are open."""
     if isinstance(source, LakeJobs):
         return _queue_look(source.lake, source.settings)
-    queue = cast("RemoteJobs", source).queue()
+    queue = source.queue()
     return _Look(
         seen=queue | {"oldest_s": None, "batch": None},
         values=[queue],
@@ -168,7 +143,6 @@ def _jobs_look(source: Jobs, named: dict[str, str]) -> _Look:
         values=[asdict(job) for job in found],
         text="\n".join(lines),
         over=all(job.state not in ("queued", "working") for job in found),
-        jobs=found,
         code=Exit.BAD_INPUT if any(job.state == "unknown" for job in found) else Exit.OK,
     )
 
@@ -239,7 +213,6 @@ def _queue_look(store: Lake, settings: Settings) -> _Look:
         values=[*map(asdict, jobs), summary],
         text=_queue_text(jobs, summary, server.batch, _no_server(settings)),
         over=not jobs,
-        jobs=jobs,
     )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import closing
-from typing import Annotated
+import functools
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, remote_jobs
-from nightgrid.service.cli.ondemand.submission import Submission
+from nightgrid.service.cli.answers import each_puzzle, head_json
+from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs_at
+from nightgrid.service.games import bound_json
 from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_options import GameRules, with_game_rules, with_typed_boards
 from nightgrid.service.options.shared_options import (
@@ -26,10 +28,26 @@ from nightgrid.service.options.shared_options import (
     check_range,
     chosen_ask,
 )
-from nightgrid.service.terminal.console import Exit
+from nightgrid.service.terminal.console import Exit, complain, emit, note, say
 from nightgrid.service.terminal.formats import Format
+from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.errors import PermanentError, RefusalError
+from nightgrid.solvers.registry import game as game_named
+from nightgrid.solvers.registry import game_plug
+
+if TYPE_CHECKING:
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.payloads.published import Published
+    from nightgrid.service.options.reading import Found
+    from nightgrid.service.remote.jobs import RemoteJobs
+    from nightgrid.workers.settings import Settings
 
 MAX_WAIT_S = 7 * 24 * 3600.0
+POLL_S = 0.5
+SERVER_PATIENCE_S = 20.0
+"""A server that is being started is waited for this long."""
+NOTED_AFTER_S = 2.0
+"""A longer wait is reported."""
 
 
 @with_typed_boards
@@ -84,39 +102,185 @@ def submit(
     and references are of its lake. Exit code: 0 submitted, 1 no server, 3 bad input; with --wait as
     that of `result`.
     """
+    from nightgrid.service.options.reading import STDIN, is_reference, read_sources
+
     chosen = chosen_ask(text=ask, first=first, count=count, best=best, rank=rank)
     check_range(deadline, "--deadline", DEADLINE_MAX_S)
     rules.check()
-    submission = Submission(
-        files=files or [],
-        typed=typed,
-        levels=level or (),
-        game=game,
-        chosen=chosen,
-        rules=rules,
-        deadline_s=deadline,
-        json=json,
-        wait_s=wait,
-    )
-    service = remote_jobs(url, lake)
-    if service is not None:
-        from nightgrid.service.cli.ondemand.remote_submit import submit_to
+    jobs: dict[str, str] = {}
 
-        with closing(service):
-            code = submit_to(service, submission)
-            return max(code, _waited(service, submission.jobs, wait, json=json))
-    from nightgrid.service.cli.ondemand.lake_submit import submit_here
+    def submitted(job_id: str, name: str, value: Mapping[str, Any]) -> None:
+        jobs[job_id] = name
+        if wait is None and json:
+            emit(value)
+        elif wait is None:
+            say(f"{job_id}  {name}")
 
-    source = LakeJobs(lake)
-    code = submit_here(source, submission, lake)
-    return max(code, _waited(source, submission.jobs, wait, json=json))
+    def asked_of(name: str) -> Ask | None:
+        return chosen or (game_plug(name).usual_ask if name else None)
+
+    worst, read = Exit.OK, list(files or ())
+    with jobs_at(url, lake, writes=True) as source:
+        if isinstance(source, LakeJobs):
+            work = _to_lake(source, chosen, rules, deadline, wait)
+        else:
+            # References are of the lake of the service.
+            for text in filter(is_reference, read):
+                for named in level or (None,):
+                    body = {"id": text, "level": named, "game": game}
+                    body["ask"] = None if chosen is None else str(chosen)
+                    try:
+                        submitted(*_to_service(source, body, rules, deadline))
+                    except PermanentError as error:
+                        complain(str(error))
+                        worst = Exit.BAD_INPUT
+            work = functools.partial(_board_to_service, source, chosen, rules, deadline)
+            if read and not typed and all(map(is_reference, read)):
+                return max(worst, _waited(source, jobs, wait, json=json))
+            read = [text for text in read if not is_reference(text)]
+
+        def submit_one(found: Found, published: Published) -> Exit:
+            submitted(*work(found, published))
+            return Exit.OK
+
+        sources = read_sources(read or ([] if typed else [STDIN]), level or (), game, typed, lake)
+        code = each_puzzle(sources, submit_one, ask=asked_of, json=json, spaced=False)
+        return max(worst, code, _waited(source, jobs, wait, json=json))
+
+
+Work = Callable[["Found", "Published"], tuple[str, str, dict[str, Any]]]
+"""Submits a puzzle; returns its job, what it is called, and its --json."""
 
 
 def _waited(source: Jobs, named: dict[str, str], wait: float | None, *, json: bool) -> Exit:
-    """Wait for jobs where that is wanted, and tell what became of them."""
+    """Wait for jobs where that is wanted, and print what became of them."""
     if wait is None:
         return Exit.OK
     from nightgrid.service.cli.ondemand.result import show_results
 
-    form = Format.JSON if json else None
-    return show_results(source, named, wait, form)
+    return show_results(source, named, wait, Format.JSON if json else None)
+
+
+def _name(found: Found, published: Published) -> str:
+    """Return game, date and level of a puzzle where they are known, else where it was read."""
+    from nightgrid.archive.lookup.reference import reference_text
+
+    if published.date is None:
+        return " ".join(filter(None, (found.game, found.source, published.level)))
+    return reference_text(found.game, published.date, published.level)
+
+
+def _to_lake(
+    jobs: LakeJobs,
+    chosen: Ask | None,
+    rules: GameRules,
+    deadline_s: float | None,
+    wait_s: float | None,
+) -> Work:
+    """Return what submits a puzzle to a lake.
+
+    It raises TransientError when a puzzle needs a server and none answers in time.
+    """
+    from nightgrid.service.asking import ask_about
+    from nightgrid.service.asking import submit as submit_asked
+    from nightgrid.workers.ondemand.results import is_answered
+
+    settings, lake = jobs.settings, jobs.lake
+    # One look is enough for all puzzles, and none is needed for what the lake knows.
+    need_server = functools.cache(lambda: wait_for_server(lake, settings, wait_s))
+
+    def work(found: Found, published: Published) -> tuple[str, str, dict[str, Any]]:
+        asked = ask_about(found.game, published.puzzle, chosen, rules, published.clue)
+        if not is_answered(lake, asked.job_id, settings):
+            need_server()
+        deadline_at = None if deadline_s is None else time.time() + deadline_s
+        job = submit_asked(lake, asked, settings, deadline_at=deadline_at)
+        value = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job}
+        value["state"] = jobs.status(job).state
+        return job, _name(found, published), head_json(found, asked.puzzle) | value
+
+    return work
+
+
+def wait_for_server(lake: Lake, settings: Settings, most_s: float | None = None) -> None:
+    """Wait until the server answers, and say where a new lake begins.
+
+    Raises RefusalError after SERVER_PATIENCE_S, or after `most_s` where that is less,
+    PermanentError for one that refuses us.
+    """
+    from nightgrid.workers.broker.lake_keys import current_id
+    from nightgrid.workers.cluster import server
+
+    patience_s = SERVER_PATIENCE_S if most_s is None else min(most_s, SERVER_PATIENCE_S)
+    began, is_said = time.monotonic(), False
+    while not server.is_up(settings):
+        refused = server.refusal(settings)
+        if refused is not None:
+            raise PermanentError(refused)
+        waited = time.monotonic() - began
+        if waited >= patience_s:
+            raise RefusalError(
+                f"no server answers at {server.address(settings)}: start `nightgrid worker` on "
+                "this lake, or set NIGHTGRID_REDIS_URL"
+            )
+        if waited > NOTED_AFTER_S and not is_said:
+            is_said = True
+            note(f"waiting for a server at {server.address(settings)} to start")
+        time.sleep(POLL_S)
+    if current_id(settings) is None:
+        note(
+            f"there was no lake at {lake.url}, and a new one begins; if another is expected, "
+            "it was deleted or is not mounted here"
+        )
+
+
+def _board_to_service(
+    service: RemoteJobs,
+    chosen: Ask | None,
+    rules: GameRules,
+    deadline_s: float | None,
+    found: Found,
+    published: Published,
+) -> tuple[str, str, dict[str, Any]]:
+    """Submit a puzzle that was read here to a service."""
+    ask = str(chosen or game_plug(found.game).usual_ask)
+    puzzle = game_named(found.game).puzzle_to_json(published.puzzle)
+    body: dict[str, Any] = {"puzzle": puzzle, "game": found.game, "ask": ask}
+    if ask.startswith("meant"):
+        body["clue"] = published.clue
+    job, _, value = _to_service(service, body, rules, deadline_s)
+    value |= {"source": found.source, "level": published.level}
+    if published.date is not None:
+        value["date"] = published.date.isoformat()
+    return job, _name(found, published), value
+
+
+def _to_service(
+    service: RemoteJobs, body: Mapping[str, Any], rules: GameRules, deadline_s: float | None
+) -> tuple[str, str, dict[str, Any]]:
+    """Submit the body of a request to a service, with rules and words."""
+    from nightgrid.service.options.reading import read_input
+    from nightgrid.service.remote.jobs import status_of
+
+    words = None
+    if rules.lexicon is not None:
+        data, _ = read_input(rules.lexicon, "a word list")
+        lines = data.decode("utf-8", "replace").splitlines()
+        words = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    said = {key: value for key, value in rules.said.items() if key != "lexicon"}
+    more = {"rules": said or None, "words": words, "deadline_s": deadline_s}
+    solve = service.submit({**body, **more})
+    name = str(next(iter(solve["references"]), solve["puzzle_id"]))
+    _, date, level = [*name.split("/"), None, None][:3] if "/" in name else [None] * 3
+    value = {
+        "source": name,
+        "puzzle_id": solve["puzzle_id"],
+        "game": solve["game"],
+        "date": date,
+        "level": level,
+        "ask": solve["ask"],
+        **({"rules": solve["rules"], "lexicon_id": solve["lexicon_id"]} if solve["rules"] else {}),
+        "job_id": solve["id"],
+        "state": status_of(solve).state,
+    }
+    return solve["id"], name, value

@@ -16,7 +16,7 @@ from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.archive.lake.location import make_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli.app import main
-from nightgrid.service.cli.ondemand import lake_submit
+from nightgrid.service.cli.ondemand import submit as submit_module
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import read_settings
@@ -99,7 +99,7 @@ def test_submit_waits_a_moment_for_a_server_that_starts(
 ) -> None:
     """Given `nightgrid worker &` in the line before, When work is submitted, Then it is taken."""
     looks = iter([False, False, True])
-    monkeypatch.setattr(lake_submit, "POLL_S", 0.0)
+    monkeypatch.setattr(submit_module, "POLL_S", 0.0)
     monkeypatch.setattr(server, "is_up", lambda _: next(looks))
     monkeypatch.setattr(submitting, "submit", lambda *_, **__: "a" * 32)
     code, out, err = invoke("submit", write(PAIR))
@@ -113,7 +113,7 @@ def test_submit_waits_a_moment_for_a_server_that_starts(
 def test_a_server_that_refuses_the_login_is_not_waited_for(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lake_submit.server, "refusal", lambda _: "it refuses the login")
+    monkeypatch.setattr(server, "refusal", lambda _: "it refuses the login")
     assert invoke("submit", write(PAIR)) == (3, "", "nightgrid: it refuses the login\n")
     monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://:secret@127.0.0.1:9/0")
     make_folder("lake")
@@ -123,7 +123,7 @@ def test_a_server_that_refuses_the_login_is_not_waited_for(
 def test_submit_without_a_server_is_one_line(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lake_submit, "SERVER_PATIENCE_S", 0.0)
+    monkeypatch.setattr(submit_module, "SERVER_PATIENCE_S", 0.0)
     code, out, err = invoke("submit", write(PAIR))
     assert (code, out) == (1, "")
     assert "start `nightgrid worker`" in err
@@ -143,7 +143,7 @@ def test_submit_without_a_server_is_one_line(
 def test_a_folder_of_other_files_is_no_lake_without_a_warning(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lake_submit, "SERVER_PATIENCE_S", 0.0)
+    monkeypatch.setattr(submit_module, "SERVER_PATIENCE_S", 0.0)
     others = Path("others").absolute()
     others.mkdir()
     (others / "notes.txt").touch()
@@ -160,7 +160,7 @@ def test_submit_waits_for_a_server_no_longer_than_for_answers(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(lake_submit.time, "sleep", slept.append)
+    monkeypatch.setattr(submit_module.time, "sleep", slept.append)
     code, out, err = invoke("submit", write(PAIR), "--wait", "0")
     assert (code, out, slept) == (1, "", [])
     assert "no server answers" in err
