@@ -124,7 +124,7 @@ COMMANDS = (
         "queries.report",
         "report",
         "Write a report of a lake as one HTML file.",
-        "report --open",
+        "report --lake lake",
     ),
     Command(
         "generate",

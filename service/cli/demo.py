@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from statistics import median
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nightgrid.service.cli.demo_tables import counts_by_date, say_result
 from nightgrid.service.cli.night import run_shown
-from nightgrid.service.games import ALL
+from nightgrid.service.games import ALL, view
 from nightgrid.service.options.completion import offer
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
@@ -21,16 +24,29 @@ from nightgrid.service.options.shared_options import (
     one_of,
     run_options,
 )
-from nightgrid.service.terminal.console import Exit, emit, say, say_attention
+from nightgrid.service.terminal.console import (
+    Exit,
+    duration,
+    emit,
+    say,
+    say_attention,
+    say_drawing,
+    say_table,
+)
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.lookup.boards import Board
     from nightgrid.flows.night.report import GameReport
 
 SAMPLES: dict[str, Path] = {game: plug.sample for game, plug in ALL.items() if plug.sample}
 """The bundled archive of every game: what `nightgrid generate` writes when nothing else is said."""
 DEMO_LAKE = "var/demo/lake"
+LISTED_MAX = 1_000
+"""The next command lists all solutions of a board up to this number, and counts beyond."""
 
 
 def demo(
@@ -91,3 +107,118 @@ def demo(
         say()
         say_result(Lake.open(night.workers.lake), lake, [name.game for name in games])
     return code
+
+
+def counts_by_date(lake: Lake, game: str) -> Iterator[dict[str, Any]]:
+    """Read the counts by date, as JSON values."""
+    from nightgrid.archive.lake.tables import COUNTS_BY_DATE
+    from nightgrid.archive.results.gold.gold import COUNTS_PATH
+
+    table = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE)
+    for row in table.to_pylist():
+        if row["game"] != game:
+            continue
+        count = row["count"]
+        yield row | {
+            "date": row["date"].isoformat(),
+            "count": None if count is None else int(count),
+        }
+
+
+def official_ranks(lake: Lake, game: str) -> dict[str, int | None]:
+    """Say of every date which of the best its official solution is; {} without ranks."""
+    from nightgrid.archive.games import archive_plug
+    from nightgrid.archive.lake.tables import ranks_schema
+    from nightgrid.archive.results.gold.gold import ranks_path
+
+    if not archive_plug(game).ranked:
+        return {}
+    table = lake.read_table(ranks_path(game), ranks_schema(game))
+    return {row["date"].isoformat(): row["official_rank"] for row in table.to_pylist()}
+
+
+def say_result(lake: Lake, address: str, games: Sequence[str]) -> None:
+    """Draw the last board of the first game with its solution, and show what was counted."""
+    from nightgrid.archive.lookup.boards import find_boards
+    from nightgrid.archive.lookup.reference import DateReference
+
+    counts = {game: list(counts_by_date(lake, game)) for game in games}
+    last = max((row for row in counts[games[0]]), key=lambda row: row["date"], default=None)
+    if last is None:
+        return
+    date = dt.date.fromisoformat(last["date"])
+    board = find_boards(lake, DateReference(game=games[0], date=date))[-1]
+    (row,) = (
+        row
+        for row in counts[games[0]]
+        if (row["date"], row["level"]) == (last["date"], board.published.level)
+    )
+    _say_board(board, row)
+    _say_counts(lake, counts)
+    say()
+    say(f"All of it lies in {address}, as Parquet.")
+    say(f"Next, {_next(board, row, address)}")
+
+
+def _say_board(board: Board, row: Mapping[str, Any]) -> None:
+    published, shown = board.published, view(board.game)
+    clue = f" “{published.clue}”" if published.clue else ""
+    of = "" if row["count"] is None else f", one of {plural(row['count'], 'solution')}"
+    say(f"{board.name}{clue}: {shown.describe(published.puzzle)}{of}")
+    say()
+    if published.solution is None:
+        say_drawing(shown.board(published.puzzle))
+    else:
+        say_drawing(shown.solution(published.puzzle, published.solution, scored=False))
+    say()
+
+
+def _say_counts(lake: Lake, counts: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Show a line for every game and level."""
+    headings = ("boards", "solved", "solutions", "most", "time", "longest", "official")
+    lines = []
+    for game, rows in counts.items():
+        ranks = official_ranks(lake, game)
+        levels = sorted({row["level"] for row in rows}, key=_level_rank(game))
+        for level in levels:
+            mine = [row for row in rows if row["level"] == level]
+            name = game_plug(game).title + (f", {level}" if len(levels) > 1 else "")
+            lines.append((name, *_cells(mine), _official(mine, ranks)))
+    title = "Solutions and times: medians, and the largest"
+    say_table(headings, lines, title=title, numbers=headings[1:-1], whole=1)
+
+
+def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    solved = [row for row in rows if row["status"] == "solved"]
+    found = sorted(row["count"] for row in solved)
+    times = sorted(row["kernel_ns"] for row in solved)
+    share = f"{len(solved):,}" + (f" of {len(rows):,}" if len(solved) < len(rows) else "")
+    if not solved:
+        return (share, "", "", "", "")
+    counted = (f"{median(found):,.0f}", f"{found[-1]:,}")
+    return (share, *counted, duration(round(median(times))), duration(times[-1]))
+
+
+def _official(rows: Sequence[Mapping[str, Any]], ranks: Mapping[str, int | None]) -> str:
+    """Say of how many boards the official solution is among what was found."""
+    if ranks:
+        return f"best: {sum(ranks.get(row['date']) == 1 for row in rows)}"
+    if any(row["official_solution_best"] is not None for row in rows):
+        return f"fewest: {sum(bool(row['official_solution_best']) for row in rows)}"
+    return f"right: {sum(bool(row['official_solution_valid']) for row in rows)}"
+
+
+def _level_rank(game: str) -> Callable[[str], tuple[int, str]]:
+    """Sort levels as payloads have them, others after those by name."""
+    from nightgrid.archive.games import reader
+
+    known = reader(game).LEVELS
+    return lambda level: (known.index(level) if level in known else len(known), level)
+
+
+def _next(board: Board, row: Mapping[str, Any], address: str) -> str:
+    """Write what to do next: a command that can be pasted."""
+    few = row["count"] is not None and row["count"] <= LISTED_MAX
+    what, how = ("list every solution of this board", "--all") if few else ("count it", "--count")
+    command = ["nightgrid", "solve", board.name, how, "--lake", address]
+    return f"{what}: {shlex.join(command)}"

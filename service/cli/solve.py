@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -57,7 +57,7 @@ from nightgrid.service.terminal.console import (
     say_drawing,
 )
 from nightgrid.service.terminal.progress import spangram_bar, warm_games
-from nightgrid.solvers.algebra import MAX_BUDGET, MAX_BUDGET_S, Ask, Budget, Outcome, Status
+from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import check_ask, game_plug
 
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
 
-MB_BYTES = 1024**2
 SOLUTIONS_SHOWN = 20
 """Solutions that are listed of those that a search has found."""
 SEARCH_OPTIONS = collect(lambda plug: plug.search_options)
@@ -90,21 +89,6 @@ def solve(
     best: Best = None,
     searches: Mapping[str, Any],
     rules: GameRules,
-    nodes: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Give up after N transitions. Default: NIGHTGRID_BUDGET_NODES, else 10^12.",
-        ),
-    ] = None,
-    table_mb: Annotated[
-        int | None,
-        typer.Option(
-            metavar="MB",
-            help="Give up beyond MB megabytes of tables. Default: NIGHTGRID_BUDGET_TABLE_BYTES, "
-            "else 2048 MB.",
-        ),
-    ] = None,
     seconds: Annotated[
         float | None,
         typer.Option(
@@ -137,7 +121,9 @@ def solve(
         best=best,
         search=list(map(option, searches)),
     )
-    budget = _budget(nodes, table_mb, seconds)
+    check_range(seconds, "--seconds", MAX_BUDGET_S)
+    budget = default_budget()
+    budget = budget if seconds is None else replace(budget, seconds=seconds)
     rules.check()
     check_picture(svg)
     warm_once = functools.cache(lambda name: warm_games([name]))
@@ -172,19 +158,6 @@ def solve(
 
     sources = one_picture(read_sources(files or [], level or (), game, typed, lake), svg)
     return each_puzzle(sources, work, ask=wanted, json=json)
-
-
-def _budget(nodes: int | None, table_mb: int | None, seconds: float | None) -> Budget:
-    """Read the options that bound a solve; the settings stand in for those not given."""
-    check_range(nodes, "--nodes", MAX_BUDGET, least=1)
-    check_range(table_mb, "--table-mb", MAX_BUDGET // MB_BYTES, least=1)
-    check_range(seconds, "--seconds", MAX_BUDGET_S)
-    default = default_budget()
-    return Budget(
-        nodes=default.nodes if nodes is None else nodes,
-        table_bytes=default.table_bytes if table_mb is None else table_mb * MB_BYTES,
-        seconds=default.seconds if seconds is None else seconds,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

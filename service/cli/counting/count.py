@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,11 +12,9 @@ from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_options import GameRules, with_game_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
-    FormatName,
     Inline,
     Json,
     LakeOption,
-    OutputFile,
     Plain,
     RetryOption,
     Verbose,
@@ -27,7 +24,6 @@ from nightgrid.service.options.shared_options import (
     run_options,
 )
 from nightgrid.service.terminal.console import Exit, emit, note, say
-from nightgrid.service.terminal.formats import Format, chosen_format
 from nightgrid.service.terminal.interrupts import sigterm_as_interrupt
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
@@ -103,14 +99,12 @@ def count(
     ] = False,
     retry: RetryOption = None,
     verbose: Verbose = False,
-    format_: FormatName = None,
-    output: OutputFile = None,
     json: Json = False,
 ) -> int:
     """Answer every puzzle of a corpus, on all cores, and write the answers as Parquet.
 
     The report is one line; then it names what deserves a look, and shows how many puzzles have how
-    many solutions, which is what --format writes; --json has the whole report in one object.
+    many solutions; --json has the whole report in one object.
 
     Each different puzzle is answered once, and none that the lake has the answer to. A count that
     was stopped or killed is ended by the same command; once it has ended, the same command does
@@ -121,9 +115,6 @@ def count(
     budget or invalid; one without a solution is answered), 1 something outside failed or a puzzle
     is poison, 3 bad input, 130 stopped or cancelled.
     """
-    form = chosen_format(format_, output, json=json)
-    json = form is Format.JSON
-    _check_form(form, output, distribution=not dry_run and cancel is None)
     if cancel is not None:
         if corpus is not None or dry_run or resume or retry:
             raise PermanentError(
@@ -164,22 +155,13 @@ def count(
             code = work_count(
                 settings,
                 prefect=False if no_prefect else None,
-                form=form,
-                output=output,
+                json=json,
                 verbose=verbose,
             )
         except KeyboardInterrupt:
             note("stopped; the same command goes on")
             code = Exit.INTERRUPTED
     return code
-
-
-def _check_form(form: Format | None, output: Path | None, *, distribution: bool) -> None:
-    """Raise PermanentError for a form that is not that of a `distribution`, or where none is."""
-    if output is not None and form is Format.JSON:
-        raise PermanentError("--output takes the distribution, as csv or parquet")
-    if not distribution and form not in (None, Format.JSON):
-        raise PermanentError(f"--format {form} writes a distribution; here there is --json alone")
 
 
 def _no_corpus() -> PermanentError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.drawing import bar
@@ -17,14 +16,11 @@ from nightgrid.service.terminal.console import (
     say_figures,
     say_table,
 )
-from nightgrid.service.terminal.formats import Format, write_rows
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.flows.count.report import CountReport
 
-SPREAD_COLUMNS = {"solutions": "string", "puzzles": "int64", "share": "double"}
-"""Columns of the distribution that --format writes."""
 SPREAD_CHARS = 40
 """Width of the longest bar of the distribution."""
 FRAME_CHARS = 13
@@ -66,14 +62,6 @@ def say_count(report: CountReport, *, verbose: bool) -> None:
     say()
     say("Ask it more, for example which boards stand out:")
     say(f"  {report.command()}")
-
-
-def write_spread(report: CountReport, form: Format, output: Path | None) -> None:
-    """Write how many puzzles have how many solutions as rows."""
-    spread = report.figures.distribution()
-    total = sum(number for _, number in spread)
-    rows = [{"solutions": s, "puzzles": n, "share": n / total} for s, n in spread]
-    write_rows(rows, SPREAD_COLUMNS, form, output)
 
 
 def say_spread(heading: str, spread: list[tuple[str, int]]) -> None:

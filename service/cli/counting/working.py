@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from nightgrid.flows.runs import StoppedError, Watch, stopped
 from nightgrid.flows.start import run_count
-from nightgrid.service.cli.counting.count_tables import say_count, write_spread
+from nightgrid.service.cli.counting.count_tables import say_count
 from nightgrid.service.options.shared_options import solved_by
 from nightgrid.service.terminal.console import (
     Exit,
@@ -19,7 +18,6 @@ from nightgrid.service.terminal.console import (
     same_command,
     warn_of_poison,
 )
-from nightgrid.service.terminal.formats import Format
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import (
     READY_PATIENCE_S,
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from nightgrid.archive.corpus.corpus import Corpus
-    from nightgrid.flows.count.report import CountReport
     from nightgrid.flows.count.settings import CountSettings
     from nightgrid.workers.driver.progress import Progress
 
@@ -108,14 +105,12 @@ def work_count(
     settings: CountSettings,
     *,
     prefect: bool | None,
-    form: Format | None,
-    output: Path | None,
+    json: bool,
     verbose: bool,
 ) -> Exit:
-    """Work a count, and write its report in `form`; None is the report for people.
+    """Work a count, and write its report.
 
-    `prefect` None: under Prefect where it is installed. The distribution goes to `output` where
-    that is given.
+    `prefect` None: under Prefect where it is installed.
     """
     begin_tracing(settings.workers.trace_url, "count")
     note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {solved_by(settings)}")
@@ -128,24 +123,15 @@ def work_count(
         if getattr(error, "cancelled", False):
             note(f"it goes on with: {same_command('--resume')}")
         return Exit.INTERRUPTED
-    _show_report(report, form, output, verbose=verbose)
+    if report.poisoned:
+        warn_of_poison(report.game, report.figures.statuses["poison"])
+    if json:
+        emit(report.to_json())
+    else:
+        say_count(report, verbose=verbose)
     return exit_for_many(
         failed=False, poisoned=report.poisoned, needs_attention=report.needs_attention
     )
-
-
-def _show_report(
-    report: CountReport, form: Format | None, output: Path | None, *, verbose: bool
-) -> None:
-    if report.poisoned:
-        warn_of_poison(report.game, report.figures.statuses["poison"])
-    if form is Format.JSON:
-        emit(report.to_json())
-    elif form is None:
-        say_count(report, verbose=verbose)
-    else:
-        note(report.line())
-        write_spread(report, form, output)
 
 
 def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[str]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-import webbrowser
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +13,7 @@ from nightgrid.service.options.shared_options import (
     parse_date,
     read_settings,
 )
-from nightgrid.service.terminal.console import Exit, emit, note, say
+from nightgrid.service.terminal.console import Exit, emit, say
 from nightgrid.solvers.errors import PermanentError
 
 PAGE_SUFFIXES = (".html", ".htm")
@@ -39,7 +37,6 @@ def report(
             "reports/report.html.",
         ),
     ] = None,
-    open_: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
     json: Json = False,
 ) -> int:
     """Write a report of a lake: one HTML file that loads nothing from anywhere.
@@ -80,21 +77,4 @@ def report(
         emit({"report": str(place)})
     else:
         say(f"Report: {place}")
-    if open_:
-        _open(store, str(place), is_file=output is not None or "://" not in str(place), since=since)
     return Exit.OK
-
-
-def _open(lake: object, place: str, *, is_file: bool, since: str | None) -> None:
-    """Show the report in the browser; one in an object store is shown from a copy."""
-    from nightgrid.archive.lake.storage import Lake
-    from nightgrid.service.report.page import write_into
-
-    path = Path(place)
-    if not is_file:
-        assert isinstance(lake, Lake)
-        folder = Path(tempfile.mkdtemp(prefix="nightgrid-report-"))
-        first = None if since is None else parse_date(since, "--since")
-        path = write_into(lake, folder, first) or folder
-    if not webbrowser.open(path.resolve().as_uri()):
-        note(f"no browser could be started; open {path}")

@@ -58,16 +58,6 @@ def worker(
             "all three, on any machines. Default: all.",
         ),
     ] = None,
-    metrics_port: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=65535,
-            metavar="N",
-            help="Serve the metrics of this host to Prometheus on this port of "
-            "NIGHTGRID_METRICS_HOST. Default: NIGHTGRID_METRICS_PORT, else none.",
-        ),
-    ] = None,
 ) -> int:
     """Run supervised workers until Ctrl-C or SIGTERM; whatever dies is started again.
 
@@ -79,7 +69,6 @@ def worker(
         lake=lake,
         batch_processes=processes,
         interactive_processes=interactive,
-        metrics_port=metrics_port,
     )
     from nightgrid.workers.cluster import server
     from nightgrid.workers.cluster.supervisor import ROLES, SERVER, Supervisor

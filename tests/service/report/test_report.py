@@ -241,13 +241,6 @@ def test_the_command_writes_into_a_folder_or_the_lake(nights, invoke: Invoke, tm
     assert json.loads(out) == {"report": f"{lake}/{REPORT_PATH}"}
 
 
-def test_a_report_opens_in_the_browser(nights, invoke: Invoke, monkeypatch):
-    shown: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda url: shown.append(url) or True)
-    assert invoke("report", "--lake", str(nights[0] / "lake"), "--open")[0] == 0
-    assert shown == [(nights[0] / "lake" / REPORT_PATH).as_uri()]
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
