@@ -10,7 +10,7 @@ import typer
 
 from nightgrid.service.cli.answers import each_puzzle, head_json, say_head
 from nightgrid.service.options.shared_options import Files, Json, LakeOption, default_budget
-from nightgrid.service.terminal.console import Exit, emit, say, say_table, sentence_of
+from nightgrid.service.terminal.console import Exit, emit, say, sentence_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 from nightgrid.solvers.sentences import plural
@@ -23,26 +23,13 @@ if TYPE_CHECKING:
     from nightgrid.solvers.strands.puzzle import Puzzle
 
 ANSWERS: dict[str, Answer] = {"t": "theme word", "s": "spangram", "n": "not in the list"}
-_WORDS = {
-    "theme": "t",
-    "theme word": "t",
-    "spangram": "s",
-    "no": "n",
-    "not in the list": "n",
-}
-"""Answers that are written out."""
-HINT, UNDO, QUIT = ("h", "hint"), ("u", "undo"), ("q", "quit")
 MEANING = (
-    "t for a theme word, s for the spangram, n for not in the list, h for a hint of the game, u to "
-    "take the last answer back, or q to quit; t and s mean on these cells, and with cells after "
-    "them (t 1,1 1,2 ...) elsewhere; cells after h are those of the hint"
+    "t for a theme word, s for the spangram, n for not in the list, h and the cells of a hint of "
+    "the game, u to take the last answer back, or q to quit; t and s mean on these cells, and with "
+    "cells after them (t 1,1 1,2 ...) elsewhere"
 )
 _PLACE = re.compile(r"([0-9]{1,4}),([0-9]{1,4})")
 """A cell, by row and column."""
-
-
-class _Back:
-    """A person takes the last answer or hint back."""
 
 
 class _NotReadError(Exception):
@@ -66,20 +53,18 @@ def play(
     """Play Strands boards: propose the likeliest word, hear what it is, and think again.
 
     Each answer is t for a theme word, s for the spangram, n for a word that is not in the list, h
-    for a hint of the game, u to take the last answer or hint back, or q to quit. t and s mean that
-    the word lies on the proposed cells; cells after them, as row,column from 1,1, say where else it
-    lies. After h alone it asks for the cells that the hint shows. What is proposed next follows
-    from the covers that agree with everything that was heard. With --auto a hint is taken when
-    three wrong guesses have earned one and no word is likely; over several boards it ends with a
-    table. Exit code: 0 every word was found, 2 no ranked cover agrees with the answers, 3 bad
-    input, 130 quit.
+    with the cells that a hint of the game shows, u to take the last answer or hint back, or q to
+    quit. t and s mean that the word lies on the proposed cells; cells after them, as row,column
+    from 1,1, say where else it lies. What is proposed next follows from the covers that agree with
+    everything that was heard. With --auto a hint is taken when three wrong guesses have earned one
+    and no word is likely. Exit code: 0 every word was found, 2 no ranked cover agrees with the
+    answers, 3 bad input, 130 quit.
     """
     from nightgrid.service.games.strands.ranking import within_budget
     from nightgrid.service.options.reading import read_sources
 
     if json and not auto:
         raise PermanentError("--json is given without --auto; expected answers from the payload")
-    all_played: list[Played] = []
 
     def work(found: Found, published: Published) -> Exit:
         if not json:
@@ -90,7 +75,6 @@ def play(
             _say_ranker(opened)
         with within_budget():
             played = _played(opened.play, truth, published, silent=json)
-        all_played.append(played)
         if json:
             ranker = {"ranker": opened.ranker, "with_model": opened.with_model}
             told = _to_json(played, published.puzzle)
@@ -106,8 +90,6 @@ def play(
         say(str(error))
         # Told, in more words than `run` has.
         raise typer.Abort from None
-    if auto and not json and len(all_played) > 1:
-        _say_all(all_played)
     return code
 
 
@@ -184,16 +166,14 @@ def _played(
                     break
                 game.take_back()
                 continue
-            heard = _ask(guess, puzzle)
-            if isinstance(heard, _Back):
+            letter, cells = _ask(guess, puzzle)
+            if letter == "u":
                 if not game.take_back():
                     say("Nothing was answered yet.")
-            elif isinstance(heard, frozenset):
-                if heard:
-                    game.take_hint(heard)
+            elif letter == "h":
+                game.take_hint(cells)
             else:
-                said, cells = heard
-                game.hear(guess.word, said, cells)
+                game.hear(guess.word, ANSWERS[letter], cells)
     except _QuitError:
         spent = _spent(game.wrong_count, game.hint_count)
         raise _QuitError(
@@ -208,71 +188,50 @@ def _played(
 
 def _wants_back() -> bool:
     """Ask whether the last answer is to be taken back, where no cover is left."""
+    prompt = "No ranked cover agrees with these answers. u takes the last one back, Enter ends: "
     while True:
         try:
-            said = input(
-                "No ranked cover agrees with these answers. u takes the last one back, Enter ends: "
-            )
-        except (EOFError, RuntimeError):  # a RuntimeError if it is closed
+            said = _input(prompt)
+        except EOFError:
             return False
-        said = said.strip().lower()
-        if said in QUIT:
-            raise _QuitError
-        if not said or said in UNDO:
-            return bool(said)
+        if said in ("", "u"):
+            return said == "u"
         say("Expected u to take the last answer back, an empty line to end, or q to quit.")
 
 
-def _ask(guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]] | frozenset[int] | _Back:
-    """Ask what a word is and where it lies, or which cells a hint shows: none takes it back."""
+def _ask(guess: Guess, puzzle: Puzzle) -> tuple[str, frozenset[int]]:
+    """Ask what a word is; return the letter of the answer, and the cells that it is about."""
     while True:
-        said = _input(
-            f"{_proposed(guess, puzzle)} t/s/n/h/u/q? ",
-            f"t, s, n, h, u or q as the answer to {guess.word}",
-        )
-        if said in UNDO:
-            return _Back()
-        name, *places = said.split() or [""]
         try:
-            if name in HINT:
-                return _read_cells(places, puzzle) if places else _ask_cells(puzzle)
+            said = _input(f"{_proposed(guess, puzzle)} t/s/n/h/u/q? ")
+        except EOFError:
+            raise PermanentError(
+                f"the input ended; expected t, s, n, h, u or q as the answer to {guess.word}"
+            ) from None
+        try:
             return _read_answer(said, guess, puzzle)
         except _NotReadError as error:
             say(str(error))
 
 
-def _read_answer(said: str, guess: Guess, puzzle: Puzzle) -> tuple[Answer, frozenset[int]]:
+def _read_answer(said: str, guess: Guess, puzzle: Puzzle) -> tuple[str, frozenset[int]]:
     """Read an answer: of a word of the list, on the proposed cells or on those after it.
 
     Raises _NotReadError.
     """
-    words = said.split()
-    # Some answers are of several words, and cells have commas.
-    at = next((i for i, word in enumerate(words) if "," in word), len(words))
-    name, places = " ".join(words[:at]), words[at:]
-    answer = ANSWERS.get(_WORDS.get(name, name))
-    if answer is None:
+    letter, *places = said.split() or [""]
+    if letter not in (*ANSWERS, "h", "u") or (letter == "h" and not places):
         raise _NotReadError(f"Expected {MEANING}.")
     if not places:
-        return answer, guess.cells
-    if answer == ANSWERS["n"]:
-        raise _NotReadError("n stands alone: a word that is not in the list lies nowhere.")
+        return letter, guess.cells
+    if letter in "nu":
+        raise _NotReadError(f"{letter} stands alone: expected no cells after it.")
     cells = _read_cells(places, puzzle)
-    if len(cells) != len(guess.word):
+    if letter in "ts" and len(cells) != len(guess.word):
         raise _NotReadError(
             f"{plural(len(cells), 'cell')} for {guess.word}; expected {len(guess.word)}."
         )
-    return answer, cells
-
-
-def _ask_cells(puzzle: Puzzle) -> frozenset[int]:
-    """Ask which cells a hint shows; none for an empty line, which takes the hint back."""
-    while True:
-        said = _input("Cells of the hint as row,column row,column ...? ", "the cells of the hint")
-        try:
-            return _read_cells(said.split(), puzzle)
-        except _NotReadError as error:
-            say(f"{error} An empty line is no hint, and q quits.")
+    return letter, cells
 
 
 def _read_cells(places: Sequence[str], puzzle: Puzzle) -> frozenset[int]:
@@ -292,13 +251,16 @@ def _read_cells(places: Sequence[str], puzzle: Puzzle) -> frozenset[int]:
     return frozenset(cells)
 
 
-def _input(prompt: str, expected: str) -> str:
-    """Ask for a line, without spaces around it and in small letters."""
+def _input(prompt: str) -> str:
+    """Ask for a line; return it without spaces around it and in small letters.
+
+    Raises EOFError where the input has ended, or is closed.
+    """
     try:
         said = input(prompt).strip().lower()
-    except (EOFError, RuntimeError):  # a RuntimeError if it is closed
-        raise PermanentError(f"the input ended; expected {expected}") from None
-    if said in QUIT:
+    except RuntimeError as error:
+        raise EOFError from error
+    if said == "q":
         raise _QuitError
     return said
 
@@ -347,21 +309,3 @@ def _to_json(played: Played, puzzle: Puzzle) -> dict[str, Any]:
         "hints": played.hints,
         "solved": played.solved,
     }
-
-
-def _say_all(played: list[Played]) -> None:
-    """Write what several boards came to."""
-    boards = len(played)
-    say()
-    say_table(
-        ["boards", "wrong a board", "without a wrong one", "hints a board", "solved"],
-        [
-            [
-                f"{boards:,}",
-                f"{sum(one.wrong for one in played) / boards:.2f}",
-                f"{sum(one.solved and not one.wrong for one in played) / boards:.1%}",
-                f"{sum(one.hints for one in played) / boards:.2f}",
-                f"{sum(one.solved for one in played) / boards:.1%}",
-            ]
-        ],
-    )

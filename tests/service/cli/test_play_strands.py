@@ -46,7 +46,7 @@ def say(monkeypatch: pytest.MonkeyPatch, truth: dict[str, str]) -> None:
 def test_a_board_is_played_by_a_person(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
-    say(monkeypatch, {"HOTDOGOG": "spangram", "CATS": "t", "SCAT": "T"})
+    say(monkeypatch, {"HOTDOGOG": "s", "CATS": "t", "SCAT": "T"})
     code, out, _ = invoke("play", write(BOARD))
     assert code == 0
     assert "Every word is found" in out
@@ -70,7 +70,7 @@ def test_an_answer_says_that_the_word_lies_on_the_proposed_cells(
 ):
     """Given t without cells, Then the play hears those of the proposal, as with --auto."""
     told = heard_of(monkeypatch)
-    say(monkeypatch, {"HOTDOGOG": "spangram", "CATS": "t", "SCAT": "T"})
+    say(monkeypatch, {"HOTDOGOG": "s", "CATS": "t", "SCAT": "T"})
     assert invoke("play", write(BOARD))[0] == 0
     cells = {word: at for word, answer, at in told if answer != "not in the list"}
     assert cells["HOTDOGOG"] == frozenset(range(8))
@@ -86,12 +86,13 @@ def test_cells_after_an_answer_say_where_the_word_lies(
     no_cell = "is no cell; expected row,column from 1,1 to 2,4."
     bad = {
         "t 1,1": "1 cell for",
-        "n 1,1 1,2 1,3 1,4": "n stands alone: a word that is not in the list lies nowhere.",
+        "n 1,1 1,2 1,3 1,4": "n stands alone: expected no cells after it.",
         "t 9,9 1,2 1,3 1,4": f"'9,9' {no_cell}",
         "t 1,1 1,2 nonsense": f"'nonsense' {no_cell}",
         "t 1,1 1,1 1,2 1,3": "The cell 1,1 stands there twice.",
         "t ²,1": f"'²,1' {no_cell}",
-        "t nonsense": "Expected t for a theme word",
+        "h": "Expected t for a theme word",
+        "t nonsense": f"'nonsense' {no_cell}",
         "": "Expected t for a theme word",
     }
     answers = iter([*bad, "q"])
@@ -129,7 +130,7 @@ def test_answers_and_hints_are_taken_back_one_by_one(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
     """Given wrong answers until no cover is left, Then the board is played from its beginning."""
-    truth = {"HOTDOGOG": "spangram", "CATS": "t", "SCAT": "t"}
+    truth = {"HOTDOGOG": "s", "CATS": "t", "SCAT": "t"}
     prompts: list[str] = []
     wrong = 0
 
@@ -138,21 +139,21 @@ def test_answers_and_hints_are_taken_back_one_by_one(
         prompts.append(prompt)
         if len(prompts) == 1:
             return "u"
-        if len(prompts) in (2, 3):
-            return "h" if len(prompts) == 2 else "1,1"
-        if not any(each.startswith("No ranked cover") for each in prompts[4:]):
+        if len(prompts) == 2:
+            return "h 1,1"
+        if not any(each.startswith("No ranked cover") for each in prompts[3:]):
             wrong += not prompt.startswith("No ranked cover")
             return "u" if prompt.startswith("No ranked cover") else "n"
         if wrong > 0:
             wrong -= 1
-            return "undo"
+            return "u"
         return truth[prompt.split(maxsplit=1)[0]]
 
     monkeypatch.setattr("builtins.input", answer)
     code, out, _ = invoke("play", write(BOARD))
     assert out.count("Nothing was answered yet.") == 1
     first = prompts[0]
-    assert prompts[3].startswith("No ranked cover"), "no word lies on one cell"
+    assert prompts[2].startswith("No ranked cover"), "no word lies on one cell"
     assert prompts.count(first) >= 3, "it is proposed after the hint, and after all answers"
     assert code == 0
     assert "Every word is found, with 0 wrong guesses and 0 hints." in out
@@ -189,7 +190,7 @@ def test_an_input_that_ends_is_told(invoke: Invoke, write: Write, monkeypatch: p
     assert "the input ended; expected t, s, n, h, u or q as the answer" in err
 
 
-@pytest.mark.parametrize("answers", [["q"], ["x", "nonsense", "h", "", "h", "QUIT"]])
+@pytest.mark.parametrize("answers", [["q"], ["x", "nonsense", "Q"]])
 def test_a_person_quits_with_q_wherever_it_is_asked_for_something(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch, answers: list[str]
 ):
@@ -237,19 +238,16 @@ def test_auto_hears_the_answers_of_the_payload(
 def test_a_hint_of_the_game_is_heard(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
     """Given a hint's cells after bad ones, Then the words on them are proposed."""
     cells = "3,1 3,2 3,3 3,4"
-    said = iter(["x", "h 8,8", "h", "9,9", "nonsense", cells, "u", f"h {cells}", "t", "s", "t"])
+    said = iter(["x", "h 8,8", f"h {cells}", "u", f"h {cells}", "t", "s", "t"])
     monkeypatch.setattr("builtins.input", lambda _prompt: next(said))
     code, out, _ = invoke("play", write(BOARD))
     assert "Expected t for a theme word" in out
     assert "'8,8' is no cell; expected row,column from 1,1 to 4,4.\n" in out
-    for word in ("9,9", "nonsense"):
-        told = f"'{word}' is no cell; expected row,column from 1,1 to 4,4. An empty line is no hint"
-        assert told in out
     assert "1 hint" in out
     assert code in (0, 2)
 
 
-def test_guesses_have_roles_and_cells_and_several_boards_a_table(
+def test_guesses_have_roles_and_cells(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
     from nightgrid.service.cli import play_strands
@@ -267,6 +265,3 @@ def test_guesses_have_roles_and_cells_and_several_boards_a_table(
             assert one["role"] == ("spangram" if is_likelier else "theme word")
         assert sorted(guesses["HOTDOGOG"]["cells"]) == [[r, c] for r in (0, 1) for c in range(4)]
         assert json.loads(line)["hints"] == 0
-    out = invoke("play", file, file, "--auto")[1]
-    assert "hints a board" in out
-    assert "100.0%" in out
