@@ -16,7 +16,7 @@ from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.flows.maintenance.check import Finding, OnFile
+    from nightgrid.flows.maintenance.check import OnFile
 
 
 class Action(StrEnum):
@@ -138,14 +138,6 @@ def _read_keep(texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def _of_repair(findings: Sequence[Finding]) -> str:
-    if any(found.mend is None for found in findings):
-        return "refuses as long as a file is newer or unreadable"
-    if not any(found.can_mend for found in findings):
-        return "changes none of these files"
-    return "mends what can be mended"
-
-
 def _check(lake: Lake, on_file: OnFile, *, json: bool) -> int:
     from nightgrid.flows.maintenance.check import check_lake_files
 
@@ -156,7 +148,7 @@ def _check(lake: Lake, on_file: OnFile, *, json: bool) -> int:
     elif findings:
         rows = [(found.fault, found.path, f"{found.what}: {found.advice}") for found in findings]
         say_table(("fault", "file", "what, and what is done about it"), rows, whole=1)
-        say(f"{plural(len(findings), 'fault')}; nightgrid lake repair {_of_repair(findings)}.")
+        say(f"{plural(len(findings), 'fault')}; nightgrid lake repair mends what can be mended.")
     else:
         say(f"Nothing is wrong with {lake.url}.")
     return Exit.LOOK if findings else Exit.OK

@@ -97,7 +97,7 @@ def emit_text(text: str, *, first: bool) -> None:
 
 def emit_item(value: Any, *, first: bool) -> None:
     """Write one item of the list that emit_start began."""
-    sys.stdout.write(json_line(value) if first else f",{json_line(value)}")
+    emit_text(json_line(value), first=first)
 
 
 def emit_end(tail: Mapping[str, Any]) -> None:

@@ -138,8 +138,6 @@ class SlicesLine(MovingLine):
 
     def rows(self, made: int, total: int | None) -> None:
         """Show how many boards a generator has made, or how many rows were read."""
-        from nightgrid.workers.driver.progress import clock_time
-
         now = time.monotonic()
         self._begun = self._begun or now
         then, before = self._first = self._first or (now, made)
@@ -152,8 +150,7 @@ class SlicesLine(MovingLine):
             self.show(done, parts, lambda: text)
             return
         text = f"corpus: {made:,} of {total:,} boards made, {seconds:.1f} s"
-        if before < made < total:
-            text += f", about {clock_time((now - then) / (made - before) * (total - made))} left"
+        text += _left(now - then, made - before, total - made)
         self.show(made, total, lambda: text)
 
 
@@ -184,13 +181,10 @@ class OnceLine(MovingLine):
 
     def __call__(self, done: int, total: int) -> None:
         """Show how far it is, unless that was shown a moment ago; end the line with the last."""
-        from nightgrid.workers.driver.progress import clock_time
-
         now = time.monotonic()
         then, before = self._first = self._first or (now, done)
         text = f"{self._what}, made once and kept if stopped: {done:,} of {total:,}"
-        if before < done < total:
-            text += f", about {clock_time((now - then) / (done - before) * (total - done))} left"
+        text += _left(now - then, done - before, total - done)
         self.show(done, total, lambda: text, at_once=done == total)
         if done == total:
             self.close()
@@ -227,6 +221,13 @@ class SpangramBar(MovingLine):
         if self._told and not self._moving:
             note(f"ended after {time.monotonic() - self._begun:.1f} s")
         self._told = False
+
+
+def _left(seconds: float, done: int, more: int) -> str:
+    """Estimate the time for `more` steps where `done` have taken so long; "" without any."""
+    from nightgrid.workers.driver.progress import clock_time
+
+    return f", about {clock_time(seconds / done * more)} left" if done > 0 < more else ""
 
 
 def describe(progress: Progress) -> str:

@@ -17,8 +17,6 @@ CONSTRAINTS = Path(__file__).resolve().parents[3] / "constraints.txt"
 """Where the versions stand that the project was tested with: in a checkout, not in a wheel."""
 _PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)")
 _REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
-_BROKEN_ABOVE = {"fastapi": (0, 151), "sqlalchemy": (2, 1)}
-"""Releases from which Prefect 3.8 fails, while `pip check` stays green."""
 _OF_ENVIRONMENTS = frozenset({"pip", "setuptools", "wheel"})
 """What Python puts into an environment that it makes, in a version of its own; nothing uses it."""
 
@@ -35,15 +33,6 @@ def check_python() -> Iterator[Finding]:
 def check_versions(constraints: Path = CONSTRAINTS) -> Iterator[Finding]:
     """Compare what is installed with what the project was tested with."""
     installed = _installed()
-    for name, (major, minor) in _BROKEN_ABOVE.items():
-        version = installed.get(name)
-        if version and _leading(version) >= (major, minor):
-            yield Finding(
-                "versions",
-                "failure",
-                f"{name} {version} breaks Prefect 3.8",
-                f"pip install '{name}<{major}.{minor}'",
-            )
     if not constraints.exists():
         said = f"{len(installed)} packages; no constraints.txt to compare with"
         yield Finding("versions", "ok", said)
@@ -81,10 +70,6 @@ def _direct() -> set[str]:
 
 def _name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _leading(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
 
 
 def check_kernels() -> Iterator[Finding]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
-from typing import TYPE_CHECKING, Self
+from contextlib import AbstractContextManager, ExitStack, closing
+from typing import TYPE_CHECKING
 
 from nightgrid.flows.runs import StoppedError, Watch, stopped
 from nightgrid.flows.start import run_count
@@ -31,15 +31,13 @@ from nightgrid.workers.logs import logged_to
 from nightgrid.workers.tracing import begin_tracing
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from nightgrid.archive.corpus.corpus import Corpus
     from nightgrid.flows.count.settings import CountSettings
     from nightgrid.workers.driver.progress import Progress
 
 
 class _Shown:
-    """Shows on standard error how far a count is; a context, which ends all lines."""
+    """Shows on standard error how far a count is, until it is closed."""
 
     def __init__(self, settings: CountSettings) -> None:
         self._settings = settings
@@ -49,15 +47,8 @@ class _Shown:
         self.run_ids: list[str] = []
         """The runs that were told, in their order."""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End all lines."""
         self._waiting.close()
         self._progress.close()
         self._slices.close()
@@ -116,7 +107,7 @@ def work_count(
     note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {solved_by(settings)}")
     shown = _Shown(settings)
     try:
-        with shown, outages_shown(), logged_to(settings.workers.driver_log_path):
+        with closing(shown), outages_shown(), logged_to(settings.workers.driver_log_path):
             report = run_count(settings, shown.watch(), prefect=prefect)
     except (StoppedError, KeyboardInterrupt) as error:
         note(_why_stopped(settings, error, shown.run_ids))
