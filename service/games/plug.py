@@ -43,8 +43,6 @@ class GameOption:
     metavar: str | None = None
     flags: tuple[str, ...] = ()
     """How it is written, where that does not follow from name and kind."""
-    least: int | None = None
-    """The smallest number that it takes."""
     allows: Callable[[Any], bool] = lambda _value: True
     """Tells whether a value means anything in this game."""
     values: Callable[[], Iterable[str]] | None = None

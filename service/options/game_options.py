@@ -48,7 +48,6 @@ class SharedOption:
             typer.Option(
                 *flags,
                 metavar=metavar,
-                min=first.least,
                 autocompletion=offered,
                 help=" ".join(self._help()),
             ),

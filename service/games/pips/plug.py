@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.games.plug import SAMPLES, GameOption, Payload, Said, ServicePlug, dated
-from nightgrid.solvers.errors import PermanentError, RuleError
+from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
     from nightgrid.solvers.pips.generate.mix import Mix
@@ -37,20 +36,6 @@ class PipsServicePlug(ServicePlug):
             values=_presets,
             metavar="LEVEL",
         ),
-        GameOption(
-            "dominoes", int, "dominoes a board, instead of the mix's.", least=1, metavar="N"
-        ),
-        GameOption("rows", int, "make every board a rectangle of N rows.", least=1, metavar="N"),
-        GameOption(
-            "unconstrained",
-            float,
-            "share of cells without a constraint, 0 to 1.",
-            metavar="SHARE",
-            allows=lambda share: 0 <= share <= 1,
-            expects=("a share from 0 to 1",),
-        ),
-        GameOption("max_pip", int, "highest pip of the set of dominoes.", least=0, metavar="N"),
-        GameOption("duplicates", bool, "let a board hold a domino several times."),
     )
 
     def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
@@ -76,31 +61,14 @@ class PipsServicePlug(ServicePlug):
 
 
 def _chosen_mixes(said: Said) -> dict[str, Mix]:
-    """Look the levels' mixes up and change what was said.
+    """Look up the mixes of levels. Raises PermanentError for an unknown level."""
+    from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS
 
-    Raises PermanentError for an unknown level and for a mix that no board can follow.
-    """
-    from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS, too_few_pips
-
-    changes: dict[str, Any] = {}
-    if "dominoes" in said:
-        changes["dominoes"] = ((said["dominoes"], 1.0),)
-    if "rows" in said:
-        changes |= {"shape": "rectangle", "rows": said["rows"], "cols": None}
-    for name in ("unconstrained", "max_pip", "duplicates"):
-        if name in said:
-            changes[name] = said[name]
-    mixes = {}
-    for name in dict.fromkeys(level.lower() for level in said.get("level", LEVELS)):
+    names = dict.fromkeys(level.lower() for level in said.get("level", LEVELS))
+    for name in names:
         if name not in PRESETS:
             raise PermanentError(f"unknown level {name!r}; expected one of {', '.join(PRESETS)}")
-        try:
-            mixes[name] = mix = replace(PRESETS[name], **changes)
-        except RuleError as error:
-            raise PermanentError(f"--{error.rule} {error.fault} (--level {name})") from error
-        if "max_pip" in said and (fault := too_few_pips(mix, "--duplicates")):
-            raise PermanentError(f"--max-pip {fault} (--level {name})")
-    return mixes
+    return {name: PRESETS[name] for name in names}
 
 
 PLUG = PipsServicePlug()
