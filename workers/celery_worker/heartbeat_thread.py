@@ -27,8 +27,9 @@ from nightgrid.workers.settings import Settings
 
 log = get_logger("nightgrid.worker")
 
-STALL_SECONDS = 20.0
-"""A worker that has nothing to do for this long while its queue holds messages has stalled."""
+STALL_SECONDS = 8.0
+"""A worker that has nothing to do for this long while its queue holds messages has stalled. Longer
+than the pause of a worker that refuses work."""
 
 
 class HeartbeatThread(threading.Thread):
