@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from enum import StrEnum
@@ -99,25 +99,6 @@ def write_table(
         for piece in pieces:
             sink.write(piece)
     return rows
-
-
-def write_rows(
-    rows: Sequence[Mapping[str, Any]],
-    columns: Mapping[str, str],
-    form: Format,
-    output: Path | None = None,
-    *,
-    shown: Mapping[str, str] | None = None,
-) -> None:
-    """Write a short table that is there as dictionaries; `columns` has the Arrow type of each."""
-    from nightgrid.archive.lake.tables import fields
-
-    listed = ", ".join(f"{name} {kind}" for name, kind in columns.items())
-    import pyarrow as pa
-
-    schema = pa.schema(fields(listed))
-    chosen = [{name: row.get(name) for name in columns} for row in rows]
-    write_table([pa.Table.from_pylist(chosen, schema)], schema, form, output, shown=shown)
 
 
 def _draw(

@@ -28,8 +28,9 @@ from nightgrid.service.terminal.console import (
     say,
     say_drawing,
 )
-from nightgrid.service.terminal.formats import Format, chosen_format, write_rows, write_table
+from nightgrid.service.terminal.formats import Format, chosen_format, write_table
 from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game
 from nightgrid.solvers.sentences import plural
 
@@ -41,30 +42,6 @@ if TYPE_CHECKING:
 MAX_WAIT_S = 7 * 24 * 3600.0
 DRAWN_MAX = 100
 """Solutions of one job that are drawn at most."""
-RESULT_COLUMNS = {
-    "job_id": "string",
-    "puzzle_id": "string",
-    "game": "string",
-    "ask": "string",
-    "rules": "string",
-    "lexicon_id": "string",
-    "solver_version": "string",
-    "status": "string",
-    "count": "count?",
-    "value": "int64?",
-    "reason_code": "string?",
-    "reason": "string",
-    "states": "int64",
-    "kernel_ns": "int64",
-    "run_id": "string",
-}
-RESULT_SHOWN = {
-    "puzzle_id": "puzzle id",
-    "ask": "ask",
-    "status": "status",
-    "count": "count",
-    "reason": "reason",
-}
 SOLUTIONS_SHOWN = {"job_id": "job", "rank": "rank", "solution": "solution"}
 
 
@@ -99,11 +76,14 @@ def result(
     """Print what became of jobs.
 
     A reference means every job about its puzzles, whatever was asked, by a night, a count or on
-    demand. --format csv and parquet leave solutions out; --json has them all, and --solutions
-    writes nothing else, as --format says, or one JSON object a line. Exit code: 0 solved, 1 not
-    there yet or poison, 2 unsolvable, 3 bad input, 4 over budget; over several jobs the largest.
+    demand. --json has all solutions of each, and --solutions writes nothing else, as --format says,
+    or one JSON object a line. nightgrid list results writes results as rows. Exit code: 0 solved, 1
+    not there yet or poison, 2 unsolvable, 3 bad input, 4 over budget; over several jobs the
+    largest.
     """
     form = chosen_format(format_, output, json=json)
+    if not solutions and (output is not None or form not in (None, Format.JSON)):
+        raise PermanentError("--format and --output write solutions; add --solutions")
     with jobs_at(url, lake, writes=False) as source:
         named, worst = named_jobs(source, jobs)
         shown = show_results(source, named, wait, form, output, solutions=solutions)
@@ -128,7 +108,7 @@ def show_results(
     worst = Exit.OK
     until = time.monotonic() + wait
     rows: list[dict[str, Any]] = []
-    is_streamed = form is Format.JSON and output is None and not solutions
+    is_streamed = form is Format.JSON and not solutions
     for job, name in named.items():
         row = source.result_row(job, timeout_s=max(0.0, until - time.monotonic()))
         if row is None:
@@ -149,8 +129,6 @@ def show_results(
     if solutions:
         tables = (table for row in rows for table in source.solution_tables(row))
         write_table(tables, SOLUTIONS, form or Format.JSON, output, shown=SOLUTIONS_SHOWN)
-    elif form is not None and not is_streamed:
-        write_rows(rows, RESULT_COLUMNS, form, output, shown=RESULT_SHOWN)
     return worst
 
 

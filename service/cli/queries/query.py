@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,15 +15,14 @@ from nightgrid.service.options.shared_options import (
     check_range,
     read_settings,
 )
-from nightgrid.service.terminal.console import Exit, note, same_command, say
-from nightgrid.service.terminal.formats import Format, chosen_format, write_rows, write_table
+from nightgrid.service.terminal.console import Exit, emit, note, same_command, say
+from nightgrid.service.terminal.formats import Format, chosen_format, write_table
 from nightgrid.solvers.errors import PermanentError
 
 SECONDS_MAX = 86_400
 MEMORY_MB_MAX = 1_048_576
 SQL_BYTES_MAX = 1_000_000
 """Bytes of SQL that are read from standard input."""
-_COLUMNS = {"view": "string", "column": "string", "type": "string", "meaning": "string"}
 
 
 def query(
@@ -67,7 +65,9 @@ def query(
     if views:
         if sql is not None:
             raise PermanentError("--views lists the views and takes no SQL")
-        _list(form, output)
+        if form not in (Format.TABLE, Format.JSON) or output is not None:
+            raise PermanentError("--views lists the views as lines or with --json")
+        _list(json=form is Format.JSON)
         return Exit.OK
     text = _given(sql)
 
@@ -85,15 +85,15 @@ def query(
     return Exit.OK
 
 
-def _list(form: Format, output: Path | None) -> None:
-    """List the views and their columns: for people a line each, else a row for each column."""
+def _list(*, json: bool) -> None:
+    """List the views and their columns: for people a line each, else an object a column."""
     from nightgrid.archive.views.catalogue import listed
     from nightgrid.archive.views.catalogue import views as all_views
 
     rows = listed()
-    if form is not Format.TABLE:
-        named = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
-        write_rows(named, _COLUMNS, form, output)
+    if json:
+        for row in rows:
+            emit(dict(zip(("view", "column", "type", "meaning"), row, strict=True)))
         return
     names, kinds = (max(len(row[i]) for row in rows) for i in (1, 2))
     for view in all_views().values():

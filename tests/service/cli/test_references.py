@@ -168,9 +168,12 @@ def test_jobs_are_named_by_their_puzzles(invoke: Invoke, lake: str) -> None:
     code, out, _ = invoke("result", "pips/2026-01-02", "--json")
     assert (code, [json.loads(line)["job_id"] for line in out.splitlines()]) == (0, list(told))
     hard = list(told)[2]
-    code, out, _ = invoke("result", hard, "strands/2026-01-01", "--format", "csv")
-    assert [line.split(",")[0] for line in out.splitlines()][:2] == ["job_id", hard]
-    assert len(out.splitlines()) == 3
+    code, out, _ = invoke("result", hard, "strands/2026-01-01", "--json")
+    found = [json.loads(line)["job_id"] for line in out.splitlines()]
+    assert (found[0], len(found)) == (hard, 2)
+    code, out, err = invoke("result", hard, "--format", "csv")
+    assert (code, out) == (3, "")
+    assert "--format and --output write solutions; add --solutions" in err
     code, out, _ = invoke("status", "pips/2026-01-02")
     assert out.splitlines() == [f"{job}  done  {name}" for job, name in told.items()]
     code, _, err = invoke("result", "pips/2026-01-02/hard", "tiles/2026-01-01", "what")

@@ -19,7 +19,6 @@ from nightgrid.service.terminal.formats import (
     TABLE_ROWS,
     Format,
     chosen_format,
-    write_rows,
     write_table,
 )
 from nightgrid.solvers.errors import PermanentError
@@ -82,8 +81,8 @@ def test_a_drawing_has_the_chosen_columns(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_the_rest_of_a_long_list_follows_in_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [{"n": i} for i in range(TABLE_ROWS + 1)]
-    write_rows(rows, {"n": "int64"}, Format.TABLE)
+    table = pa.table({"n": range(TABLE_ROWS + 1)})
+    write_table([table], table.schema, Format.TABLE)
     out = capsys.readouterr().out
     assert out.count("┏") == 1
     assert out.splitlines()[-1] == "  1,000"

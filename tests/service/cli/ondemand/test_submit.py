@@ -309,9 +309,9 @@ def test_queued_solves_from_submit_to_result(
     row = json.loads(out)
     assert (row["job_id"], row["status"], row["count"]) == (pair, "solved", PAIR_COUNT)
     assert invoke("result", stuck, "--wait", "60")[0] == 2
-    code, out, _ = invoke("result", pair, stuck, "--format", "csv")
+    code, out, _ = invoke("result", pair, stuck, "--json")
     assert code == 2, "over several jobs the largest counts"
-    assert [line.split(",")[0] for line in out.splitlines()] == ["job_id", pair, stuck]
+    assert [json.loads(line)["job_id"] for line in out.splitlines()] == [pair, stuck]
     counted = invoke("result", hard, "--wait", "60", "--json")[1]
     expected = game("pips").solve(board, Ask(kind="count")).count
     assert json.loads(counted)["count"] == expected
