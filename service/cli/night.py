@@ -36,9 +36,9 @@ from nightgrid.service.terminal.console import (
     say_end,
     say_figures,
     sentence_of,
+    sigterm_as_interrupt,
     warn_of_poison,
 )
-from nightgrid.service.terminal.interrupts import sigterm_as_interrupt
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import ProgressLine, waited, warm_games
 from nightgrid.solvers.algebra import Ask

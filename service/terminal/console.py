@@ -7,9 +7,12 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -78,6 +81,20 @@ def prepare_streams() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")
+
+
+@contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM end what is under way as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        # The main thread has the signals.
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def emit(value: Mapping[str, Any]) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from functools import partial
 
 from nightgrid.archive import outages
 from nightgrid.archive.outages import Outage
-from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import note
+from nightgrid.service.terminal.progress import MovingLine
 
 AGAIN_EVERY_S = 30.0
 """Where lines cannot be overwritten, an outage that goes on is printed again after this."""
@@ -38,8 +37,7 @@ class OutageLine:
         self._lock = threading.Lock()
         self._open: dict[str, tuple[Outage, float]] = {}
         self._told_at: dict[str, float] = {}
-        self._moving = sys.stderr.isatty()
-        self._live: Any = None
+        self._line = MovingLine(transient=True)
         self._closed = threading.Event()
 
     def begin(self, outage: Outage) -> None:
@@ -56,7 +54,7 @@ class OutageLine:
             self._open.pop(what, None)
             told = self._told_at.pop(what, None)
             if not self._open:
-                self._stop()
+                self._line.close()
         if told is not None and answers:
             note(f"{what} answers again")
 
@@ -65,7 +63,7 @@ class OutageLine:
         self._closed.set()
         with self._lock:
             self._open.clear()
-            self._stop()
+            self._line.close()
 
     def _show_on(self) -> None:
         while not self._closed.wait(0.25):
@@ -78,32 +76,14 @@ class OutageLine:
         old = [(o, begun) for o, begun in self._open.values() if now - begun >= SHORT_S]
         for outage, _ in old:
             told_at = self._told_at.get(outage.what)
-            if self._moving:
+            if self._line.moving:
                 self._told_at[outage.what] = now
-                self._write_over(sentence(outage, now))
+                text = sentence(outage, now)
+                self._line.show(0, 1, partial(str, text), at_once=True)
             elif told_at is None or now - told_at >= AGAIN_EVERY_S:
                 self._told_at[outage.what] = now
                 with suppress(OSError, ValueError):
                     note(sentence(outage, now))
-
-    def _write_over(self, text: str) -> None:
-        from rich.live import Live
-        from rich.text import Text
-
-        if self._live is None:
-            self._live = Live(
-                console=console(sys.stderr),
-                auto_refresh=False,
-                transient=True,
-                redirect_stdout=False,
-            )
-            self._live.start()
-        self._live.update(Text(text, overflow="ellipsis", no_wrap=True), refresh=True)
-
-    def _stop(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-        self._live = None
 
 
 def sentence(outage: Outage, now_s: float) -> str:

@@ -38,8 +38,9 @@ class MovingLine:
 
     def __init__(self, *, transient: bool = False) -> None:
         """Begin a line; a `transient` one is taken away at its end."""
-        self._moving = sys.stderr.isatty()
-        self._every_s = TERMINAL_EVERY_S if self._moving else PIPED_EVERY_S
+        self.moving = sys.stderr.isatty()
+        """Whether the line is written over."""
+        self._every_s = TERMINAL_EVERY_S if self.moving else PIPED_EVERY_S
         self._transient = transient
         self._next_at = 0.0
         self._bar: Bar | None = None
@@ -55,7 +56,7 @@ class MovingLine:
             return
         self._held = None
         self._next_at = now + self._every_s
-        if not self._moving:
+        if not self.moving:
             note(text())
             return
         self._bar = self._bar or self._open()
@@ -66,7 +67,7 @@ class MovingLine:
     def close(self) -> None:
         """End the moving line; elsewhere print the last state, unless it was printed."""
         held, self._held = self._held, None
-        if held is not None and not self._moving:
+        if held is not None and not self.moving:
             note(held())
         if self._bar is not None:
             self._bar.stop()
@@ -109,7 +110,7 @@ class ProgressLine(MovingLine):
         if finished and self._ended == progress.run_id:
             return
         self._ended = progress.run_id if finished else ""
-        told = progress_text if self._moving else describe
+        told = progress_text if self.moving else describe
         named = f"{progress.game}: " if self._names_game else ""
         done, total = progress.jobs_done, max(progress.jobs_total, 1)
         self.show(done, total, lambda: named + told(progress), at_once=finished)
@@ -197,7 +198,7 @@ class SpangramBar(MovingLine):
     def __init__(self) -> None:
         super().__init__(transient=True)
         self._begun = time.monotonic()
-        self._next_at = self._begun + (BAR_PATIENCE_S if self._moving else PIPED_EVERY_S)
+        self._next_at = self._begun + (BAR_PATIENCE_S if self.moving else PIPED_EVERY_S)
         self._told = False
 
     def __call__(self, done: int, total: int) -> None:
@@ -210,7 +211,7 @@ class SpangramBar(MovingLine):
 
     def give_way(self) -> None:
         """Leave the terminal to an answer that is written now, until nothing came for a while."""
-        if self._moving and sys.stdout.isatty():
+        if self.moving and sys.stdout.isatty():
             self.close()
             self._next_at = time.monotonic() + BAR_PATIENCE_S
 
@@ -218,7 +219,7 @@ class SpangramBar(MovingLine):
         """Take the bar away; after lines that tell how far it is, tell that it has ended."""
         self._held = None
         super().close()
-        if self._told and not self._moving:
+        if self._told and not self.moving:
             note(f"ended after {time.monotonic() - self._begun:.1f} s")
         self._told = False
 

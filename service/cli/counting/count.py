@@ -23,8 +23,7 @@ from nightgrid.service.options.shared_options import (
     read_settings,
     run_options,
 )
-from nightgrid.service.terminal.console import Exit, emit, note, say
-from nightgrid.service.terminal.interrupts import sigterm_as_interrupt
+from nightgrid.service.terminal.console import Exit, emit, note, say, sigterm_as_interrupt
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug

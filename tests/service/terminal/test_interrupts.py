@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.service.terminal.interrupts import sigterm_as_interrupt
+from nightgrid.service.terminal.console import sigterm_as_interrupt
 
 
 def test_what_is_half_done_is_tidied_up() -> None:
