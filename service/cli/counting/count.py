@@ -146,7 +146,7 @@ def count(
     with sigterm_as_interrupt():
         try:
             if dry_run:
-                from nightgrid.service.cli.counting.dry_run import tell_estimate
+                from nightgrid.service.cli.counting.count_tables import tell_estimate
 
                 return tell_estimate(settings, json=json)
             from nightgrid.service.cli.counting.working import work_count
