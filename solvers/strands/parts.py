@@ -11,10 +11,6 @@ from nightgrid.solvers.game_contract import even_parts
 Part = dict[str, Any]
 """{"under": choices from the root, "from": first child, "to": behind the last}."""
 
-FIRST_WORK = 0.4
-"""What the first spangram of a board costs, over the mean of all: the halves of three of the
-slowest published boards, cut at the middle, took 28 to 38 % of the time and the rest."""
-
 
 def part_range(part: Part | None) -> tuple[list[int], int, int | None]:
     """Take a part apart: choices from the root, first child, behind the last (None: all)."""
@@ -52,19 +48,12 @@ def divide(engine: Any, part: Part | None, into: int) -> list[Part]:
             under, start, stop = under[:-1], under[-1], under[-1] + 1
             break
     if part is None and not under and stop:
+        # The first spangrams cost least. Of the ten slowest published boards, the larger of two
+        # parts that are cut here took 0.52 to 0.66 of the whole.
         many = min(into, stop)
-        cuts = sorted({round(stop * _cut_at(i / many)) for i in range(many + 1)})
+        cuts = sorted({round(stop * math.sqrt(i / many)) for i in range(many + 1)})
         return [{"under": [], "from": a, "to": b} for a, b in pairwise(cuts)]
     return even_parts(range(start, stop), into, under=under)
-
-
-def _cut_at(share: float) -> float:
-    """Return the share of the spangrams before which this share of the work lies, about.
-
-    Work a spangram grows from FIRST_WORK to 2 - FIRST_WORK, so it is a quadratic equation.
-    """
-    growth = 1.0 - FIRST_WORK
-    return (math.sqrt(FIRST_WORK**2 + 4.0 * growth * share) - FIRST_WORK) / (2.0 * growth)
 
 
 def _size(engine: Any, under: list[int]) -> int:
