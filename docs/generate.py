@@ -22,7 +22,6 @@ from typing import Any
 from unittest.mock import patch
 
 import nightgrid
-from docs import bad_inputs, bad_requests, bombs
 from nightgrid.service.cli.app import make_app
 from nightgrid.service.cli.commands import COMMANDS
 from nightgrid.service.http import problems
@@ -199,9 +198,6 @@ PAGES = {
     DOCS / "reference/exit-codes.md": exit_codes,
     DOCS / "reference/metrics.md": metrics,
     DOCS / "reference/settings.md": settings,
-    DOCS / "reference/bad-inputs.md": bad_inputs.markdown,
-    DOCS / "reference/bad-requests.md": bad_requests.markdown,
-    DOCS / "reference/bombs.md": bombs.markdown,
     DOCS / "reference/python.md": public_names,
     DOCS / "reference/http.md": problems.markdown,
     DOCS / "reference/openapi.json": openapi,

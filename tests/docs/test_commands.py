@@ -29,8 +29,6 @@ from tests.warm_interpreter import REAL, started
 PAGE_TIMEOUT_S = 600 if os.environ.get(REAL) else 300
 """Kernels may have to be compiled first."""
 NOT_RUN_MAX = 40
-BAD_INPUTS = "docs/reference/bad-inputs.md"
-"""The page of commands that are refused, on purpose; tests of its own hold it."""
 REASONS = {
     "a cluster",
     "changes the shell",
@@ -310,7 +308,7 @@ def options_named(text: str) -> set[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if page != BAD_INPUTS])
+@pytest.mark.parametrize("page", pages())
 def test_every_command_in_a_sentence_has_these_options(page: str, cli: dict[str, click.Command]):
     text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
     taken = {

@@ -17,7 +17,6 @@ from typing import Any
 from unittest import mock
 
 from benchmarks.chaos.lakes.nights import FIRST, ROOT, Field, Found, night_of
-from docs import bombs
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
@@ -26,6 +25,7 @@ from nightgrid.flows.count import planner
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.settings import CountSettings
 from nightgrid.solvers.errors import PermanentError
+from tests.service.cli import bombs
 
 
 @contextmanager

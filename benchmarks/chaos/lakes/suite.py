@@ -69,7 +69,7 @@ TRIALS: dict[str, Trial] = {
         strike=doors.redirected,
     ),
     "bombs": Trial(
-        what="inputs that expand (docs/reference/bombs.md)",
+        what="inputs that expand (tests/service/cli/bombs.py)",
         before="3,140 bytes of Parquet took 11.8 GB",
         strike=doors.bombs_tried,
     ),

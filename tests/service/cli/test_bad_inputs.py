@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from docs.bad_inputs import FILES, rows
 from nightgrid.service.cli.app import main
 from nightgrid.service.cli.commands import COMMANDS
 from nightgrid.service.cli.demo import SAMPLES
+from tests.service.cli.bad_inputs import FILES, rows
 
 LEAKS = re.compile(r"Traceback|pydantic|Arrow[A-Z]|Errno|Error:|NoneType|Input should|object at 0x")
 """Words of libraries and of Python."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from docs import bombs
+from tests.service.cli import bombs
 
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.skipif(

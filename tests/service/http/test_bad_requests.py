@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from docs.bad_requests import ANSWERS, REQUESTS, SOLVES, Request, answers
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.keys import add_key
 from nightgrid.service.http.problems import KINDS
+from tests.service.http.bad_requests import ANSWERS, REQUESTS, SOLVES, Request, answers
 from tests.workers.ondemand.keeping import keep
 
 LEAKS = re.compile(r"Traceback|pydantic|Arrow[A-Z]|Errno|Error:|NoneType|Input should|object at 0x")

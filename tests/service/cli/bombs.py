@@ -2,7 +2,6 @@
 
 The tests write FILES into a folder (FOLDER) and run every row there, in a process that may take
 LIMIT_MB more than a command that has loaded its modules, where a row names no other bound.
-`make docs` writes docs/reference/bombs.md from the rows.
 """
 
 from __future__ import annotations
@@ -233,14 +232,3 @@ ROWS = (
         says="pips: source: all payloads are in quarantine; the lake has no pips board",
     ),
 )
-
-
-def markdown() -> str:
-    """Write the table for people."""
-    lines = ["| input | command | exit code | sentence |", "|---|---|---|---|"]
-    for row in ROWS:
-        env = "".join(f"{name}={value} " for name, value in row.env.items())
-        typed = f"`{env}nightgrid {' '.join(row.words)}`"
-        cells = (row.what, typed, str(row.code), row.says)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join([*lines, ""])

@@ -1,7 +1,7 @@
 """Requests to the HTTP service that are wrong: each with its status, its problem and its sentence.
 
-`bad-requests.json` beside this module says what is answered; a test sends every request to a
-service over a lake of three days of Pips, and `make docs` writes docs/reference/bad-requests.md.
+`bad-requests.json` next to this module has the answers; a test sends every request to a service
+over a lake of three days of Pips.
 """
 
 from __future__ import annotations
@@ -233,29 +233,3 @@ def answers() -> dict[str, dict[str, Any]]:
     """Read what is answered, by what is wrong."""
     found: dict[str, dict[str, Any]] = json.loads(ANSWERS.read_text())
     return found
-
-
-def markdown() -> str:
-    """Write the table for people."""
-    lines = ["| wrong | request | status | problem | sentence |", "|---|---|---|---|---|"]
-    for request in REQUESTS:
-        told = answers()[request.what]
-        cells = (
-            request.what,
-            _shown(request),
-            str(told["status"]),
-            f"none: the answer is `{told['answer']}`"
-            if "answer" in told
-            else told["type"].removeprefix("/problems/"),
-            told["detail"],
-        )
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join([*lines, ""])
-
-
-def _shown(request: Request) -> str:
-    headers = " ".join(f"{name}: {value}" for name, value in request.headers.items())
-    content = (request.content or b"").decode("utf-8", "backslashreplace")
-    short = content if len(content) <= 60 else f"{content[:57]}..."
-    text = " ".join(filter(None, (f"{request.method} {request.path}", headers, short)))
-    return f"`{text}`" if "`" not in text else f"`` {text} ``"
