@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, Route, expect
 
-from nightgrid.service.games import service_plug
 from nightgrid.service.games.plug import SAMPLES
+from nightgrid.solvers.pips.generate.generator import generate_many, to_payload
+from nightgrid.solvers.pips.generate.mix import PRESETS, Mix
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT
 from tests.service.web.conftest import WAIT_MS
 
@@ -399,11 +401,14 @@ def test_covers_of_strands_are_listed_with_their_spangram_apart(opened: Opened) 
     another_board(page, before)
 
 
+def payload_of(mix: Mix, seed: int) -> str:
+    (board,) = generate_many(seed, 1, [mix])
+    return json.dumps(to_payload(dt.date(2026, 1, 1), {"hard": board}))
+
+
 def large() -> str:
     """Write a payload whose count takes minutes."""
-    shape = {"level": ["hard"], "dominoes": 28, "unconstrained": 0.2}
-    payloads, _ = service_plug("pips").payloads(shape, dt.date(2026, 1, 1), 1, seed=2)
-    return next(payloads).text
+    return payload_of(replace(PRESETS["hard"], dominoes=((28, 1.0),), unconstrained=0.2), 2)
 
 
 def test_a_large_solve_is_watched_and_cancelled(opened: Opened) -> None:
@@ -420,10 +425,7 @@ def test_a_large_solve_is_watched_and_cancelled(opened: Opened) -> None:
 
 def loose() -> str:
     """Write a payload whose count would take days, and whose first solution takes seconds."""
-    payloads, _ = service_plug("pips").payloads(
-        {"level": ["loose"], "dominoes": 28}, dt.date(2026, 1, 1), 1, seed=5
-    )
-    return next(payloads).text
+    return payload_of(replace(PRESETS["loose"], dominoes=((28, 1.0),)), 5)
 
 
 @BESIDE
