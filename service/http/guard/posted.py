@@ -267,7 +267,8 @@ def _check_size(
             f"the board would take about {clock_time(seconds)} of one core; expected at most "
             f"{clock_time(most_s)}"
         )
-        raise wrong(pointer, detail, "too-long")
+        # The whole sentence is for people: the page shows it.
+        raise Problem("too-long", detail, errors=[FieldError(pointer=pointer, detail=detail)])
     return replace(expected, seconds=seconds)
 
 
