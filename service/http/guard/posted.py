@@ -134,6 +134,11 @@ def wrong(pointer: str, detail: str, slug: str = "bad-value") -> Problem:
     return Problem(slug, said, errors=[FieldError(pointer=pointer, detail=detail)])
 
 
+def _too_much(slug: str, pointer: str, detail: str) -> Problem:
+    """Make the problem of a sound board that takes too much; its sentence needs no pointer."""
+    return Problem(slug, detail, errors=[FieldError(pointer=pointer, detail=detail)])
+
+
 def _read(value: Any, game: str | None, level: str | None) -> tuple[str, Published]:
     if not isinstance(value, (dict, list)):
         expected = "expected an object: a payload, or a board in its own form"
@@ -236,7 +241,7 @@ def _lexicon(words: list[str] | None, game: str, most: int) -> Lexicon | None:
     size = sum(len(word.encode("utf-8", "replace")) + 1 for word in words)
     if size > most:
         detail = f"the words take {size:,} bytes; expected at most {most:,}"
-        raise wrong("/words", detail, "board-too-large")
+        raise _too_much("board-too-large", "/words", detail)
     from nightgrid.solvers.lexicon.compile import compile_lexicon
     from nightgrid.solvers.lexicon.wordlist import WordListError, read_word_list
 
@@ -259,7 +264,7 @@ def _check_size(
     size = int(arrays["size"][0])
     if size > most:
         detail = f"the board's size is {size:,}; expected at most {most:,}"
-        raise wrong(pointer, detail, "board-too-large")
+        raise _too_much("board-too-large", pointer, detail)
     expected = game.expected(arrays, ask)
     seconds = min(max(expected.seconds, 0.0), BIG_S)
     if seconds > most_s:
@@ -267,8 +272,7 @@ def _check_size(
             f"the board would take about {clock_time(seconds)} of one core; expected at most "
             f"{clock_time(most_s)}"
         )
-        # The whole sentence is for people: the page shows it.
-        raise Problem("too-long", detail, errors=[FieldError(pointer=pointer, detail=detail)])
+        raise _too_much("too-long", pointer, detail)
     return replace(expected, seconds=seconds)
 
 
