@@ -93,6 +93,12 @@ def traffic(client: redis.Redis, settings: Settings, queue: str) -> Traffic:
     )
 
 
+def waiting_count(client: redis.Redis, settings: Settings, queue: str) -> int:
+    """Count the messages of a queue that no worker has taken. Raises redis.RedisError."""
+    length: Any = client.llen(f"{key_prefix(settings)}{queue}")
+    return int(length)
+
+
 def waiting_in_order(client: redis.Redis, settings: Settings, queue: str) -> list[str]:
     """List what the messages of a queue are about, in the order in which they are taken.
 

@@ -20,7 +20,7 @@ from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.archive.lake.location import is_folder
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.lake_keys import key_prefix
+from nightgrid.workers.broker.queues import waiting_count
 from nightgrid.workers.broker.worker_keys import write_heartbeat
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import Settings
@@ -61,8 +61,8 @@ class HeartbeatThread(threading.Thread):
 
     def _stall(self, client: redis.Redis) -> str:
         busy = state.active_requests or state.reserved_requests
-        prefix = key_prefix(self._settings)
-        if busy or not any(client.llen(f"{prefix}{queue}") for queue in self._about["queues"]):
+        queues = self._about["queues"]
+        if busy or not any(waiting_count(client, self._settings, queue) for queue in queues):
             self._taking_at = time.monotonic()
         if time.monotonic() - self._taking_at > STALL_SECONDS:
             return f"messages wait, and none was taken for {STALL_SECONDS:g} s"

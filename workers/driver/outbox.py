@@ -30,6 +30,7 @@ from nightgrid.workers.broker.queues import (
     publish_demand,
     send,
     traffic,
+    waiting_count,
 )
 from nightgrid.workers.broker.worker_keys import exited_workers, living_workers, refusals
 from nightgrid.workers.chunks.result_rows import exception_reason
@@ -187,7 +188,7 @@ class CeleryOutbox:
         """
         self.look()
         with answering():
-            waiting = traffic(self._client, self._settings, queue).waiting
+            waiting = waiting_count(self._client, self._settings, queue)
         return 1 if waiting else max(1, self.processes(queue) // (self._runs() + 1))
 
     def refusal(self, queue: str) -> str:

@@ -122,7 +122,7 @@ def submit(
     worst, read = Exit.OK, list(files or ())
     with jobs_at(url, lake, writes=True) as source:
         if isinstance(source, LakeJobs):
-            work = _to_lake(source, chosen, rules, deadline, wait)
+            work = _to_lake(source, chosen, rules, deadline, wait, with_state=json)
         else:
             # References are of the lake of the service.
             for text in filter(is_reference, read):
@@ -176,8 +176,10 @@ def _to_lake(
     rules: GameRules,
     deadline_s: float | None,
     wait_s: float | None,
+    *,
+    with_state: bool,
 ) -> Work:
-    """Return what submits a puzzle to a lake.
+    """Return what submits a puzzle to a lake, and looks where its job is if that is printed.
 
     It raises TransientError when a puzzle needs a server and none answers in time.
     """
@@ -196,7 +198,8 @@ def _to_lake(
         deadline_at = None if deadline_s is None else time.time() + deadline_s
         job = submit_asked(lake, asked, settings, deadline_at=deadline_at)
         value = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job}
-        value["state"] = jobs.status(job).state
+        if with_state and wait_s is None:
+            value["state"] = jobs.status(job).state
         return job, _name(found, published), head_json(found, asked.puzzle) | value
 
     return work
