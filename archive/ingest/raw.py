@@ -97,7 +97,6 @@ class RawArchive:
         self._by_date: dict[dt.date, list[Sighting]] = {}
         self.absent: set[dt.date] = set(absent or ())
         """Dates for which a source said that there is no puzzle."""
-        self._absent_known = frozenset(self.absent)
         self.new: list[Sighting] = []
         """Sightings that are not in the index, by date and sequence."""
         folder = raw_folder(game)
@@ -256,7 +255,6 @@ class RawArchive:
         metadata = {**RAW.metadata, _ABSENT: absent}
         self._lake.write_table(index_path(self.game), table.replace_schema_metadata(metadata))
         self.index, self._days = table, days_of(table)
-        self._absent_known = frozenset(self.absent)
         if self._unindexed is not None or not self.new:
             self._note(self._new_dates())
 

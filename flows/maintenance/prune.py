@@ -36,11 +36,11 @@ from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.archive.results.statuses import is_among
 from nightgrid.archive.state import state_path
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.flows.maintenance.repair import LEASE
+from nightgrid.flows.maintenance.repair import LEASE, maintaining
 from nightgrid.solvers.algebra import MEANT
 from nightgrid.solvers.registry import GAMES, game_plug
 from nightgrid.solvers.registry import game as game_named
-from nightgrid.workers.lease import check_held, holding
+from nightgrid.workers.lease import check_held
 from nightgrid.workers.runs.run_files import folder as run_folder
 from nightgrid.workers.upkeep import ends_of_runs, old_runs, prune_runs
 
@@ -84,8 +84,7 @@ def prune_lake(
     while a night is at work on the lake.
     """
     now = now or dt.datetime.now(dt.UTC)
-    refusal = f"a night or a repair is at work on the lake {lake.url}"
-    with nullcontext() if dry_run else holding(lake, LEASE, refusal):
+    with nullcontext() if dry_run else maintaining(lake):
         for table, days in keep_days.items():
             for old in TABLES[table](lake, now - dt.timedelta(days=days)):
                 if not dry_run:

@@ -7,6 +7,7 @@ Answers are kept: an answer belongs to a board, and the same board has the same 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -30,7 +31,7 @@ from nightgrid.flows.maintenance.check import (
 )
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.lease import check_held, holding
+from nightgrid.workers.lease import Lease, check_held, holding
 from nightgrid.workers.runs.finishing.ended import ended_runs, set_run_aside, write_again
 from nightgrid.workers.runs.run_files import folder
 
@@ -68,6 +69,11 @@ class Rebuilt:
         return asdict(self)
 
 
+def maintaining(lake: Lake) -> AbstractContextManager[Lease]:
+    """Hold the lease of nights while the body runs. Raises TransientError while another has it."""
+    return holding(lake, LEASE, f"a night or a repair is at work on the lake {lake.url}")
+
+
 def rebuild_lake(lake: Lake, games: Collection[str] = ()) -> Iterator[Rebuilt]:
     """Make the tables of games again, of all games unless some are named; yield each game.
 
@@ -79,7 +85,7 @@ def rebuild_lake(lake: Lake, games: Collection[str] = ()) -> Iterator[Rebuilt]:
     if missing or not found:
         what = f"payloads of {', '.join(missing) or 'any game'}"
         raise PermanentError(f"the lake {lake.url} has no {what}; expected some under raw/")
-    with holding(lake, LEASE, f"a night or a repair is at work on the lake {lake.url}"):
+    with maintaining(lake):
         for game in (game for game in found if not games or game in games):
             done = normalise(lake, game=game, rebuild=True, check=lambda: check_held(lake, LEASE))
             yield Rebuilt(game=game, editions=done.edition_count, quarantined=done.quarantine_count)
@@ -92,7 +98,7 @@ def repair_lake(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Ite
     for a lake that a later version has written, LakeRefusesError for one with a file that this
     process may not read, TransientError while a night is at work on it.
     """
-    with holding(lake, LEASE, f"a night or a repair is at work on the lake {lake.url}"):
+    with maintaining(lake):
         told: set[str] = set()
         for _ in range(ROUNDS_MAX):
             findings = list(check_lake_files(lake, on_file))
