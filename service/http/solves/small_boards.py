@@ -55,9 +55,9 @@ log = get_logger("nightgrid.http")
 
 SECONDS, TABLE_BYTES = 0.5, 64 * 1024**2
 """What one board may be expected to take in a process of the service, and the bytes it may."""
-SPENT_SHARE = 0.5
-"""The share of these seconds that it may spend. Few boards take a tenth of them: estimates are
-high, and other processes may have the cores meanwhile."""
+SPENT_SHARE = 0.2
+"""The share of these seconds that it may spend. Few boards take a tenth of them, for estimates are
+high. What a board has spent here is lost when it becomes a job."""
 OVERTIME_S = 3.0
 """What a board is expected to take that did not end by then: enough to be divided at once among
 processes that are idle."""
