@@ -1,35 +1,162 @@
-"""The one table of a run's chunks: a record for each, changed by named transitions alone.
+"""The table of a run's chunks: one record for each, changed by named transitions alone.
 
-A state machine without a lake, a queue or a clock. Sums and divided jobs follow from the records:
-before a record changes it is counted out, and then in again.
+A state machine without a lake, a queue or a clock. What is in the lake decides: most transitions
+say what the driver has found there. Sums are computed from the records when they are asked for: a
+run has hundreds of chunks, rarely thousands.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Literal
 
 import pyarrow as pa
 
-from nightgrid.workers.driver.chunk_records import (
-    IN_FLIGHT,
-    OPEN,
-    TRANSITIONS,
-    Chunk,
-    Counts,
-    DividedJobs,
-    Flight,
-    IllegalTransitionError,
-    PartOf,
-    PlainTransition,
-    Reading,
-    State,
-)
 from nightgrid.workers.metrics import CHUNKS
-from nightgrid.workers.runs.manifest import Segment, with_more
+from nightgrid.workers.runs.manifest import NO_JOBS, Segment, SegmentKind
 from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef
 from nightgrid.workers.runs.staged import Carried
+
+
+class State(StrEnum):
+    """The states of a chunk; docs/explanation/architecture.md has the table."""
+
+    READY = "ready"
+    """It is to be sent."""
+    SENT = "sent"
+    """Its message was sent; no worker is known to have begun."""
+    BEGUN = "begun"
+    """A worker has noted its attempt in the lake."""
+    DONE = "done"
+    """Its result is in the lake and was not read yet."""
+    READ = "read"
+    """Its result was read; rows of it that go on are in the manifest."""
+    HALVED = "halved"
+    """It failed too often: two chunks of another segment have its rows."""
+
+
+IN_FLIGHT = (State.SENT, State.BEGUN)
+"""States of a chunk that has a flight."""
+HAS_RESULT = (State.DONE, State.READ)
+"""States of a chunk whose result is in the lake."""
+OPEN = (State.READY, *IN_FLIGHT, State.DONE)
+"""States that a chunk has to leave before its run is finished."""
+
+TRANSITIONS: Mapping[str, Mapping[State, State]] = MappingProxyType(
+    {
+        "send": {State.READY: State.SENT},
+        "begin": dict.fromkeys((State.READY, *IN_FLIGHT), State.BEGUN),
+        "fail": dict.fromkeys(IN_FLIGHT, State.READY),
+        "requeue": dict.fromkeys((*IN_FLIGHT, *HAS_RESULT), State.READY),
+        "halve": dict.fromkeys((State.READY, *IN_FLIGHT), State.HALVED),
+        "land": dict.fromkeys((State.READY, *IN_FLIGHT), State.DONE),
+        "read": {State.DONE: State.READ},
+    }
+)
+"""By name of the transition: the state it leads to, by the state it starts in."""
+PlainTransition = Literal["fail", "requeue", "halve", "land"]
+"""Transitions that take no arguments. A chunk that becomes ready again is sent first."""
+
+
+class IllegalTransitionError(Exception):
+    """The state of a chunk does not have this transition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartOf:
+    """The job that a chunk is a part of."""
+
+    job: int
+    stage: int | None
+    """Number of its stage, if the job is counted by stages."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Flight:
+    """A chunk that was sent or begun and has no result in the lake."""
+
+    ref: ChunkRef
+    sent_at: float
+    """Monotonic seconds."""
+    worker: str = ""
+    """Who noted that it began, if anyone has."""
+    missing_since: float | None = None
+    """Monotonic seconds of the first look at which its message was missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What the result of a chunk means for its run."""
+
+    answered: int = 0
+    """Whole jobs that have their answer in it."""
+    states: int = 0
+    """States that the chunk kept."""
+    kernel_ns: int = 0
+    """Kernel time that it took."""
+    goes_on: bool = False
+    """Whether rows of it go on in other chunks, or its states in the next stage."""
+    carried: Carried | None = None
+    """What a part of a staged count left for the next stage."""
+    is_lost: bool = False
+    """Whether the job that it is a part of cannot be answered any more."""
+    is_over_budget: bool = False
+    """Whether that is because this part is over budget for good."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Chunk:
+    """One chunk of a run, as its driver knows it; only the table of chunks changes it."""
+
+    key: ChunkKey
+    kind: SegmentKind
+    """Kind of its segment."""
+    rows: int
+    expected_s: float | None = None
+    """Seconds that the planner expected it to take; None: no estimate."""
+    part_of: PartOf | None = None
+    state: State = State.READY
+    attempt: int = 1
+    """The current attempt."""
+    flight: Flight | None = None
+    """While it is in flight."""
+    reading: Reading | None = None
+    """What its result meant when it was last read."""
+    is_continued: bool = False
+    """Whether a later segment goes on with rows or states of it."""
+    went_on: pa.Array = field(default_factory=lambda: NO_JOBS)
+    """Numbers of its jobs that go on in `split` segments."""
+
+    @property
+    def has_result(self) -> bool:
+        """Whether its result is in the lake."""
+        return self.state in HAS_RESULT
+
+    @property
+    def rows_left(self) -> int:
+        """How many of its rows do not go on elsewhere."""
+        return self.rows - len(self.went_on)
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether it is a part of a staged count."""
+        return self.part_of is not None and self.part_of.stage is not None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its result says that the job has no answer."""
+        return self.reading is not None and self.reading.is_lost
+
+    @property
+    def is_open_part(self) -> bool:
+        """Whether its job waits for its outcome; a part that goes on has none."""
+        return not self.is_continued and (
+            self.reading is None or (self.reading.goes_on and not self.reading.is_lost)
+        )
 
 
 class ChunkTable:
@@ -42,10 +169,9 @@ class ChunkTable:
 
     def __init__(self, run_id: str, attempts: Mapping[ChunkKey, int] | None = None) -> None:
         self.run_id = run_id
-        self.counts = Counts()
-        self.jobs = DividedJobs()
         self._attempts = attempts or {}
         self._chunks: dict[ChunkKey, Chunk] = {}
+        self._parts: dict[int, list[Chunk]] = defaultdict(list)
         self._open: dict[State, OrderedDict[ChunkKey, None]] = {
             state: OrderedDict() for state in OPEN
         }
@@ -66,12 +192,12 @@ class ChunkTable:
         return self._chunks.get(key)
 
     def ref(self, key: ChunkKey) -> ChunkRef:
-        """Name a chunk with the attempt that counts now."""
+        """Name a chunk with its current attempt."""
         attempt = self._chunks[key].attempt
         return ChunkRef(run_id=self.run_id, segment=key[0], chunk=key[1], attempt=attempt)
 
     def chunks_in(self, *states: State) -> Iterator[Chunk]:
-        """Yield the chunks in open states, in the order in which they came into each."""
+        """Yield the chunks in open states, in the order in which they entered each."""
         return (self._chunks[key] for state in states for key in self._open[state])
 
     def number_in(self, *states: State) -> int:
@@ -79,7 +205,7 @@ class ChunkTable:
         return sum(len(self._open[state]) for state in states)
 
     def ready(self) -> Iterator[Chunk]:
-        """Yield the chunks that are to be sent, the next first."""
+        """Yield the chunks to be sent, the next first."""
         return self.chunks_in(State.READY)
 
     def flights(self) -> list[Flight]:
@@ -94,7 +220,39 @@ class ChunkTable:
     @property
     def is_settled(self) -> bool:
         """Whether no chunk is left to be worked or read, and no stage to be added."""
-        return not any(self._open.values()) and not self.jobs.due
+        return not any(self._open.values()) and not self.due_stages()
+
+    # -- jobs that are worked in parts -------------------------------------------------------
+
+    def parts(self) -> list[list[Chunk]]:
+        """List the parts of each divided job."""
+        return list(self._parts.values())
+
+    def is_unrecoverable(self, chunk: Chunk) -> bool:
+        """Return whether a part of a chunk's job is over budget for good: this one is in vain."""
+        parts = () if chunk.part_of is None else self._parts[chunk.part_of.job]
+        return any(part.reading is not None and part.reading.is_over_budget for part in parts)
+
+    def last_stage(self, job: int) -> int | None:
+        """Return the number of the last planned stage of a job; None: it has no stages."""
+        stages = [c.part_of.stage for c in self._parts[job] if c.part_of is not None]
+        return max((stage for stage in stages if stage is not None), default=None)
+
+    def due_stages(self) -> dict[int, list[Chunk]]:
+        """Return the staged counts whose next stage can be planned: all parts of the last are read.
+
+        By number of the job: the parts whose states the next stage takes over.
+        """
+        due = {}
+        for job in sorted(self._parts):
+            stage = self.last_stage(job)
+            parts = [c for c in self._parts[job] if c.part_of == PartOf(job=job, stage=stage)]
+            if stage is None or any(c.state is not State.READ or c.is_lost for c in parts):
+                continue
+            left = [c for c in parts if c.reading is not None and c.reading.carried is not None]
+            if left:
+                due[job] = left
+        return due
 
     # -- chunks that come --------------------------------------------------------------------
 
@@ -104,7 +262,7 @@ class ChunkTable:
         parts: Mapping[ChunkKey, PartOf],
         went_on: Iterable[tuple[ChunkKey, pa.Array]] = (),
     ) -> None:
-        """Add the chunks of a segment, and note what its origins are from now on.
+        """Add the chunks of a segment, and mark its origins as halved or continued.
 
         `parts` says which chunks are parts of jobs, `went_on` which jobs of which origins go on in
         a `split` segment. What came back split is sent before all others: it takes longest.
@@ -122,23 +280,21 @@ class ChunkTable:
                 attempt=self._attempts.get(key, 1),
             )
             if chunk.part_of is not None:
-                self.jobs.meet(chunk.part_of, planned=segment.kind == "plan")
+                self._parts[chunk.part_of.job].append(chunk)
             self._chunks[key] = chunk
-            self._count_in(chunk)
-            new.append(chunk)
-        self._open[State.READY].update((chunk.key, None) for chunk in new)
+            new.append(key)
+        self._open[State.READY].update(dict.fromkeys(new))
         if segment.kind == "split":
-            for chunk in reversed(new):
-                self._open[State.READY].move_to_end(chunk.key, last=False)
-        origins = dict.fromkeys(segment.origins)
-        if segment.kind == "halved":
-            for key in origins:
+            for key in reversed(new):
+                self._open[State.READY].move_to_end(key, last=False)
+        for key in set(segment.origins):
+            if segment.kind == "halved":
                 self.move("halve", key)
-            return
-        numbers = with_more({key: self._chunks[key].went_on for key in origins}, went_on)
-        for key in origins:
-            old = self._chunks[key]
-            self._change(old, is_continued=True, went_on=numbers.get(key, old.went_on))
+            else:
+                self._chunks[key].is_continued = True
+        for key, numbers in went_on:
+            origin = self._chunks[key]
+            origin.went_on = pa.concat_arrays([origin.went_on, numbers])
 
     # -- transitions -------------------------------------------------------------------------
 
@@ -147,26 +303,21 @@ class ChunkTable:
         self._move("send", key, flight=Flight(ref=self.ref(key), sent_at=now))
 
     def begin(self, key: ChunkKey, worker: str, now: float) -> None:
-        """A worker has noted that it begins: after another one, or for an earlier driver."""
+        """A worker has noted that it begins, perhaps after another one or for an earlier driver."""
         flight = self._chunks[key].flight or Flight(ref=self.ref(key), sent_at=now)
         self._move("begin", key, flight=flight)
         if worker != flight.worker:
             flight.worker, flight.missing_since = worker, None
 
     def move(self, transition: PlainTransition, key: ChunkKey) -> None:
-        """Make a transition of which nothing else is to be noted."""
+        """Make a transition that takes no arguments."""
         self._move(transition, key)
 
-    def read(self, key: ChunkKey, reading: Reading, carried: Carried | None = None) -> None:
+    def read(self, key: ChunkKey, reading: Reading) -> None:
         """Its result was read; chunks in which rows of it go on have been added before."""
-        self._move("read", key, carried, reading=reading)
+        self._move("read", key, reading=reading)
 
-    # -- how records change ------------------------------------------------------------------
-
-    def _move(
-        self, transition: str, key: ChunkKey, carried: Carried | None = None, **changes: Any
-    ) -> Chunk:
-        """Make a transition; a chunk that becomes ready again is sent before all others."""
+    def _move(self, transition: str, key: ChunkKey, **changes: Any) -> None:
         chunk = self._chunks[key]
         before, after = chunk.state, TRANSITIONS[transition].get(chunk.state)
         if after is None:
@@ -176,26 +327,13 @@ class ChunkTable:
             changes["flight"] = None
         if transition == "fail":
             changes["attempt"] = chunk.attempt + 1
-        self._change(chunk, carried, state=after, **changes)
-        if after is not before:
-            if before in self._open:
-                del self._open[before][key]
-            if after in self._open:
-                self._open[after][key] = None
-            if after is State.READY:
-                self._open[after].move_to_end(key, last=False)
-        return chunk
-
-    def _change(self, chunk: Chunk, carried: Carried | None = None, **changes: Any) -> None:
-        """Change fields of a record, and bring all that follows from it up to date."""
-        self.counts.add(chunk, -1)
-        if chunk.part_of is not None:
-            self.jobs[chunk.part_of.job].add(chunk, -1)
-        for name, value in changes.items():
+        for name, value in {**changes, "state": after}.items():
             setattr(chunk, name, value)
-        self._count_in(chunk, carried)
-
-    def _count_in(self, chunk: Chunk, carried: Carried | None = None) -> None:
-        self.counts.add(chunk)
-        if chunk.part_of is not None:
-            self.jobs.count_in(chunk, chunk.part_of, carried)
+        if after is before:
+            return
+        if before in self._open:
+            del self._open[before][key]
+        if after in self._open:
+            self._open[after][key] = None
+        if after is State.READY:
+            self._open[after].move_to_end(key, last=False)

@@ -19,7 +19,7 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.notices import Announcement
 from nightgrid.workers.broker.queues import BATCH
 from nightgrid.workers.chunks.result_rows import Row, heads_of, poison_reason, result_row
-from nightgrid.workers.driver.chunk_records import IN_FLIGHT, Chunk, State
+from nightgrid.workers.driver.chunk_table import IN_FLIGHT, Chunk, State
 from nightgrid.workers.driver.growth import GrowingRun
 from nightgrid.workers.driver.outbox import GONE_INTERVALS, Outbox, Place, Worker
 from nightgrid.workers.driver.progress import Progress, progress_of
@@ -216,7 +216,7 @@ class Driver:
             if chunk is None:
                 return
             ref = table.ref(chunk.key)
-            if table.jobs.is_unrecoverable(chunk):
+            if table.is_unrecoverable(chunk):
                 self._end_unworked(ref, Status.OVER_BUDGET, UNRECOVERABLE)
                 continue
             self._outbox.send(ref, self.queue_left)

@@ -16,8 +16,7 @@ from nightgrid.archive.results.statuses import is_among
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.chunks.solved_rows import AGAIN
-from nightgrid.workers.driver.chunk_records import Chunk, PartOf, Reading, State
-from nightgrid.workers.driver.chunk_table import ChunkTable
+from nightgrid.workers.driver.chunk_table import Chunk, ChunkTable, PartOf, Reading, State
 from nightgrid.workers.runs.attempts import read_attempts
 from nightgrid.workers.runs.finishing.finish import child_path, path_key
 from nightgrid.workers.runs.finishing.gathering import SPLIT, UNFINISHED
@@ -122,7 +121,7 @@ class GrowingRun:
                     origins += [chunk.key] * len(growth.chunks)
                     chunks += growth.chunks
                 else:
-                    self.table.read(chunk.key, growth.reading, growth.carried)
+                    self.table.read(chunk.key, growth.reading)
         finally:
             if chunks:
                 self._add("split", origins, chunks)
@@ -131,13 +130,13 @@ class GrowingRun:
 
     def add_stages(self) -> None:
         """Let staged counts go on whose every part was read; the largest new parts come first."""
-        for job in self.table.jobs.due.values():
-            origins = sorted(job.carried)
-            carried = [job.carried[origin] for origin in origins]
-            parts = next_stage(carried, self._tuning, self.run.budget)
+        for job, left in self.table.due_stages().items():
+            carried = {c.key: c.reading.carried for c in left if c.reading and c.reading.carried}
+            origins = sorted(carried)
+            parts = next_stage([carried[o] for o in origins], self._tuning, self.run.budget)
             first = self.table.ref(origins[0])
             row = self._lake.read_row_group(first.manifest_path, first.chunk)
-            number = (job.stage or 0) + 1
+            number = (self.table.last_stage(job) or 0) + 1
             rows = [
                 (size, manifest_row(row, part.to_json(), f"{number}.{i}"))
                 for i, (part, size) in enumerate(parts)
@@ -157,7 +156,7 @@ class GrowingRun:
         for key in frontiers(self._lake, self.run.run_id):
             part = self.table[key].part_of if key in self.table else None
             if part is not None and part.stage is not None:
-                last = self.table.jobs[part.job].stage
+                last = self.table.last_stage(part.job)
                 if last is not None and part.stage < last - 1:
                     found.append(key)
         drop_frontiers(self._lake, self.run.run_id, found)
@@ -222,8 +221,6 @@ class Growth:
     """Manifest rows, one table per chunk, in which rows of the finished chunk go on."""
     reading: Reading
     """What counts of it in the table of chunks."""
-    carried: Carried | None = None
-    """What a part of a staged count has left for the next stage."""
 
 
 def read_growth(lake: Lake, ref: ChunkRef, chunk: Chunk) -> Growth | None:
@@ -254,14 +251,14 @@ def read_growth(lake: Lake, ref: ChunkRef, chunk: Chunk) -> Growth | None:
         states=pc.sum(part.column("states")).as_py() or 0,
         kernel_ns=pc.sum(part.column("kernel_ns")).as_py() or 0,
         goes_on=bool(split or carried),
+        carried=Carried.from_json(carried[0]) if carried else None,
         is_lost=bool(pc.any(is_among(status, _LOST)).as_py()),
         is_over_budget=bool(
             pc.any(pc.and_(over, pc.not_equal(part.column("part_path"), ""))).as_py()
         ),
     )
-    left = Carried.from_json(carried[0]) if carried else None
     chunks = _chunks_of_split(lake, ref, split, part.num_rows) if split else []
-    return Growth(chunks=chunks, reading=reading, carried=left)
+    return Growth(chunks=chunks, reading=reading)
 
 
 def _chunks_of_split(

@@ -15,11 +15,10 @@ left is a lower bound; it is not shown while a chunk has been in flight for long
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from nightgrid.solvers.sentences import plural
-from nightgrid.workers.driver.chunk_records import Counts
-from nightgrid.workers.driver.chunk_table import ChunkTable
+from nightgrid.workers.driver.chunk_table import ChunkTable, State
 from nightgrid.workers.runs.manifest import Run
 
 LEAST_S = 1.0
@@ -34,11 +33,24 @@ DAY_S = 24 * 3600
 YEAR_S = 365.25 * DAY_S
 
 
-@dataclass(slots=True, kw_only=True)
-class Progress(Counts):
-    """How far a run is: its counts as they stood then, and what follows from them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is: sums over its chunks. A halved chunk is not counted, its halves are."""
 
     run_id: str
+    chunks_total: int = 0
+    """Grows when parts come back split or chunks are halved."""
+    chunks_done: int = 0
+    unforeseen_left: int = 0
+    """Chunks not done for which the planner had no estimate."""
+    expected_total_s: float = 0.0
+    """What the planner expected of the other chunks."""
+    expected_done_s: float = 0.0
+    """What it expected of those that are done."""
+    states: int = 0
+    """States kept in the chunks that were read."""
+    kernel_ns: int = 0
+    """Kernel time of the chunks that were read."""
     jobs_done: int
     """Jobs whose answer is complete."""
     jobs_total: int
@@ -82,17 +94,29 @@ def progress_of(
     table: ChunkTable, run: Run, *, processes: int, seconds: float, now: float, failures: int = 0
 ) -> Progress:
     """Return how far a run is by its table; `now` is of the clock of the table's flights."""
-    counts, jobs, flights = table.counts, table.jobs, table.flights()
+    chunks = [chunk for chunk in table if chunk.state is not State.HALVED]
+    foreseen = [(c.expected_s, c.has_result) for c in chunks if c.expected_s is not None]
+    readings = [chunk.reading for chunk in chunks if chunk.reading is not None]
+    flights, jobs = table.flights(), table.parts()
+    jobs_done = sum(reading.answered for reading in readings)
+    jobs_done += sum(not any(c.is_open_part for c in p) or any(c.is_lost for c in p) for p in jobs)
     jobs_total, planned_share = run.job_count, 1.0
     if not run.planned:
-        jobs_total = counts.planned_rows - jobs.siblings
+        siblings = sum(max(0, sum(c.kind == "plan" for c in parts) - 1) for parts in jobs)
+        jobs_total = sum(chunk.rows for chunk in table if chunk.kind == "plan") - siblings
         if run.puzzle_count:
             planned_share = min(1.0, jobs_total / run.puzzle_count)
     return Progress(
-        **asdict(counts),
         run_id=run.run_id,
+        chunks_total=len(chunks),
+        chunks_done=sum(chunk.has_result for chunk in chunks),
+        unforeseen_left=sum(c.expected_s is None and not c.has_result for c in chunks),
+        expected_total_s=sum(seconds for seconds, _ in foreseen),
+        expected_done_s=sum(seconds for seconds, is_done in foreseen if is_done),
+        states=sum(reading.states for reading in readings),
+        kernel_ns=sum(reading.kernel_ns for reading in readings),
         game=run.question.game,
-        jobs_done=counts.answered + jobs.done,
+        jobs_done=jobs_done,
         jobs_total=jobs_total,
         in_flight=len(flights),
         failures=failures,

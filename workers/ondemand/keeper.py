@@ -285,8 +285,8 @@ class Keeper:
         if spent is not None:
             log.warning("over budget", job=wanted.job_id, run=opened.run_id, reason=spent.sentence)
             self._end_over_budget(opened, spent)
-        elif driver.progress.chunks_done != opened.chunks_done:
-            opened.chunks_done = driver.progress.chunks_done
+        elif (chunks_done := driver.progress.chunks_done) != opened.chunks_done:
+            opened.chunks_done = chunks_done
             notices.notify_of_job(self._client, self._settings, wanted.job_id)
 
     def _spent(self, opened: _Open) -> Reason | None:

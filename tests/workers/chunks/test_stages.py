@@ -26,7 +26,7 @@ from nightgrid.workers.chunks.stage_part import carry
 from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.driver import drive as driving
 from nightgrid.workers.driver import growth
-from nightgrid.workers.driver.chunk_records import DividedJob
+from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from nightgrid.workers.runs.manifest import open_run
@@ -488,7 +488,7 @@ def test_a_count_that_ends_in_the_middle_is_unsolvable(tmp_path, monkeypatch):
 
 
 def test_states_that_nobody_carried_on_are_never_a_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(DividedJob, "is_due", False)
+    monkeypatch.setattr(ChunkTable, "due_stages", lambda _: {})
     with pytest.raises(PermanentError, match="has states that were not carried on"):
         count_in(tmp_path, layered(2))
 

@@ -1,11 +1,11 @@
-"""The table of chunks: every transition, and what follows from the records after any of them."""
+"""The table of chunks: every transition, and what follows from the records."""
 
 from __future__ import annotations
 
 import contextlib
 import inspect
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -14,24 +14,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightgrid.workers.driver.chunk_records import (
+from nightgrid.workers.driver.chunk_table import (
     IN_FLIGHT,
     OPEN,
     TRANSITIONS,
-    Counts,
+    ChunkTable,
     IllegalTransitionError,
     PartOf,
     PlainTransition,
     Reading,
     State,
 )
-from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.runs.manifest import Segment
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged import Carried
 
 RUN = "0" * 32
-CARRIED = Carried(layer=1, layers=9, row_words=1, rows=(1, 2))
+LEFT = Reading(goes_on=True, carried=Carried(layer=1, layers=9, row_words=1, rows=(1, 2)))
 ARCHITECTURE = Path(__file__).parents[3] / "docs" / "explanation" / "architecture.md"
 
 
@@ -81,16 +80,6 @@ def table_in(state):
     return table
 
 
-def check_counts(table):
-    """Sums are what counting all records anew comes to."""
-    anew = Counts()
-    for chunk in table:
-        anew.add(chunk)
-    for field in fields(Counts):
-        found = getattr(table.counts, field.name)
-        assert found == pytest.approx(getattr(anew, field.name)), field.name
-
-
 EDGES = [
     (transition, before, after)
     for transition, states in TRANSITIONS.items()
@@ -107,7 +96,6 @@ def test_a_transition_leads_where_it_says(transition, before, after):
     assert (table[0, 0].flight is not None) == (after in IN_FLIGHT)
     for state in OPEN:
         assert ((0, 0) in [c.key for c in table.chunks_in(state)]) == (state is after)
-    check_counts(table)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +112,7 @@ def test_any_other_transition_raises_and_changes_nothing(transition, state):
 
     def all_of_it():
         records = [replace(chunk) for chunk in table]
-        return records, replace(table.counts), keys(table.ready())
+        return records, keys(table.ready())
 
     before = all_of_it()
     with pytest.raises(IllegalTransitionError, match=rf"{transition}: chunk \(0, 0\) is {state}"):
@@ -215,31 +203,29 @@ def staged_table():
 
 def test_a_stage_is_due_when_its_every_part_is_read_and_halves_are_parts_of_it():
     table = staged_table()
-    table.read((0, 0), Reading(goes_on=True), CARRIED)
-    assert not table.jobs.due
+    table.read((0, 0), LEFT)
+    assert not table.due_stages()
     assert not table.is_settled
     halves = dict.fromkeys([(1, 0), (1, 1)], PartOf(job=0, stage=0))
     table.add(segment(1, "split", (1, 1), [(0, 1)] * 2), halves)
     table.read((0, 1), Reading(goes_on=True))
-    assert not table.jobs.due
+    assert not table.due_stages()
     for key in halves:
         table.send(key, 0.0)
         table.move("land", key)
-        table.read(key, Reading(goes_on=True), CARRIED)
-    assert set(table.jobs.due[0].carried) == {(0, 0), (1, 0), (1, 1)}
+        table.read(key, LEFT)
+    assert keys(table.due_stages()[0]) == [(0, 0), (1, 0), (1, 1)]
     assert not table.is_settled, "a stage is to be added, though no chunk is open"
-    assert table.jobs.done == 0
     table.add(segment(2, "stage", (1,), [(0, 0), (1, 0), (1, 1)]), {(2, 0): PartOf(job=0, stage=1)})
-    assert not table.jobs.due
+    assert not table.due_stages()
     table.move("requeue", (0, 0))
     table.send((0, 0), 0.0)
     table.move("land", (0, 0))
-    table.read((0, 0), Reading(goes_on=True), CARRIED)
-    assert table.jobs[0].carried == {}, "what an earlier stage leaves is not gathered again"
+    table.read((0, 0), LEFT)
+    assert not table.due_stages(), "what an earlier stage leaves is not gathered again"
     table.send((2, 0), 0.0)
     table.move("land", (2, 0))
     table.read((2, 0), Reading())
-    assert table.jobs.done == 1
     assert table.is_settled
 
 
@@ -248,44 +234,37 @@ def test_a_driver_that_begins_in_the_middle_waits_for_the_last_stage_alone():
     first, second = PartOf(job=0, stage=0), PartOf(job=0, stage=1)
     table.add(segment(0, rows=(1, 1)), {(0, 0): first, (0, 1): first})
     table.add(segment(1, "stage", (1,), [(0, 0), (0, 1)]), {(1, 0): second})
-    assert (table.jobs[0].stage, table.jobs[0].waiting) == (1, 1)
-    for key in [(1, 0), (0, 0)]:
+    assert table.last_stage(0) == 1
+    for key in [(0, 0), (1, 0)]:
+        assert not table.due_stages()
         table.move("land", key)
-        table.read(key, Reading(goes_on=True), CARRIED)
-    assert set(table.jobs.due[0].carried) == {(1, 0)}, "one of an earlier stage is not read"
+        table.read(key, LEFT)
+    assert keys(table.due_stages()[0]) == [(1, 0)], "one of an earlier stage is not read"
 
 
 def test_a_part_that_is_lost_ends_its_job_and_no_stage_follows():
     table = staged_table()
-    table.read((0, 0), Reading(goes_on=True), CARRIED)
+    table.read((0, 0), LEFT)
     table.read((0, 1), Reading(is_lost=True, is_over_budget=True))
-    assert table.jobs.done == 1
-    assert not table.jobs.due
-    assert table.jobs.is_unrecoverable(table[0, 0])
+    assert not table.due_stages()
+    assert table.is_unrecoverable(table[0, 0])
     poison = staged_table()
     poison.read((0, 1), Reading(is_lost=True))
-    assert poison.jobs.done == 1
-    assert not poison.jobs.is_unrecoverable(poison[0, 0])
+    assert not poison.is_unrecoverable(poison[0, 0])
 
 
 # -- any transitions in any order ----------------------------------------------------------------
 
 
 @given(st.lists(st.tuples(st.sampled_from(sorted(TRANSITIONS)), st.integers(0, 3)), max_size=60))
-def test_after_any_transitions_the_sums_are_those_of_the_records(steps):
-    """Given chunks of which two are parts of a job, When anything happens, Then sums are right."""
+def test_after_any_transitions_the_open_chunks_are_those_of_the_records(steps):
     table = ChunkTable(RUN)
     part = PartOf(job=7, stage=None)
     table.add(segment(0, rows=(3, 2, 1, 1), cost_s=(4, 3, 2, 1)), {(0, 2): part, (0, 3): part})
     for transition, number in steps:
         with contextlib.suppress(IllegalTransitionError):
             make(table, transition, (0, number))
-    check_counts(table)
     for state in OPEN:
         assert set(keys(table.chunks_in(state))) == {c.key for c in table if c.state is state}
     assert table.in_flight == len(table.flights()) == table.number_in(*IN_FLIGHT)
-    parts = [chunk for chunk in table if chunk.part_of]
-    assert table.jobs[7].open == sum(chunk.is_open_part for chunk in parts)
-    assert table.is_settled == (
-        all(c.state in (State.READ, State.HALVED) for c in table) and not table.jobs.due
-    )
+    assert table.is_settled == all(c.state in (State.READ, State.HALVED) for c in table)

@@ -9,8 +9,7 @@ import pytest
 
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.question import Question
-from nightgrid.workers.driver.chunk_records import Counts
-from nightgrid.workers.driver.chunk_table import ChunkTable
+from nightgrid.workers.driver.chunk_table import ChunkTable, PartOf, Reading
 from nightgrid.workers.driver.progress import (
     FEW_CHUNKS,
     Progress,
@@ -146,11 +145,14 @@ def test_of_a_plan_at_its_begin_the_rest_is_a_hundred_times_as_much_at_most():
 
 
 def test_jobs_done_are_those_worked_whole_and_those_put_together():
-    table = SimpleNamespace(
-        counts=Counts(answered=3, planned_rows=8),
-        jobs=SimpleNamespace(done=2, siblings=1),
-        flights=list,
-    )
+    table = ChunkTable("0" * 32)
+    rows, parts = (3, 1, 1, 1, 1, 1), [None, 3, 3, 4, 5, 6]
+    part_of = {(0, i): PartOf(job=job, stage=None) for i, job in enumerate(parts) if job}
+    table.add(Segment(number=0, kind="plan", origins=(), chunk_rows=rows), part_of)
+    lost = Reading(is_lost=True)
+    for i, reading in enumerate([Reading(answered=3), Reading(), Reading(), lost]):
+        table.move("land", (0, i))
+        table.read((0, i), reading)
     run = SimpleNamespace(
         run_id="0" * 32,
         question=SimpleNamespace(game="pips"),
