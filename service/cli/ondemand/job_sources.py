@@ -11,6 +11,7 @@ import typer
 
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import Exit, complain
+from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
@@ -42,10 +43,51 @@ class LakeJobs:
         self.lake = Lake.open(self.settings.lake)
 
     def names(self, text: str) -> dict[str, str]:
-        """Find the jobs that a text names, each with what the text called it."""
-        from nightgrid.workers.ondemand.naming import jobs_named
+        """Find the jobs that a job id or a reference names: what the text called each, by its id.
 
-        return jobs_named(self.lake, text)
+        A reference means every job about its puzzles that has a result or is open. 32 hexadecimal
+        digits are a job id if there is such a job, else a puzzle id. Raises PermanentError for a
+        text that is neither, and for puzzles about which nothing was asked.
+        """
+        from nightgrid.archive.lookup.boards import find_boards
+        from nightgrid.archive.lookup.reference import (
+            DateReference,
+            looks_like_reference,
+            read_reference,
+        )
+        from nightgrid.archive.results.results import find_results_of_puzzles
+        from nightgrid.workers.ondemand.submissions import is_job_id, open_jobs
+
+        if not looks_like_reference(text):
+            raise PermanentError(
+                f"{text!r:.60} names no job; expected a job id of {ID_HEX_DIGITS} hexadecimal "
+                "digits, or GAME/DATE[/LEVEL]"
+            )
+        is_id, url = is_job_id(text), self.lake.url
+        if is_id and self.status(text).state != "unknown":
+            return {text: text}
+        reference = read_reference(text)
+        try:
+            boards = find_boards(self.lake, reference)
+        except PermanentError as error:
+            if is_id:
+                raise PermanentError(f"job {text} was never submitted to {url}") from None
+            if isinstance(reference, DateReference):
+                why = f"{error}; a board submitted from a file has its job id"
+                raise PermanentError(why) from None
+            raise
+        names = {board.published.puzzle.puzzle_id: board.name for board in boards}
+        columns = ["puzzle_id", "job_id", "status", "run_id"]
+        rows = find_results_of_puzzles(self.lake, list(names), columns).to_pylist()
+        found = {row["job_id"]: names[row["puzzle_id"]] for row in rows}
+        for job_id, wanted in open_jobs(self.lake).wanted.items():
+            if wanted.puzzle_id in names:
+                found.setdefault(job_id, names[wanted.puzzle_id])
+        if not found:
+            why = f"nothing was asked about {text} in {url}; nightgrid submit {text} does"
+            raise PermanentError(why)
+        order = list(names.values())
+        return dict(sorted(found.items(), key=lambda named: order.index(named[1])))
 
     def status(self, job_id: str) -> JobStatus:
         """Return where a job is."""
