@@ -158,7 +158,8 @@ class CeleryOutbox:
         self._driver = name or uuid.uuid4().hex
         self._app = client_app(settings)
         self._client = connect(settings)
-        self._looked_at = -math.inf
+        self._looked_at = self._failed_at = -math.inf
+        self._failure = ""
         self._traffic: dict[str, Traffic] = {}
         self._alive: dict[str, dict[str, Any]] = {}
         self._refusals: dict[str, str] = {}
@@ -213,15 +214,21 @@ class CeleryOutbox:
         """Read heartbeats, refusals and messages, once in `reconcile_seconds` for all drivers.
 
         Returns when that was done last, in monotonic seconds. Raises TransientError when the broker
-        is dead.
+        is dead, for so long without asking again: each wait for it would take seconds.
         """
-        now = time.monotonic()
-        if now < self._looked_at + self._settings.tuning.reconcile_seconds:
+        now, pause_s = time.monotonic(), self._settings.tuning.reconcile_seconds
+        if now < self._failed_at + pause_s:
+            raise TransientError(self._failure)
+        if now < self._looked_at + pause_s:
             return self._looked_at
-        with answering():
-            self._alive = living_workers(self._client, self._settings)
-            self._refusals = refusals(self._client, self._settings)
-            self._traffic = {q: traffic(self._client, self._settings, q) for q in NAMES}
+        try:
+            with answering():
+                self._alive = living_workers(self._client, self._settings)
+                self._refusals = refusals(self._client, self._settings)
+                self._traffic = {q: traffic(self._client, self._settings, q) for q in NAMES}
+        except TransientError as error:
+            self._failed_at, self._failure = time.monotonic(), str(error)
+            raise
         self._absent_since = {w: at for w, at in self._absent_since.items() if w not in self._alive}
         self._looked_at = now
         return now

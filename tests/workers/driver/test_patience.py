@@ -3,14 +3,16 @@
 import threading
 
 import pytest
+import redis
 import toy_game as toy
 
 from nightgrid.archive import outages
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.workers.driver import drive as driving
+from nightgrid.workers.driver import outbox as sending
 from nightgrid.workers.driver.drive import Patience, drive
-from nightgrid.workers.driver.outbox import InlineOutbox
+from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from tests.workers.conftest import plan, quick_settings, result_rows, undisturbed_rows
 from tests.workers.driver.test_driver import DyingOutbox, Killed
 
@@ -62,6 +64,21 @@ def test_a_worker_that_refuses_is_no_outage():
     with pytest.raises(RefusalError):
         Patience("what run r1 needs", 60, threading.Event()).insist(step)
     assert step.tries == 1
+
+
+def test_a_server_that_hangs_is_asked_once_for_all_drivers_of_a_process(tmp_path, monkeypatch):
+    asked = []
+
+    def hang(*_):
+        asked.append(1)
+        raise redis.TimeoutError("timed out")
+
+    monkeypatch.setattr(sending, "living_workers", hang)
+    outbox = CeleryOutbox(quick_settings(tmp_path, reconcile_seconds=60.0))
+    for _ in range(3):
+        with pytest.raises(TransientError, match="timed out"):
+            outbox.look()
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05])
