@@ -36,7 +36,7 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.ondemand.results import result
 from nightgrid.workers.ondemand.status import status
-from nightgrid.workers.ondemand.submissions import list_jobs
+from nightgrid.workers.ondemand.submissions import list_jobs, read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job, submit
 from nightgrid.workers.runs.staged import frontier_folder
 
@@ -75,7 +75,7 @@ def truncated(folder: Path) -> Outcome:
         lake = Lake.open(made.settings.lake)
         jobs = [submit(lake, board, COUNT, settings=made.settings) for board in boards]
         _lose_messages(made)
-        (path,) = lake.list(f"runs/ondemand/{jobs[0]}")
+        path = read_wanted(lake, jobs[0]).last.path  # type: ignore[union-attr]
         lake.write_bytes(path, lake.read_bytes(path)[:100])
         made.join(roles=ALL_ROLES, wait=False)
         wait_for(lambda: all(result(lake, job) for job in jobs[1:]), "the other jobs", WAIT_S)

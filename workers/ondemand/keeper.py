@@ -33,31 +33,27 @@ from nightgrid.workers.driver.outbox import CeleryOutbox, Outbox
 from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.metrics import KEEPER_POLL
-from nightgrid.workers.ondemand.answers import answer_of, put_answer
+from nightgrid.workers.ondemand.answers import answer_of, put_answers
 from nightgrid.workers.ondemand.results import answers, find_row
 from nightgrid.workers.ondemand.submissions import (
     End,
     Wanted,
     delete_submissions,
-    ended_path,
-    has_submission,
-    list_ended,
+    drop_ends,
+    list_jobs,
     open_jobs,
 )
 from nightgrid.workers.ondemand.submitting import end_with_run
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.finishing.ended import ensure_plan, ensure_results
 from nightgrid.workers.runs.job_keys import Answers
-from nightgrid.workers.runs.listed import drop_files
-from nightgrid.workers.runs.manifest import has_plan, has_run, open_run
+from nightgrid.workers.runs.manifest import has_plan, open_run
 from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.runs.retry import Retry
-from nightgrid.workers.runs.staged import drop_frontiers, frontier_folder, frontiers
+from nightgrid.workers.runs.staged import frontier_folder
 from nightgrid.workers.runs.status import (
     cancel_run,
-    delete_discarded,
-    drops_states,
     is_cancelled,
     resume_run,
 )
@@ -81,7 +77,6 @@ MERGE_SECONDS = 30.0
 """How often small files of answers are merged."""
 SWEEP_SECONDS = 3600.0
 """How often half-written files of killed writers, old ends and old runs are deleted."""
-DAY_SECONDS = 24 * 3600.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -201,7 +196,7 @@ class Keeper:
 
     def _has_room(self, wanted: Wanted) -> bool:
         """Return whether another job of its kind may be driven: large ones hold up no small one."""
-        is_large = wanted.submissions[-1].expected_s > self._settings.ondemand_seconds
+        is_large = wanted.last.expected_s > self._settings.ondemand_seconds
         kind = BATCH if is_large else INTERACTIVE
         return sum(each.driver.queue_left == kind for each in self._open.values()) < OPEN_MAX
 
@@ -210,7 +205,7 @@ class Keeper:
         lake, run_id = self._lake, wanted.run_id
         ensure_plan(lake, run_id)
         if is_cancelled(lake, run_id):
-            if not has_submission(lake, wanted.job_id):
+            if wanted.job_id not in list_jobs(lake):
                 # It is being cancelled just now: submissions go first.
                 return None
             resume_run(lake, run_id)
@@ -231,15 +226,15 @@ class Keeper:
 
         Raises PermanentError for a job that cannot be worked here.
         """
-        lake, settings, submission = self._lake, self._settings, wanted.submissions[-1]
-        question = wanted.question
+        lake, settings, asked = self._lake, self._settings, wanted.last
+        question, budget = asked.question, wanted.budget
         game = game_of(lake, question)
         if game.solver_version != question.solver_version:
             raise PermanentError(
                 f"it was submitted for {question.game} solver {question.solver_version}, and the "
                 f"keeper has {game.solver_version}"
             )
-        puzzle = game.puzzle_from_json(with_words(lake, submission.puzzle))
+        puzzle = game.puzzle_from_json(with_words(lake, asked.puzzle))
         expected = game.expected(game.to_arrays([puzzle]), question.ask)
         if not has_plan(lake, wanted.run_id):
             idle = self._outbox.idle_processes(BATCH)
@@ -249,18 +244,18 @@ class Keeper:
                 lake=lake,
                 game=game,
                 ask=question.ask,
-                budget=wanted.budget.part,
+                budget=budget.part,
                 worker_count=idle,
                 retry=Retry.ALL,
                 # Others may have tried it in vain.
-                expected_s=max(expected.seconds, submission.expected_s),
-                solution_bytes=wanted.budget.solution_bytes,
+                expected_s=max(expected.seconds, asked.expected_s),
+                solution_bytes=budget.solution_bytes,
                 divide_into=1 if is_whole else idle,
             )
             begin_run(asking, wanted.run_id, puzzle_count=1)
             extend_run(asking, puzzles_table(game, [puzzle]), wanted.run_id, Answers())
         # Only what a game says after a close look at the board counts.
-        least_s = LARGE_SHARE * min(settings.ondemand_seconds, wanted.budget.part.seconds)
+        least_s = LARGE_SHARE * min(settings.ondemand_seconds, budget.part.seconds)
         is_large = bool(expected.passed) and expected.seconds > least_s
         is_divided = open_run(lake, wanted.run_id).divided_count > 0
         return BATCH if is_large or is_divided else INTERACTIVE
@@ -305,16 +300,17 @@ class Keeper:
 
     def _end_over_budget(self, opened: _Open, reason: Reason) -> None:
         """File a row; what was worked is kept: with larger totals the run goes on."""
-        lake, wanted, question = self._lake, opened.wanted, opened.wanted.question
-        game = game_of(lake, question)
-        puzzle = game.puzzle_from_json(with_words(lake, wanted.submissions[-1].puzzle))
+        lake, wanted, asked = self._lake, opened.wanted, opened.wanted.last
         outcome: Outcome[Any] = Outcome(
             status=Status.OVER_BUDGET,
             reason_code=reason.code,
             reason=reason.sentence,
             statistics=Statistics(kernel_ns=opened.driver.progress.kernel_ns),
         )
-        put_answer(lake, answer_of(game, puzzle, question, wanted.budget, outcome))
+        budget = wanted.budget
+        put_answers(
+            lake, [answer_of(asked.question, asked.job_id, asked.puzzle_id, budget, outcome)]
+        )
         cancel_run(lake, opened.run_id, drop_states=True)
         notices.request_stop(self._settings, opened.run_id)
         self._over(wanted)
@@ -336,32 +332,14 @@ class Keeper:
         if now >= self._sweep_at:
             self._sweep_at = now + SWEEP_SECONDS
             self._lake.sweep_staging()
-            self._drop_ends(time.time() - self._settings.runs_kept_days * DAY_SECONDS)
-            prune_runs(self._lake, old_runs(self._lake, days_ago(self._settings.runs_kept_days)))
+            before = days_ago(self._settings.runs_kept_days)
+            drop_ends(self._lake, before)
+            prune_runs(self._lake, old_runs(self._lake, before))
         if now >= self._merge_at:
             self._merge_at = now + MERGE_SECONDS
             merge_answers(self._lake)
             # Its tables took more than all looks until the next merge will.
             trim()
-
-    def _drop_ends(self, before: float) -> None:
-        """Delete old ends with their runs, and of the others what late workers have left."""
-        lake = self._lake
-        recent = time.time() - 2 * SWEEP_SECONDS
-        for ended in list_ended(lake):
-            if before <= ended.ended_at < recent:
-                continue
-            # A run whose files are damaged keeps no other from being cleaned up.
-            with suppress(PermanentError):
-                is_dropped = has_run(lake, ended.run_id) and drops_states(lake, ended.run_id)
-                if ended.ended_at >= before:
-                    if is_dropped:
-                        drop_frontiers(lake, ended.run_id, frontiers(lake, ended.run_id))
-                        drop_files(lake, open_run(lake, ended.run_id))
-                    continue
-                if is_dropped:
-                    delete_discarded(lake, ended.run_id)
-                lake.delete(ended_path(ended.job_id), durable=False)
 
 
 def main() -> None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import find_results, solution_tables
 from nightgrid.archive.results.statuses import FINAL
-from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.submissions import check_job_id, has_submission, read_ended
+from nightgrid.workers.ondemand.submissions import check_job_id, list_jobs, read_ended
 from nightgrid.workers.settings import Settings
 
 LEAST_PAUSE_S, MOST_PAUSE_S = 0.01, 0.5
@@ -25,17 +25,11 @@ later than it is there, at most."""
 
 def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:
     """Read the result row of a job, or None."""
-    return find_rows(lake, [job_id]).get(job_id)
-
-
-def find_rows(lake: Lake, job_ids: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Read the result rows of jobs that have one, by job, in one look at the lake."""
-    if not job_ids:
-        return {}
-    rows = find_results(lake, job_ids).to_pylist()
-    for row in rows:
-        row["count"] = None if row["count"] is None else int(row["count"])
-    return {row["job_id"]: row for row in rows}
+    rows = find_results(lake, [job_id]).to_pylist()
+    if not rows:
+        return None
+    count = rows[0]["count"]
+    return {**rows[0], "count": None if count is None else int(count)}
 
 
 def is_answered(lake: Lake, job_id: str, settings: Settings, budget: Budget | None = None) -> bool:
@@ -51,12 +45,16 @@ def answers(row: Mapping[str, Any], budget: JobBudget) -> bool:
     """
     if row["status"] in FINAL:
         return True
-    had = JobBudget.of_row(row)
-    if row["status"] != Status.OVER_BUDGET or had is None:
+    if row["status"] != Status.OVER_BUDGET:
         return False
     code = row["reason_code"]
-    is_of_budget = code is None or code == ReasonCode.SOLUTION_BYTES or ReasonCode(code).is_budget
-    return had.covers(budget) or not is_of_budget
+    is_long = code == ReasonCode.SOLUTION_BYTES
+    if not (code is None or is_long or ReasonCode(code).is_budget):
+        return True
+    *wanted, listed = budget.to_row(Ask.parse(row["ask"])).items()
+    # Bytes of solutions count where they ran out; a night and a count have no totals.
+    limits = [*wanted, listed] if is_long else wanted
+    return all(row[name] is None or row[name] >= most for name, most in limits)
 
 
 def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
@@ -82,7 +80,7 @@ def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, 
     """
     check_job_id(job_id)
     begun = time.monotonic()
-    while has_submission(lake, job_id):
+    while job_id in list_jobs(lake):
         row = find_row(lake, job_id)
         if row is not None and row["status"] in FINAL:
             return row

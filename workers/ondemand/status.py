@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.caches import BoundedCache
 from nightgrid.workers.ondemand.results import find_row
 from nightgrid.workers.ondemand.submissions import Wanted, check_job_id, read_ended, read_wanted
-from nightgrid.workers.runs.manifest import Run, Segment, has_run, open_run, read_done
+from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.run_files import ChunkRef, done_chunks, folder, read_result
 from nightgrid.workers.runs.status import is_cancelled
 
 JobState = Literal["done", "queued", "working", "cancelled", "expired", "refused", "unknown"]
-SEGMENTS_KEPT, COSTS_KEPT = 100, 10_000
-READ_AT_ONCE = 100
-"""Chunk results that one look reads; the next look reads further ones."""
-_segments: BoundedCache[tuple[str, str], tuple[Segment, ...]] = BoundedCache(SEGMENTS_KEPT)
-"""Segments of runs that were looked at: none of them changes."""
-_costs: BoundedCache[tuple[str, str], tuple[int, float]] = BoundedCache(COSTS_KEPT)
-"""States and kernel seconds of chunk results that were read: none of them changes."""
+COSTS_KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,38 +74,32 @@ def status_of(lake: Lake, wanted: Wanted) -> JobStatus:
             return replace(found, state="done")
         if is_cancelled(lake, run_id) or not lake.list(f"{folder(run_id)}/started"):
             return found
-        key = lake.url, run_id
-        run = open_run(lake, run_id, _segments.get(key) or ())
-        _segments.put(key, run.segments)
-        return _with_progress(lake, replace(found, state="working"), run)
+        return _with_progress(lake, replace(found, state="working"))
     except PermanentError as error:
         # A damaged file of the run; the keeper makes it again.
         return replace(found, reason=str(error))
 
 
-def _with_progress(lake: Lake, found: JobStatus, run: Run) -> JobStatus:
+def _with_progress(lake: Lake, found: JobStatus) -> JobStatus:
     """Add what the chunks of a run have taken, and what the others are expected to take."""
+    run = open_run(lake, str(found.run_id))
     done, refs = done_chunks(lake, run.run_id), run.chunks()
-    expected = {
-        (segment.number, chunk): cost_s
-        for segment in run.segments
-        for chunk, cost_s in enumerate(segment.chunk_cost_s)
-    }
-    states, took_s, foreseen_s, left_s, unread = 0, 0.0, 0.0, 0.0, READ_AT_ONCE
+    states, took_s, foreseen_s, left_s, chunks_done = 0, 0.0, 0.0, 0.0, 0
     for ref in refs:
-        cost_s = expected.get(ref.key, 0.0)
-        if ref.key not in done:
+        costs_s = run.segments[ref.segment].chunk_cost_s
+        cost_s = costs_s[ref.chunk] if costs_s else 0.0
+        if ref.key in done:
+            chunks_done += 1
+            foreseen_s += cost_s
+            more, seconds = _spent(lake, ref)
+            states, took_s = states + more, took_s + seconds
+        else:
             left_s += cost_s
-            continue
-        unread -= (lake.url, ref.result_path) not in _costs
-        if unread >= 0:
-            more, seconds = _cost_of(lake, ref)
-            states, took_s, foreseen_s = states + more, took_s + seconds, foreseen_s + cost_s
     # As what is done took over what was expected of it; few chunks say little.
     left_s *= (took_s + left_s) / max(foreseen_s + left_s, 1e-9)
     return replace(
         found,
-        chunks_done=len(done.intersection(ref.key for ref in refs)),
+        chunks_done=chunks_done,
         chunks_total=len(refs),
         states=states,
         expected_s=took_s + left_s,
@@ -119,16 +107,9 @@ def _with_progress(lake: Lake, found: JobStatus, run: Run) -> JobStatus:
     )
 
 
-def _cost_of(lake: Lake, ref: ChunkRef) -> tuple[int, float]:
-    key = lake.url, ref.result_path
-    known = _costs.get(key)
-    if known is None:
-        try:
-            table = read_result(lake, ref, ("states", "kernel_ns"))
-        except PermanentError:
-            # A damaged result is worked again.
-            return 0, 0.0
-        states, kernel_ns = (sum(column.to_pylist()) for column in table.columns)
-        known = states, kernel_ns / 1e9
-        _costs.put(key, known)
-    return known
+@lru_cache(COSTS_KEPT)
+def _spent(lake: Lake, ref: ChunkRef) -> tuple[int, float]:
+    """Read the states and kernel seconds of a chunk result, which never changes."""
+    columns = read_result(lake, ref, ("states", "kernel_ns")).columns
+    states, kernel_ns = (sum(column.to_pylist()) for column in columns)
+    return states, kernel_ns / 1e9

@@ -33,7 +33,6 @@ from nightgrid.workers.ondemand.submissions import (
     end_job,
     read_wanted,
     run_id_of,
-    without_words,
 )
 from nightgrid.workers.runs.manifest import has_run, read_done
 from nightgrid.workers.runs.run_files import is_run_id
@@ -84,7 +83,7 @@ def submit(
         job_id=job_id,
         question=question,
         puzzle_id=bound.puzzle_id(puzzle),
-        puzzle=without_words(bound.puzzle_to_json(puzzle), puzzle),
+        puzzle=_without_words(bound.puzzle_to_json(puzzle), puzzle),
         client=client or client_name(),
         budget=limits,
         submitted_at=time.time(),
@@ -103,6 +102,14 @@ def submit(
     with answering():
         wake_keeper(_client_of(settings), settings)
     return job_id
+
+
+def _without_words(value: dict[str, Any], puzzle: Any) -> dict[str, Any]:
+    """Put the id of a board's own words in their place."""
+    if value.get("dictionary") is None:
+        return value
+    rest = {name: item for name, item in value.items() if name != "dictionary"}
+    return {**rest, "dictionary_id": puzzle.dictionary_id}
 
 
 def _last_run(lake: Lake, job_id: str, budget: JobBudget, run_id: str) -> str:

@@ -81,8 +81,8 @@ class LakeJobs:
         rows = find_results_of_puzzles(self.lake, list(names), columns).to_pylist()
         found = {row["job_id"]: names[row["puzzle_id"]] for row in rows}
         for job_id, wanted in open_jobs(self.lake).wanted.items():
-            if wanted.puzzle_id in names:
-                found.setdefault(job_id, names[wanted.puzzle_id])
+            if wanted.last.puzzle_id in names:
+                found.setdefault(job_id, names[wanted.last.puzzle_id])
         if not found:
             why = f"nothing was asked about {text} in {url}; nightgrid submit {text} does"
             raise PermanentError(why)

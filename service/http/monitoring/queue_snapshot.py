@@ -64,7 +64,7 @@ def take_snapshot(lake: Lake, settings: Settings) -> QueueSnapshot:
     oldest_s: float | None = None
     for number, wanted in enumerate(found.wanted.values()):
         begun = number < LOOKED_AT and lake.list(f"{folder(wanted.run_id)}/started")
-        jobs[wanted.question.game, RUNNING if begun else WAITING] += 1
+        jobs[wanted.last.question.game, RUNNING if begun else WAITING] += 1
         oldest_s = max(oldest_s or 0.0, now - wanted.submitted_at)
     snapshot = QueueSnapshot(
         jobs=jobs,

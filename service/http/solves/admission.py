@@ -56,9 +56,9 @@ class Admission:
         settings, wanted = self._settings, self._open.get().wanted
         is_small = expected_s <= settings.ondemand_seconds
         before_s = [
-            min(job.submissions[-1].expected_s + JOB_S, settings.ondemand_total_seconds)
+            min(job.last.expected_s + JOB_S, settings.ondemand_total_seconds)
             for job in wanted.values()
-            if (job.submissions[-1].expected_s <= settings.ondemand_seconds) is is_small
+            if (job.last.expected_s <= settings.ondemand_seconds) is is_small
         ]
         wait_s = sum(before_s) / (
             settings.interactive_processes if is_small else settings.batch_processes

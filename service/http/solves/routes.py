@@ -40,7 +40,7 @@ from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.ondemand.results import is_answered
-from nightgrid.workers.ondemand.submissions import has_submission, is_job_id, open_jobs
+from nightgrid.workers.ondemand.submissions import is_job_id, list_jobs, open_jobs
 from nightgrid.workers.ondemand.submitting import BY_COMMAND, leave_job
 from nightgrid.workers.tracing import describe_span
 
@@ -170,7 +170,7 @@ def _begin(
         )
     except TransientError:
         # Without a server it is accepted all the same once the lake has it.
-        if not has_submission(service.lake, job_id):
+        if job_id not in list_jobs(service.lake):
             raise
 
 
@@ -242,7 +242,7 @@ class About(Parameters):
 def get_open_solves(asked: Annotated[About, Query()], service: Here) -> Response:
     """List the jobs about a puzzle that wait or are worked, by their ids, 100 on a page."""
     wanted = open_jobs(service.lake).wanted
-    jobs = sorted(job for job, each in wanted.items() if each.puzzle_id == asked.puzzle_id)
+    jobs = sorted(job for job, each in wanted.items() if each.last.puzzle_id == asked.puzzle_id)
     left = (job for job in jobs if job > (asked.after or ""))
     found = (solve for solve in map(service.views.look, left) if solve and not is_over(solve))
     solves = list(islice(found, SHOWN_MAX))

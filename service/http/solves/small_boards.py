@@ -46,7 +46,7 @@ from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.chunks.solution_texts import solve_whole
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.ondemand.answers import Answer, answer_of, put_answers
+from nightgrid.workers.ondemand.answers import answer_of, put_answers
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.tracing import begin_tracing, continued, trace_header
@@ -348,13 +348,14 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
     if outcome.status not in FINAL:
         return None
     job_budget = JobBudget.of(settings, budget)
-    answer = answer_of(asked.bound, asked.puzzle, question, job_budget, outcome)
-    row, ended_at = answer.row, time.time()
+    values = map(asked.bound.solution_to_json, outcome.solutions)
+    row, solutions = answer_of(question, asked.job_id, asked.puzzle_id, job_budget, outcome, values)
+    ended_at = time.time()
     subject = Subject(question=question, puzzle_id=asked.puzzle_id, puzzle=puzzle)
-    told = solve_json(answer.job_id, DONE, subject, created_at=asked_at, ended_at=ended_at, row=row)
+    told = solve_json(asked.job_id, DONE, subject, created_at=asked_at, ended_at=ended_at, row=row)
     kept = AskedPuzzle(asked.puzzle_id, question.game, dict(puzzle))
     return Found(
-        job_id=answer.job_id,
+        job_id=asked.job_id,
         puzzle_id=asked.puzzle_id,
         game=question.game,
         status=row["status"],
@@ -363,7 +364,7 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
         asked_at=asked_at,
         ended_at=ended_at,
         reply=to_json(told),
-        filed=to_json((row, answer.solutions, kept)),
+        filed=to_json((row, solutions, kept)),
     )
 
 
@@ -375,4 +376,4 @@ def _put(lake: Lake, filed: Sequence[bytes]) -> None:
     """File answers and the puzzles they are about; to file them twice does no harm."""
     items: list[tuple[Any, Any, Any]] = [json.loads(each) for each in filed]
     keep_asked(lake, [AskedPuzzle(*puzzle) for _, _, puzzle in items])
-    put_answers(lake, [Answer(row=row, solutions=solutions) for row, solutions, _ in items])
+    put_answers(lake, [(row, solutions) for row, solutions, _ in items])

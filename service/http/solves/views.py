@@ -144,7 +144,7 @@ class Views:
         """Read what a job without a row is about."""
         wanted, ended = read_wanted(self._lake, job_id), read_ended(self._lake, job_id)
         if wanted is not None:
-            submission = wanted.submissions[-1]
+            submission = wanted.last
         elif ended is not None:
             submission = ended.submission
         else:

@@ -139,7 +139,7 @@ def test_a_job_may_have_a_deadline_in_a_lake_and_at_a_service(
         code, _, err = invoke("submit", board, "--ask", ask, "--deadline", "120", *where)
         assert (code, err) == (0, "")
         (wanted,) = (
-            w for w in open_jobs(served.lake).wanted.values() if str(w.question.ask) == ask
+            w for w in open_jobs(served.lake).wanted.values() if str(w.last.question.ask) == ask
         )
         assert wanted.deadline_at is not None
         assert before + 120 <= wanted.deadline_at <= time.time() + 120

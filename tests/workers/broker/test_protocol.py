@@ -107,7 +107,7 @@ def test_rules_of_strands_are_on_the_page_as_they_are_written():
 
 def test_submissions_and_ends_are_those_of_the_page(lake, settings):
     job = submit_without_server(lake, settings)(toy.ToyPuzzle(number=1, behaviour=0), COUNT)
-    (path,) = lake.list(f"runs/ondemand/{job}")
+    path = read_wanted(lake, job).last.path
     shown = example("client")
     assert set(shown) == set(read(lake, path))
     submission = Submission.from_json(shown)

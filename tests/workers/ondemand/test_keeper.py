@@ -1,5 +1,6 @@
 """The keeper brings every job to its end: a row, or an end without an answer and its reason."""
 
+import datetime as dt
 import os
 import time
 from contextlib import closing
@@ -228,7 +229,7 @@ def test_old_ends_and_what_killed_writers_left_are_deleted(lake, settings, ask, 
     assert not (staging / "old").exists()
     assert (staging / "young").exists()
     assert status(lake, job).state == "cancelled"
-    monkeypatch.setattr(module, "DAY_SECONDS", -1.0)
+    monkeypatch.setattr(module, "days_ago", lambda _: dt.datetime.now(dt.UTC))
     keeper._sweep_at = 0.0
     keeper.tidy()
     assert status(lake, job).state == "unknown"

@@ -1,6 +1,7 @@
 """What is wanted of jobs: by whom, within which limits, until when, and how that ends."""
 
 import time
+from pathlib import Path
 
 import pytest
 import toy_game as toy
@@ -48,6 +49,12 @@ def test_the_larger_budget_and_the_later_deadline_of_two_clients_count(lake, set
     assert read_wanted(lake, job).deadline_at is None
 
 
+def test_a_job_that_has_ended_leaves_nothing_to_list(lake, settings, submit):
+    submit(PLAIN, COUNT)
+    keep(lake, settings)
+    assert list((Path(settings.lake) / "runs" / "ondemand").iterdir()) == []
+
+
 def test_the_same_submission_is_one_file(lake, submit):
     for _ in range(3):
         job = submit(PLAIN, COUNT, client="one")
@@ -88,7 +95,7 @@ def test_a_cancelled_job_is_asked_again(lake, settings, submit):
 def test_a_damaged_submission_costs_itself_alone(lake, settings, submit):
     job = submit(PLAIN, COUNT)
     lost = submit(toy.ToyPuzzle(number=2, behaviour=toy.PLAIN), COUNT)
-    (path,) = lake.list(f"runs/ondemand/{lost}")
+    path = read_wanted(lake, lost).last.path
     for data in (b"{", b"[]", b'{"job_id": 7}', lake.read_bytes(path).replace(b"job_id", b"no_id")):
         lake.write_bytes(path.replace(".json", "0.json"), data)
         assert set(open_jobs(lake).wanted) == {job, lost}

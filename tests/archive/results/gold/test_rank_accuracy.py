@@ -37,7 +37,7 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import MEANT, Outcome, Statistics, Status
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
-from nightgrid.workers.ondemand.answers import answer_of, put_answer
+from nightgrid.workers.ondemand.answers import answer_of, put_answers
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.settings import load_settings
 from tests.archive.games.strands.ranking.test_misses import ranked
@@ -83,7 +83,10 @@ def kept(lake: Lake, edition: dict[str, Any], *covers: dict[str, Any]) -> None:
         statistics=Statistics(kernel_ns=1_500_000_000),
     )
     budget = JobBudget.of(load_settings(), None)
-    put_answer(lake, answer_of(game, puzzle, question_of(game, MEANT), budget, outcome))
+    question, puzzle_id = question_of(game, MEANT), game.puzzle_id(puzzle)
+    job_id = question.job_id(game.subject(puzzle))
+    values = map(game.solution_to_json, covers)
+    put_answers(lake, [answer_of(question, job_id, puzzle_id, budget, outcome, values)])
 
 
 def test_official_answers_are_measured_once_and_ranking_never_sees_them(filled: Lake):
