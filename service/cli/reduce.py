@@ -14,7 +14,7 @@ from nightgrid.service.options.completion import offer
 from nightgrid.service.options.pictures import check_picture, write_file, write_picture
 from nightgrid.service.options.shared_options import Json, check_range
 from nightgrid.service.terminal.console import Exit, emit, exit_for, note, say, say_drawing
-from nightgrid.service.terminal.progress import warm_games
+from nightgrid.service.terminal.progress import compiling_shown
 from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
@@ -111,9 +111,9 @@ def reduce(
             write_file(path, text)
     outcome = None
     if solve:
-        warm_games([made.reduced.game])
-        budget = Budget(seconds=seconds)
-        outcome = made.reduced.bind().solve(made.reduced.puzzle, Ask(kind="first"), None, budget)
+        bound, budget = made.reduced.bind(), Budget(seconds=seconds)
+        with compiling_shown():
+            outcome = bound.solve(made.reduced.puzzle, Ask(kind="first"), None, budget)
     found = outcome.solutions[0] if outcome is not None and outcome.solutions else None
     answer = None if found is None else made.solution_of(found)
     if svg is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -56,7 +55,7 @@ from nightgrid.service.terminal.console import (
     say,
     say_drawing,
 )
-from nightgrid.service.terminal.progress import spangram_bar, warm_games
+from nightgrid.service.terminal.progress import compiling_shown, spangram_bar
 from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import check_ask, game_plug
@@ -126,14 +125,12 @@ def solve(
     budget = budget if seconds is None else replace(budget, seconds=seconds)
     rules.check()
     check_picture(svg)
-    warm_once = functools.cache(lambda name: warm_games([name]))
 
     def work(found: Found, published: Published) -> Exit:
         ask = chosen or game_plug(found.game).quick_ask
         check_ask(ask, found.game)
         refuse_others(searches, found.game, SEARCH_OPTIONS)
         puzzle, bound = rules.bind(found.game, published.puzzle)
-        warm_once(found.game)
         solve = _Solve(
             game=bound,
             found=found,
@@ -147,7 +144,8 @@ def solve(
         )
         if not json:
             say_head(found, published, puzzle)
-        status, solutions = solve.answer() if search is None else solve.search(search)
+        with compiling_shown():
+            status, solutions = solve.answer() if search is None else solve.search(search)
         if svg is not None:
             solution = next(iter(solutions), None)
             write_picture(svg, view(found.game).svg(puzzle, solution, published.clue))

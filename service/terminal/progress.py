@@ -65,9 +65,9 @@ class MovingLine:
         self._bar.refresh()
 
     def close(self) -> None:
-        """End the moving line; elsewhere print the last state, unless it was printed."""
+        """End the line; where it cannot move, print its last state unless it is transient."""
         held, self._held = self._held, None
-        if held is not None and not self.moving:
+        if held is not None and not self.moving and not self._transient:
             note(held())
         if self._bar is not None:
             self._bar.stop()
@@ -217,7 +217,6 @@ class SpangramBar(MovingLine):
 
     def close(self) -> None:
         """Take the bar away; after lines that tell how far it is, tell that it has ended."""
-        self._held = None
         super().close()
         if self._told and not self.moving:
             note(f"ended after {time.monotonic() - self._begun:.1f} s")
@@ -238,6 +237,37 @@ def describe(progress: Progress) -> str:
 
     full = BAR_CHARS * progress.jobs_done // max(progress.jobs_total, 1)
     return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {progress_text(progress)}"
+
+
+@contextmanager
+def compiling_shown() -> Iterator[None]:
+    """Show how many kernels the body compiles, once that has taken WARM_PATIENCE_S."""
+    from numba.core import event
+
+    line = MovingLine(transient=True)
+
+    class Shown(event.Listener):  # type: ignore[misc]
+        """Numba calls it before and after it compiles a kernel, or one kernel inside another."""
+
+        begun_s = 0.0
+        started = ended = 0
+
+        def on_start(self, _event: Any) -> None:
+            self.begun_s = self.begun_s or time.monotonic()
+            self.started += 1
+            seconds = time.monotonic() - self.begun_s
+            text = f"compiling kernels, once: {self.started} so far, {seconds:.0f} s"
+            if seconds > WARM_PATIENCE_S:
+                line.show(0, 1, lambda: text)
+
+        def on_end(self, _event: Any) -> None:
+            self.ended += 1
+            if self.ended == self.started:
+                # The terminal belongs to the answer now.
+                line.close()
+
+    with event.install_listener("numba:compile", Shown()):
+        yield
 
 
 def warm_games(names: Iterable[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from numba.core import event
 
 from nightgrid.service.terminal import progress
 from nightgrid.service.terminal.progress import warming_text
@@ -30,6 +31,21 @@ from nightgrid.service.terminal.progress import warming_text
 )
 def test_how_many_kernels_are_done_of_how_many_is_told(kernels: int, text: str) -> None:
     assert warming_text(kernels, 200, 1, 3, 60.0) == text
+
+
+def test_kernels_that_a_solve_compiles_are_counted_once_that_takes_a_while(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    with progress.compiling_shown():
+        for _ in range(4):
+            event.start_event("numba:compile", {})
+            clock[0] += 1.5
+            event.end_event("numba:compile", {})
+    event.start_event("numba:compile", {})
+    event.end_event("numba:compile", {})
+    assert capsys.readouterr().err == "compiling kernels, once: 3 so far, 3 s\n"
 
 
 def test_a_wait_that_goes_on_is_told_again_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
