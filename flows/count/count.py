@@ -39,7 +39,7 @@ from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.runs.manifest import Run, has_plan, has_run, open_run, read_done
 from nightgrid.workers.runs.plan.plan_pass import PlanPass
 from nightgrid.workers.runs.plan.planner import estimate_run
-from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.status import is_cancelled, read_run_status, resume_run
 from nightgrid.workers.upkeep import tidy
 

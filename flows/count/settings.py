@@ -15,7 +15,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import check_ask, check_rules, game_plug
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
-from nightgrid.workers.runs.retry import Retry, statuses_of
+from nightgrid.workers.runs.retry_option import Retry, statuses_of
 from nightgrid.workers.runs.status import is_finished, next_name
 
 if TYPE_CHECKING:

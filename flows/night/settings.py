@@ -16,7 +16,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
 from nightgrid.solvers.sentences import without_credentials
-from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.status import cancelled_path
 
 FIRST_PAYLOADS = 8

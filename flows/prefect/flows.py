@@ -33,7 +33,7 @@ from nightgrid.flows.runs import AsStep, Rest, StoppedError, Watch
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.driver.progress import Progress, progress_text
-from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.settings import load_settings
 
 RETRIES = 2

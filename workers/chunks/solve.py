@@ -31,7 +31,7 @@ from nightgrid.workers.chunks.solved_rows import (
     promote,
     solve_rows,
 )
-from nightgrid.workers.chunks.stage_part import carry, kept_tables
+from nightgrid.workers.chunks.stage_part import carry, drop_tables
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.runs.attempts import Note, read_note, take_back, write_note
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
@@ -124,7 +124,7 @@ def _worked(
         write_note(lake, ref, Note(worker=worker, started_at=time.time()))
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:
-        kept_tables.drop()
+        drop_tables()
         kernel = span("kernel", game=game.name, rows=rows.num_rows)
         with refusing(MissingDictionaryError), kernel:
             part: pa.Table | None = solve_rows(lake, game, run, rows, settings)

@@ -1,13 +1,12 @@
-"""Carry one part of a staged count on: gather its states, advance, leave them for others.
+"""Work one part of a staged count: gather its states, advance them by layers, write what is left.
 
-A process keeps the tables of a count from one of its parts to the next: to prepare a board takes
-longer than a small part, and memory that is asked for anew has to be cleared by the system, page by
-page, before it can be used.
+A process keeps the tables of a count for its next part, until it works something else or the count
+ends: preparing a board takes longer than a small part, and the system has to clear new memory page
+by page before it can be used.
 """
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pyarrow as pa
@@ -40,12 +39,10 @@ from nightgrid.workers.runs.staged import (
 
 log = get_logger("nightgrid.worker")
 
-KEPT_SECONDS = 20.0
-"""Tables that no part has asked for in this time are given up: longer than a barrier lasts, as a
-rule, and short beside what else a worker may want the memory for."""
-
 Key = tuple[str, str, str]
-"""Lake, run and job: they settle board and budget."""
+"""Lake, run and job: they determine board and budget."""
+_kept: list[tuple[Key, LayeredCount]] = []
+"""At most one count; it is not here while it is in use."""
 
 
 def carry(
@@ -53,20 +50,20 @@ def carry(
 ) -> pa.Table | None:
     """Work a chunk that is one part of a staged count; return its PARTS, of one row.
 
-    None when states that it needs are gone: another worker has done the part meanwhile, or the
-    chunks that left them are worked again. States that are to be carried on lie in the chunk's
-    frontier by then. A part without room comes back split into halves.
+    None if states that it needs are missing: another worker has done the part meanwhile, or the
+    chunks that wrote them are worked again. States for the next stage are in the chunk's frontier
+    when this returns. A part without room comes back split into halves.
     """
     (head,) = heads_of(rows)
     puzzle = game.from_arrays(arrays_of(rows), 0)
     key = (lake.url, run.run_id, head["job_id"])
-    count = kept_tables.take(key, run.budget) or game.layered(puzzle, run.budget)
+    count = take_tables(key, run.budget) or game.layered(puzzle, run.budget)
     if count is None:
         raise PermanentError(f"part {head['part_path']} is of a count by layers; this has none")
     keep_freed()
     has_room = _gather(lake, ref, count, part)
     if has_room is None:
-        kept_tables.keep(key, count)
+        keep_tables(key, count)
         return None
     reached, kept = part.layer, len(count.rows)
     stopped = None if has_room else ReasonCode.TABLE_BYTES
@@ -93,21 +90,23 @@ def carry(
         ask = run.question.ask
         row = outcome_row(game, ask, head, game.merge(puzzle, ask, [whole]))
     row |= {name: getattr(count.statistics, name) for name in COST_COLUMNS}
-    kept_tables.keep(key, count)
+    keep_tables(key, count)
+    if row["status"] not in (CARRIED, SPLIT):
+        drop_tables()
     return pa.Table.from_pylist([row], PARTS)
 
 
 def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> bool | None:
-    """Fetch the states of a part.
+    """Read the states of a part.
 
-    Returns whether there is room for them, or None if the part is done.
+    Returns whether there is room for them, or None if some are missing.
     """
     if part.layer == 0:
         count.begin()
         _, begins = count.by_bucket()
         first, last = part.buckets
         if begins[first] == begins[last]:
-            # Half of a first part: the empty board falls into a bucket of the other half.
+            # Half of a first part: the empty board is in a bucket of the other half.
             count.clear()
         return True
     count.clear()
@@ -119,9 +118,9 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
                     return False
         except LostFrontierError as error:
             log.warning("states lost", chunk=source.name, reason=str(error))
-            # An old message needs what has been taken on and deleted.
+            # If the part is done, this is an old message, and its states were deleted.
             if not lake.exists(ref.result_path):
-                # Neither is there without the other, and a chunk without its part is not done.
+                # A chunk result without its states is deleted: the driver has both made again.
                 for gone in before:
                     if gone == source or not lake.exists(frontier_path(gone)):
                         lake.delete(gone.result_path)
@@ -138,46 +137,22 @@ def _stopped(head: Row, part: StagePart, reached: int, code: ReasonCode) -> Row:
     return result_row(head, SPLIT, reason, children=children)
 
 
-class KeptTables:
-    """At most one count, which is taken out while it is in use."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: tuple[Key, LayeredCount] | None = None
-        self._timer: threading.Timer | None = None
-
-    def take(self, key: Key, budget: Budget) -> LayeredCount | None:
-        """Take the count of a job, as good as new; a count of another job is given up."""
-        with self._lock:
-            kept = self._empty()
-        if kept is None or kept[0] != key:
-            return None
-        kept[1].renew(budget)
-        return kept[1]
-
-    def keep(self, key: Key, count: LayeredCount) -> None:
-        """Keep a count that is done with for the job's next part."""
-        with self._lock:
-            self._empty()
-            self._kept = (key, count)
-            self._timer = threading.Timer(KEPT_SECONDS, self.drop)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def drop(self) -> None:
-        """Drop what is kept, and return freed memory to the system."""
-        with self._lock:
-            kept = self._empty()
-        if kept is not None:
-            del kept
-            give_back()
-
-    def _empty(self) -> tuple[Key, LayeredCount] | None:
-        kept, self._kept = self._kept, None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        return kept
+def keep_tables(key: Key, count: LayeredCount) -> None:
+    """Keep a count for the next part of its job."""
+    _kept[:] = [(key, count)]
 
 
-kept_tables = KeptTables()
+def take_tables(key: Key, budget: Budget) -> LayeredCount | None:
+    """Take the kept count of a job, reset for its next part; that of another job is dropped."""
+    kept, _kept[:] = list(_kept), []
+    if not kept or kept[0][0] != key:
+        return None
+    kept[0][1].renew(budget)
+    return kept[0][1]
+
+
+def drop_tables() -> None:
+    """Drop a kept count, and return freed memory to the system."""
+    if _kept:
+        _kept.clear()
+        give_back()

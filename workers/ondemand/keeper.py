@@ -50,7 +50,7 @@ from nightgrid.workers.runs.job_keys import Answers
 from nightgrid.workers.runs.manifest import has_plan, open_run
 from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
-from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.staged import frontier_folder
 from nightgrid.workers.runs.status import (
     cancel_run,

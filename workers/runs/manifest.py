@@ -22,7 +22,7 @@ from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.question import Question
-from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.run_files import (
     CHUNKS_MAX,
     ChunkKey,

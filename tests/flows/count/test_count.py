@@ -32,7 +32,7 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.logs import logged_to
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import begin_run
-from nightgrid.workers.runs.retry import Retry
+from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
 

@@ -1,22 +1,19 @@
 """Tables that a worker keeps from one part of a staged count to the next."""
 
-import time
-
 import pytest
 
 from nightgrid.solvers.algebra import Budget
-from nightgrid.workers.chunks import stage_part as tables
-from nightgrid.workers.chunks.stage_part import KeptTables
+from nightgrid.workers.chunks.stage_part import drop_tables, keep_tables, take_tables
 from tests.workers.toys.toy_layers import ToyLayers
 
 KEY = ("lake", "run", "job")
 
 
-@pytest.fixture
-def kept():
-    kept = KeptTables()
-    yield kept
-    kept.drop()
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    drop_tables()
+    yield
+    drop_tables()
 
 
 def used():
@@ -26,35 +23,32 @@ def used():
     return count
 
 
-def test_a_job_finds_its_tables_again_as_good_as_new(kept):
+def test_a_job_finds_its_tables_again_as_good_as_new():
     count = used()
-    kept.keep(KEY, count)
-    assert kept.take(KEY, Budget()) is count
+    keep_tables(KEY, count)
+    assert take_tables(KEY, Budget()) is count
     assert (len(count.rows), count.statistics.states) == (0, 0)
 
 
-def test_nobody_has_tables_that_are_in_use(kept):
-    kept.keep(KEY, used())
-    assert kept.take(KEY, Budget()) is not None
-    assert kept.take(KEY, Budget()) is None
+def test_nobody_has_tables_that_are_in_use():
+    keep_tables(KEY, used())
+    assert take_tables(KEY, Budget()) is not None
+    assert take_tables(KEY, Budget()) is None
 
 
-def test_another_job_does_not_find_them_and_they_are_gone(kept):
-    kept.keep(KEY, used())
-    assert kept.take(("lake", "run", "another"), Budget()) is None
-    assert kept.take(KEY, Budget()) is None
+def test_another_job_does_not_find_them_and_they_are_gone():
+    keep_tables(KEY, used())
+    assert take_tables(("lake", "run", "another"), Budget()) is None
+    assert take_tables(KEY, Budget()) is None
 
 
-def test_only_one_count_is_kept(kept):
-    kept.keep(KEY, used())
-    kept.keep(("lake", "another", "job"), used())
-    assert kept.take(KEY, Budget()) is None
+def test_only_one_count_is_kept():
+    keep_tables(KEY, used())
+    keep_tables(("lake", "another", "job"), used())
+    assert take_tables(KEY, Budget()) is None
 
 
-def test_tables_that_nobody_asks_for_are_given_up(kept, monkeypatch):
-    monkeypatch.setattr(tables, "KEPT_SECONDS", 0.01)
-    kept.keep(KEY, used())
-    deadline = time.monotonic() + 10
-    while kept._kept is not None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert kept.take(KEY, Budget()) is None
+def test_dropped_tables_are_gone():
+    keep_tables(KEY, used())
+    drop_tables()
+    assert take_tables(KEY, Budget()) is None

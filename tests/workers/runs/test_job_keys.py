@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game
+from nightgrid.workers.runs.finishing.gathering import ahead
 from nightgrid.workers.runs.job_keys import KeySet, ids_of, keys_of, name_jobs
-from nightgrid.workers.runs.prefetch import ahead
 
 COUNT = Ask(kind="count")
 

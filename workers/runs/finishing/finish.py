@@ -24,13 +24,12 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game, over_budget
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, gather
+from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, ahead, gather
 from nightgrid.workers.runs.job_keys import Answers, Known, keys_of, read_answers
 from nightgrid.workers.runs.listed import merged_ranks, settle_files, statistics_of
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.plan.costs import note_factor
-from nightgrid.workers.runs.prefetch import ahead
-from nightgrid.workers.runs.retry import statuses_of
+from nightgrid.workers.runs.retry_option import statuses_of
 from nightgrid.workers.runs.run_files import done_path, segment_path
 from nightgrid.workers.runs.staged import CARRIED, drop_frontiers, frontiers
 

@@ -9,8 +9,9 @@ import contextlib
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,6 @@ from nightgrid.solvers.question import QUESTION_FIELDS
 from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.runs.job_keys import keys_of
 from nightgrid.workers.runs.manifest import NO_JOBS, Run, read_expanded
-from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.run_files import ChunkRef, DamagedResultError, done_chunks, read_result
 from nightgrid.workers.runs.staged import CARRIED
 
@@ -51,6 +51,23 @@ TRIM_BUCKETS = 8
 """
 BUCKETS_MAX = 512
 """Files open at once; the buckets of a very large run hold more rows."""
+
+
+Item = TypeVar("Item")
+
+
+def ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """Make the next item in a thread while the last one is used; errors are raised here.
+
+    Pays where one of the two steps releases the interpreter's lock, as Arrow does.
+    """
+    # A list of one item or none, so that the end is not an exception.
+    source = ([item] for item in items)
+    with ThreadPoolExecutor(1, "ahead") as thread:
+        made: Future[list[Item]] = thread.submit(next, source, [])
+        while found := made.result():
+            made = thread.submit(next, source, [])
+            yield found.pop()
 
 
 def gather(lake: Lake, run: Run, answers: Buckets) -> dict[int, list[dict[str, Any]]]:

@@ -44,7 +44,7 @@ from nightgrid.workers.runs.job_keys import (
 )
 from nightgrid.workers.runs.manifest import Segment, manifest_row
 from nightgrid.workers.runs.plan.costs import expected_s, read_factor
-from nightgrid.workers.runs.retry import Retry, statuses_of
+from nightgrid.workers.runs.retry_option import Retry, statuses_of
 from nightgrid.workers.runs.run_files import segment_path
 from nightgrid.workers.runs.staged import first_stage
 

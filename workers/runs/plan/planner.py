@@ -32,7 +32,6 @@ from nightgrid.workers.runs.plan.plan_pass import (
     Piece,
     PlanPass,
 )
-from nightgrid.workers.runs.prefetch import ahead
 from nightgrid.workers.runs.run_files import CHUNKS_MAX, asked_path, plan_path
 from nightgrid.workers.runs.status import next_name
 from nightgrid.workers.tracing import span
@@ -139,7 +138,7 @@ def _add_missing(lake: Lake, plan: PlanPass, tables: Iterable[pa.Table], run_id:
         if segment.kind == "plan":
             plan.take_over(run_id, segment)
     number = len(known)
-    for pieces in ahead(_segments(plan.pieces(tables, SEGMENT_ROWS))):
+    for pieces in _segments(plan.pieces(tables, SEGMENT_ROWS)):
         number = add_plan(lake, run_id, number, pieces)
 
 

@@ -1,4 +1,4 @@
-"""Which unanswered jobs `--retry` works again."""
+"""The option `--retry`: which unanswered jobs are solved again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nightgrid.solvers.algebra import Status
 
 
 class Retry(StrEnum):
-    """Which jobs without a solution or a proof are worked again."""
+    """Which jobs without a solution or a proof are solved again."""
 
     POISON = "poison"
     OVER_BUDGET = "over_budget"
