@@ -6,6 +6,9 @@ Queues of Celery and keys of ours alike begin with NIGHTGRID_KEY_PREFIX and the 
 from __future__ import annotations
 
 import hashlib
+from typing import Any
+
+import redis
 
 from nightgrid.archive.lake import identity
 from nightgrid.archive.lake.location import is_folder
@@ -26,6 +29,15 @@ def key_prefix(settings: Settings) -> str:
     if found is None:
         found = f"none-{hashlib.sha256(settings.lake.encode()).hexdigest()[:16]}"
     return f"{settings.key_prefix}{found}:"
+
+
+def read_keys(client: redis.Redis, settings: Settings, kind: str) -> dict[str, str]:
+    """Read all keys of the lake that begin with `kind`, without it. Raises redis.RedisError."""
+    start = f"{key_prefix(settings)}{kind}"
+    keys = list(client.scan_iter(f"{start}*", count=1000))
+    values: Any = client.mget(keys) if keys else []
+    found = zip(keys, values, strict=True)
+    return {key.removeprefix(start): value for key, value in found if value is not None}
 
 
 def current_id(settings: Settings) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import redis
 
@@ -17,11 +17,8 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.connection import answering, connect
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.worker_keys import REASON_CHARS
+from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import Settings
-
-if TYPE_CHECKING:
-    # A supervisor speaks to Redis before there is work, and needs no library that reads a lake.
-    from nightgrid.workers.runs.run_files import ChunkRef
 
 KEPT_SECONDS = 3600
 """What a driver has not taken by then is of one that was killed."""
@@ -59,18 +56,19 @@ def announce(
         "reason": reason.sentence[:REASON_CHARS],
         **asdict(announcement.ref),
     }
-    pipe = client.pipeline(transaction=False)
-    pipe.rpush(_key(settings, driver), json.dumps(value))
-    pipe.expire(_key(settings, driver), KEPT_SECONDS)
-    pipe.execute()
+    _push(client, settings, driver, json.dumps(value))
 
 
 def wake_keeper(client: redis.Redis, settings: Settings) -> None:
     """Let the keeper look at once what is submitted. Raises redis.RedisError."""
-    pipe = client.pipeline(transaction=False)
     # Any entry ends its wait.
-    pipe.rpush(_key(settings, KEEPER), "")
-    pipe.expire(_key(settings, KEEPER), KEPT_SECONDS)
+    _push(client, settings, KEEPER, "")
+
+
+def _push(client: redis.Redis, settings: Settings, driver: str, entry: str) -> None:
+    pipe = client.pipeline(transaction=False)
+    pipe.rpush(_key(settings, driver), entry)
+    pipe.expire(_key(settings, driver), KEPT_SECONDS)
     pipe.execute()
 
 
@@ -92,8 +90,6 @@ def next_announcements(
 
 def parse_announcement(text: str) -> Announcement:
     """Parse an announcement as `announce` wrote it."""
-    from nightgrid.workers.runs.run_files import ChunkRef
-
     value = json.loads(text)
     code, sentence = ReasonCode(value.pop("reason_code")), value.pop("reason")
     event = value.pop("event")

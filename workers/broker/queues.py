@@ -12,7 +12,7 @@ import contextlib
 import json
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import redis
@@ -20,11 +20,10 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.broker.connection import answering, connect
-from nightgrid.workers.broker.lake_keys import key_prefix
+from nightgrid.workers.broker.lake_keys import key_prefix, read_keys
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.logs import carried
-from nightgrid.workers.settings import Settings, load_settings
+from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing import span, trace_header
 
 INTERACTIVE = "interactive"
@@ -40,7 +39,7 @@ LOG_HEADER = "log"
 MESSAGES_READ_MAX = 10_000
 """Messages of one queue that are looked at; a bounded window never has as many."""
 
-DEMAND_KEPT_SECONDS = 30
+DEMAND, DEMAND_KEPT_SECONDS = "demand:", 30
 """A driver that has said nothing for this long wants nothing."""
 
 
@@ -56,21 +55,17 @@ class Traffic:
     """False when the queue holds more messages than were read."""
 
 
-def _own_headers(about: str) -> dict[str, Any]:
-    own = {ABOUT_HEADER: about, "submitted_at": time.time(), LOG_HEADER: carried()}
-    # Celery's instrumentation reads it in the worker.
-    return own | trace_header()
-
-
 def send(app: Celery, task: str, queue: str, about: str, *arguments: Any) -> None:
     """Publish one message with the arguments of a task. Raises TransientError for a dead broker."""
+    headers = {ABOUT_HEADER: about, "submitted_at": time.time(), LOG_HEADER: carried()}
     try:
         with span("publish", queue=queue, task=task, about=about):
             app.send_task(
                 task,
                 args=arguments,
                 queue=queue,
-                headers=_own_headers(about),
+                # Celery's instrumentation reads the trace in the worker.
+                headers=headers | trace_header(),
                 # A queue is a list that needs no declaration. kombu 5.7 goes on with a closed
                 # channel, and an AttributeError, where the connection fails while it declares one.
                 declare=[],
@@ -123,31 +118,27 @@ class QueueStatus:
     """One queue."""
 
     queued: int
+    """Messages that no worker has taken yet."""
     acquired: int
+    """Messages that workers have taken, dead ones too, until the visibility timeout."""
     oldest_s: float
     """Age of the oldest message that waits; 0 when none does. The number that matters."""
 
 
-def overview(settings: Settings | None = None) -> dict[str, QueueStatus]:
-    """Count the messages of every queue. Raises TransientError when the server is dead."""
-    settings = settings or load_settings()
-    prefix = key_prefix(settings)
-    with answering(), connect(settings) as client:
-        pipe = client.pipeline(transaction=False)
-        for name in NAMES:
-            pipe.llen(f"{prefix}{name}")
-            # Messages come in at the head of the list and go out at its end.
-            pipe.lindex(f"{prefix}{name}", -1)
-        pipe.hvals(f"{prefix}unacked")
-        *answers, unacked = pipe.execute()
+def overview(client: redis.Redis, settings: Settings) -> dict[str, QueueStatus]:
+    """Count the messages of every queue. Raises redis.RedisError."""
+    prefix, pipe = key_prefix(settings), client.pipeline(transaction=False)
+    pipe.hvals(f"{prefix}unacked")
+    for name in NAMES:
+        pipe.llen(f"{prefix}{name}")
+        # Messages come in at the head of the list and go out at its end.
+        pipe.lindex(f"{prefix}{name}", -1)
+    unacked, *answers = pipe.execute()
     acquired = Counter(key for _, key in map(_acquired, unacked))
+    counted = zip(NAMES, answers[::2], answers[1::2], strict=True)
     return {
-        name: QueueStatus(
-            queued=answers[2 * i],
-            acquired=acquired[name],
-            oldest_s=round(_age_s(answers[2 * i + 1]), 3),
-        )
-        for i, name in enumerate(NAMES)
+        name: QueueStatus(queued=queued, acquired=acquired[name], oldest_s=round(_age_s(oldest), 3))
+        for name, queued, oldest in counted
     }
 
 
@@ -158,18 +149,12 @@ def _age_s(text: str | None) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Demand:
+class Demand(QueueStatus):
     """What the batch workers have before them."""
 
     chunks_waiting: int
     """Chunks of all runs that are driven now, in the queue or not, that are not done: as many
     processes could work at once."""
-    queued: int
-    """Messages in the queue `batch`, which no worker has taken yet."""
-    acquired: int
-    """Messages that workers have taken, dead ones too, until the visibility timeout."""
-    oldest_s: float
-    """Age of the oldest message that waits; 0 when none does."""
     processes: int
     """Children of the batch workers that live."""
 
@@ -179,30 +164,16 @@ def publish_demand(
 ) -> None:
     """Publish how many chunks of a run are not done."""
     with contextlib.suppress(redis.RedisError):
-        client.set(_demand_key(settings, run_id), chunks_waiting, ex=DEMAND_KEPT_SECONDS)
+        client.set(
+            f"{key_prefix(settings)}{DEMAND}{run_id}", chunks_waiting, ex=DEMAND_KEPT_SECONDS
+        )
 
 
-def demand(settings: Settings | None = None) -> Demand:
-    """Count the work that is left and the processes there are for it.
-
-    Raises TransientError when the server is dead.
-    """
-    settings = settings or load_settings()
-    queue = overview(settings)[BATCH]
-    with answering(), connect(settings) as client:
-        keys = list(client.scan_iter(_demand_key(settings, "*"), count=1000))
-        values: Any = client.mget(keys) if keys else []
-        alive = living_workers(client, settings).values()
-    processes = sum(about["processes"] for about in alive if BATCH in about["queues"])
-    waiting = sum(int(value) for value in values if value is not None)
+def demand(client: redis.Redis, settings: Settings) -> Demand:
+    """Count the work that is left and the processes there are for it. Raises redis.RedisError."""
+    alive = living_workers(client, settings).values()
     return Demand(
-        chunks_waiting=waiting,
-        queued=queue.queued,
-        acquired=queue.acquired,
-        oldest_s=queue.oldest_s,
-        processes=processes,
+        **asdict(overview(client, settings)[BATCH]),
+        chunks_waiting=sum(map(int, read_keys(client, settings, DEMAND).values())),
+        processes=sum(about["processes"] for about in alive if BATCH in about["queues"]),
     )
-
-
-def _demand_key(settings: Settings, run_id: str) -> str:
-    return f"{key_prefix(settings)}demand:{run_id}"

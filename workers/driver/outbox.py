@@ -32,7 +32,7 @@ from nightgrid.workers.broker.queues import (
     traffic,
     waiting_count,
 )
-from nightgrid.workers.broker.worker_keys import exited_workers, living_workers, refusals
+from nightgrid.workers.broker.worker_keys import DEAD, LEFT, exit_of, living_workers, refusals
 from nightgrid.workers.chunks.result_rows import exception_reason
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -252,13 +252,13 @@ class CeleryOutbox:
         if name in self._alive:
             return Worker.LIVES
         with answering():
-            dead, left = exited_workers(self._client, self._settings, [name])
-        if left:
+            how = exit_of(self._client, self._settings, name)
+        if how == LEFT:
             return Worker.LEFT
         now = time.monotonic()
         silent_s = now - self._absent_since.setdefault(name, now)
         limit_s = GONE_INTERVALS * self._settings.tuning.liveness_interval_seconds
-        return Worker.GONE if dead or silent_s > limit_s else Worker.LIVES
+        return Worker.GONE if how == DEAD or silent_s > limit_s else Worker.LIVES
 
     def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
         """Publish it in Redis, for a while."""

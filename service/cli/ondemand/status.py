@@ -17,7 +17,7 @@ from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs
 from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import Exit, emit
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
@@ -168,10 +168,10 @@ def _ask_server(settings: Settings) -> _Server:
     from nightgrid.workers.broker.worker_keys import living_workers, refusals
 
     told = _Server()
-    with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
+    with suppress(redis.RedisError, OSError), connect(settings) as client:
         alive = living_workers(client, settings)
         told.refusing = refusals(client, settings)
-        told.batch = demand(settings)
+        told.batch = demand(client, settings)
         told.workers = alive
     return told
 

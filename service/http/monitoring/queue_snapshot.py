@@ -11,7 +11,6 @@ from typing import Any
 import redis
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import INTERACTIVE, Demand, QueueStatus, demand, overview
 from nightgrid.workers.broker.worker_keys import living_workers, refusals
@@ -73,14 +72,14 @@ def take_snapshot(lake: Lake, settings: Settings) -> QueueSnapshot:
         starting=has_begun_workers(settings),
         damaged=len(found.damaged),
     )
-    with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
+    with suppress(redis.RedisError, OSError), connect(settings) as client:
         alive, refusing = living_workers(client, settings), refusals(client, settings)
         return replace(
             snapshot,
             alive=alive,
             starting=snapshot.starting and not alive,
             refusing=refusing,
-            queues=overview(settings),
-            batch=demand(settings),
+            queues=overview(client, settings),
+            batch=demand(client, settings),
         )
     return snapshot

@@ -22,7 +22,7 @@ from nightgrid.workers.broker.queues import (
 from nightgrid.workers.broker.worker_keys import (
     DEAD,
     LEFT,
-    exited_workers,
+    exit_of,
     living_workers,
     record_exit,
     record_refusal,
@@ -129,7 +129,7 @@ def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave
     assert outbox.window("batch") == settings.window
     look(outbox)
     assert outbox.window("batch") == 5 * 8 * CHUNKS_PER_PROCESS
-    assert demand(settings).processes == 5 * 8
+    assert demand(client, settings).processes == 5 * 8
     for number in range(5):
         record_exit(client, settings, f"worker-{number}", LEFT)
     look(outbox)
@@ -138,11 +138,11 @@ def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave
 
 def test_demand_is_what_drivers_still_want_done(server, outbox):
     settings, client = server
-    assert demand(settings).chunks_waiting == 0
+    assert demand(client, settings).chunks_waiting == 0
     outbox.send(chunk(0), BATCH)
     publish_demand(client, settings, RUN, 7)
     publish_demand(client, settings, "1" * 32, 5)
-    found = demand(settings)
+    found = demand(client, settings)
     assert (found.chunks_waiting, found.queued) == (12, 1)
     assert found.oldest_s > 0.0
     client.flushall()
@@ -159,7 +159,8 @@ def test_a_run_tells_its_demand_while_it_is_driven(cluster, cluster_lake, monkey
     slow = dict.fromkeys(range(70_000, 70_300, 20), toy.SLOW)
     run_id = plan(cluster_lake, toy.boards(300, slow, start=70_000))
     seen = []
-    drive_celery(cluster, cluster_lake, run_id, lambda _: seen.append(demand(cluster)))
+    with closing(connect(cluster)) as client:
+        drive_celery(cluster, cluster_lake, run_id, lambda _: seen.append(demand(client, cluster)))
     assert max(found.chunks_waiting for found in seen) > 1
     assert seen[0].processes == 2
 
@@ -177,13 +178,13 @@ def test_two_lakes_on_one_server_see_nothing_of_one_another(server, tmp_path):
         record_exit(client, one, "dead", DEAD)
         record_refusal(client, one, "w", "another version")
         announce(client, one, ours._driver, Announcement(event="done", ref=ref))
-        assert (demand(one).queued, demand(one).chunks_waiting) == (1, 7)
-        assert overview(one)[INTERACTIVE].queued == 1
-        unseen = replace(demand(other), oldest_s=0.0)
+        assert (demand(client, one).queued, demand(client, one).chunks_waiting) == (1, 7)
+        assert overview(client, one)[INTERACTIVE].queued == 1
+        unseen = replace(demand(client, other), oldest_s=0.0)
         assert set(asdict(unseen).values()) == {0}
-        assert [queue.queued for queue in overview(other).values()] == [0, 0]
+        assert [queue.queued for queue in overview(client, other).values()] == [0, 0]
         assert (living_workers(client, other), refusals(client, other)) == ({}, {})
-        assert exited_workers(client, other, ["dead"]) == (set(), set())
+        assert exit_of(client, other, "dead") is None
         assert theirs.wait(0.1) == []
         assert ours.wait(1.0) == [Announcement(event="done", ref=ref)]
     client.flushall()

@@ -227,7 +227,8 @@ def test_a_lake_of_any_name_has_a_server_that_redis_and_celery_find(tmp_path):
     settings = quick_settings(tmp_path, lake=str(tmp_path / "q?x%41#y"))
     with local_cluster(settings, roles=("server",)):
         send(client_app(settings), WORK_CHUNK, BATCH, "about", {})
-        assert overview(settings)[BATCH].queued == 1
+        with connect(settings) as client:
+            assert overview(client, settings)[BATCH].queued == 1
 
 
 @pytest.mark.parametrize("name", ["a?b", "a#b", "ab:c", "a%20b", "a\nb", "ü ñ"])
