@@ -39,13 +39,6 @@ class Question:
         """What a job is named after beside its puzzle, in this order."""
         return str(self.ask), self.rules, self.lexicon_id, self.solver_version
 
-    @property
-    def cost_id(self) -> str:
-        """Name what is learnt of how long jobs take: the same whatever the limit of the ask."""
-        return digest(
-            "costs", self.game, self.rules, self.lexicon_id, self.solver_version, self.ask.kind
-        )
-
     def run_id(self, budget: Budget, jobs: tuple[str, ...]) -> str:
         """Name the run that works jobs within a budget; `jobs` stands for the set of them."""
         limits = canonical_json(budget.limits)

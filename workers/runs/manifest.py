@@ -40,7 +40,7 @@ _ORIGINS = b"nightgrid.segment"
 NO_JOBS = pa.nulls(0, pa.int64())
 _NUMBERS = (
     *("job_count", "answered_count", "divided_count", "puzzle_count", "poison_count"),
-    *("solution_bytes", "divide_into", "cost_s", "cost_factor"),
+    *("solution_bytes", "divide_into", "cost_s"),
 )
 """What a plan says of a run under the names of its fields."""
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
@@ -98,8 +98,7 @@ class Run:
     divide_into: int = 1
     """Parts for processes that were idle when it was planned, see `Asking.divide_into`."""
     cost_s: float = 0.0
-    """What all jobs were expected to take, with the measured factor `cost_factor`."""
-    cost_factor: float = 1.0
+    """Seconds that one core was expected to take for all jobs."""
 
     def chunks(self) -> list[ChunkRef]:
         """Every chunk that has to be worked: halved ones are replaced by their halves."""

@@ -20,11 +20,11 @@ from nightgrid.solvers.errors import RefusalError
 
 
 def harmed(kind: str) -> Callable[[Field, Path], Found]:
-    """Make a fault of files of answers and costs that come to harm between two nights."""
+    """Make a fault of files of answers and hints that come to harm between two nights."""
 
     def strike(field: Field, folder: Path) -> Found:
         lake = field.copy(folder)
-        paths = [*lake.list("results"), *lake.list("costs"), *lake.list("checked")]
+        paths = [*lake.list("results"), *lake.list("checked")]
         for path in paths:
             harm(lake, path, kind)
         return field.after_night(lake, len(paths))

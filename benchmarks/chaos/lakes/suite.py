@@ -42,7 +42,7 @@ TRIALS: dict[str, Trial] = {
     ),
     **{
         f"answers-{kind}": Trial(
-            what=f"results/ and costs/: {kind}; the next night",
+            what=f"results/: {kind}; the next night",
             before="every later count ended with exit code 3",
             strike=harmed.harmed(kind),
         )

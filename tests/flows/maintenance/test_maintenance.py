@@ -66,7 +66,7 @@ def worked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     work_night(night_of(lake, source))
     run_count(count_of(lake), prefect=False)
     # As runs of more jobs leave it.
-    lake.write_bytes("costs/pips-0.json", b'{"factor": 1.0}')
+    lake.write_bytes("state/pips-0.json", b'{"hint": 1}')
     return base / "lake", source
 
 
@@ -206,7 +206,7 @@ def test_a_repair_that_was_killed_is_ended_by_the_next(
     # What held the lease is this very process, which lives.
     monkeypatch.setattr("nightgrid.workers.lease.EXPIRY_S", 0.05)
     before = answers(lake)
-    for folder in ("results", "puzzles", "editions", "costs"):
+    for folder in ("results", "puzzles", "editions", "state"):
         harm(lake, lake.list(folder)[0], "truncate")
     left = [survived]
 
@@ -246,7 +246,7 @@ def test_a_lake_of_a_later_version_is_named_and_not_repaired(lake: Lake) -> None
     rows = lake.read_table(path, RESULTS)
     later = {**RESULTS.metadata, b"nightgrid.schema_version": str(SCHEMA_VERSION + 1).encode()}
     lake.write_table(path, rows.replace_schema_metadata(later))
-    harm(lake, lake.list("costs")[0], "empty")
+    harm(lake, lake.list("state")[0], "empty")
     assert {found.fault for found in findings(lake)} == {"newer", "damaged"}
     before = lake.list("")
     with pytest.raises(NewerSchemaError):
@@ -342,7 +342,7 @@ def test_a_worker_refuses_a_manifest_of_a_later_version(lake: Lake) -> None:
 
 def test_a_repair_waits_for_no_night(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nightgrid.workers.lease.RENEW_EVERY_S", 0.1)
-    harm(lake, lake.list("costs")[0], "empty")
+    harm(lake, lake.list("state")[0], "empty")
     with (
         holding(lake, "night", ""),
         pytest.raises(TransientError, match="a night or a repair is at work"),

@@ -148,7 +148,7 @@ def test_runs_and_corpora_go_and_are_made_again(lake: Lake, tmp_path: Path) -> N
 
 
 def test_what_a_repair_moved_away_goes(lake: Lake) -> None:
-    lake.write_bytes("damaged/costs/pips-0.json", b"{")
+    lake.write_bytes("damaged/state/pips-0.json", b"{")
     assert pruned(lake, "damaged") == {"files that a repair moved away": 1}
     assert lake.list("damaged") == []
 

@@ -29,27 +29,27 @@ def lake_to_read(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
     lake = Lake.open(str(tmp_path / "lake"))
-    lake.write_bytes("costs/pips-0.json", b"{")
+    lake.write_bytes("state/pips-0.json", b"{")
     return lake
 
 
 def test_a_damaged_file_is_named_and_mended(invoke: Invoke, lake: Lake) -> None:
     code, out, _ = invoke("lake", "check", "--lake", lake.url)
     assert code == 5
-    assert "costs/pips-0.json" in out
+    assert "state/pips-0.json" in out
     assert "1 fault" in out
     code, out, _ = invoke("lake", "check", "--lake", lake.url, "--json")
     (found,) = map(json.loads, out.splitlines())
     assert code == 5
     assert (found["path"], found["fault"], found["mend"]) == (
-        "costs/pips-0.json",
+        "state/pips-0.json",
         "damaged",
         "aside",
     )
     code, out, _ = invoke("lake", "repair", "--lake", lake.url, "--json")
     (mended,) = map(json.loads, out.splitlines())
-    assert (code, mended["path"], mended["mended"]) == (0, "costs/pips-0.json", True)
-    assert lake.read_bytes("damaged/costs/pips-0.json") == b"{"
+    assert (code, mended["path"], mended["mended"]) == (0, "state/pips-0.json", True)
+    assert lake.read_bytes("damaged/state/pips-0.json") == b"{"
     for action in ("check", "repair"):
         code, out, _ = invoke("lake", action, "--lake", lake.url)
         assert (code, out) == (0, f"Nothing is wrong with {lake.url}.\n")
@@ -58,7 +58,7 @@ def test_a_damaged_file_is_named_and_mended(invoke: Invoke, lake: Lake) -> None:
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("costs/pips-1.json", "2 faults; nightgrid lake repair mends what can be mended.\n"),
+        ("state/pips-1.json", "2 faults; nightgrid lake repair mends what can be mended.\n"),
     ],
 )
 def test_a_check_says_what_a_repair_would_do(
@@ -139,13 +139,13 @@ def test_a_lake_that_may_only_be_read_is_read(
 
 
 def test_a_prune_lists_what_goes_and_deletes_it(invoke: Invoke, lake: Lake) -> None:
-    lake.write_bytes("damaged/costs/pips-1.json", b"{")
-    os.utime(Path(lake.url) / "damaged/costs/pips-1.json", (0, 0))
+    lake.write_bytes("damaged/state/pips-1.json", b"{")
+    os.utime(Path(lake.url) / "damaged/state/pips-1.json", (0, 0))
     prune = ["lake", "prune", "--lake", lake.url, "--keep", "damaged=30", "--keep", "runs=30"]
     code, out, _ = invoke(*prune, "--dry-run")
     assert code == 0
     assert out == (
-        "damaged/costs/pips-1.json\n"
+        "damaged/state/pips-1.json\n"
         "damaged: 1 files that a repair moved away would be deleted, 1 bytes\n"
         "runs: nothing is that old\n"
     )

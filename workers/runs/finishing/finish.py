@@ -28,7 +28,6 @@ from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, ahead, g
 from nightgrid.workers.runs.job_keys import Answers, Known, keys_of, read_answers
 from nightgrid.workers.runs.listed import merged_ranks, settle_files, statistics_of
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
-from nightgrid.workers.runs.plan.costs import note_factor
 from nightgrid.workers.runs.retry_option import statuses_of
 from nightgrid.workers.runs.run_files import done_path, segment_path
 from nightgrid.workers.runs.staged import CARRIED, drop_frontiers, frontiers
@@ -81,12 +80,10 @@ def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any
         tables = _result_tables(run, answers, others, counts)
         written = _write(lake, result_path, tables, RESULTS)
     drop_frontiers(lake, run_id, frontiers(lake, run_id))
-    result_count = sum(counts[status] for status in Status)
-    note_factor(lake, run, result_count, counts["kernel_ns"] / 1e9)
     done = {
         "run_id": run_id,
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "result_count": result_count,
+        "result_count": sum(counts[status] for status in Status),
         "statuses": {str(status): counts[status] for status in Status if counts[status]},
         "kernel_ns": counts["kernel_ns"],
         "results": result_path if written else None,

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.ingest.puzzles import subjects_of
-from nightgrid.archive.lake.arrow_to_numpy import arrays_of
+from nightgrid.archive.lake.arrow_to_numpy import arrays_of, slice_arrays
 from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import MANIFEST_HEAD, manifest_schema
@@ -43,7 +43,6 @@ from nightgrid.workers.runs.job_keys import (
     read_answers,
 )
 from nightgrid.workers.runs.manifest import Segment, manifest_row
-from nightgrid.workers.runs.plan.costs import expected_s, read_factor
 from nightgrid.workers.runs.retry_option import Retry, statuses_of
 from nightgrid.workers.runs.run_files import segment_path
 from nightgrid.workers.runs.staged import first_stage
@@ -68,6 +67,8 @@ IDLE_S = 3.0
 """A job that is expected to take longer is divided where workers would be idle next to it. Shorter
 ones are not worth it: each stage of a count waits for messages and files, and on demand for the
 chunks of other runs."""
+CLOSE_ROWS = 64
+"""A batch of so few boards is estimated closely, by `Game.expected`: some 0.01 ms a board."""
 LARGEST_TOLD = 5
 """Jobs that an estimate names."""
 _HEAD = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "job_id", "part_path")])
@@ -153,7 +154,6 @@ class PlanPass:
         self.job_count = self.divided_count = self.chunk_count = 0
         self.cost_s = 0.0
         """Seconds that one core is expected to take for all chunks."""
-        self.factor = read_factor(asking.lake, asking.question)
         self.largest: list[dict[str, Any]] = []
         """Those expected to take longest: puzzle_id, size and seconds of each."""
         self._cut_s = 0.0
@@ -228,7 +228,7 @@ class PlanPass:
         columns = {**head, **{name: table.column(name) for name in table.column_names}}
         rows = conform(pa.table(columns), manifest_schema(table.schema))
         asking = self._asking
-        by_game_s = expected_s(asking.game, asking.ask, arrays_of(table), self.factor)
+        by_game_s = expected_s(asking.game, asking.ask, arrays_of(table))
         cost_s = np.maximum(by_game_s, asking.expected_s)
         self._tell_largest(table, cost_s)
         return _Jobs(rows, cost_s)
@@ -302,6 +302,19 @@ class PlanPass:
         self.divided_count += 1
         chunks = [manifest_row(job, part, str(i)) for i, part in enumerate(parts)]
         return Piece(chunks, [cost_s / len(chunks)] * len(chunks))
+
+
+def expected_s(
+    game: Game[Any, Any], ask: Ask, arrays: dict[str, npt.NDArray[Any]]
+) -> npt.NDArray[np.float64]:
+    """Estimate the seconds that each row of columns takes one core."""
+    cost_s = game.cost_s(arrays, ask)
+    if len(cost_s) <= CLOSE_ROWS:
+        for row in range(len(cost_s)):
+            expected = game.expected(slice_arrays(arrays, row, row + 1), ask)
+            if expected.passed:
+                cost_s[row] = expected.seconds
+    return cost_s
 
 
 def batches(tables: Iterable[pa.Table], first_rows: int) -> Iterator[pa.Table]:

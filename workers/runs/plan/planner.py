@@ -200,7 +200,6 @@ def _write_plan(
         "poison_count": plan.poison_count,
         "divided_count": plan.divided_count,
         "cost_s": round(plan.cost_s, 6),
-        "cost_factor": plan.factor,
     }
     about = _asked(asking, run_id, puzzle_count) | planned
     write_json(asking.lake, plan_path(run_id), about)
