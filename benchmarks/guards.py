@@ -125,7 +125,7 @@ def strands_counts(full: bool) -> Result:
     """Count published boards in two settings: words of a list, and the default lexicon."""
     files = published("strands")
     enable = archive("").parent / "words" / "enable1.txt"
-    listed = ("--lexicon", str(enable), "--words", "any", "--spangram", "off")
+    listed = ("--lexicon", str(enable), "--rule", "words=any", "--rule", "spangram=off")
     sampled = files[:: 1 if full else STRANDS_EVERY]
     found = {}
     for name, chosen, options in (

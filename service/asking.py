@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nightgrid.service.options.game_options import GameRules
+from nightgrid.service.options.game_rules import GameRules
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.solvers.registry import check_ask, game_plug

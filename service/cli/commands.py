@@ -59,7 +59,13 @@ COMMANDS = (
         "count pips:n=10000,seed=7 --lake lake",
         more="count_help",
     ),
-    Command("solve", "solve", "Solve puzzles here and now.", "solve board.json --best 5 --words 6"),
+    Command(
+        "solve",
+        "solve",
+        "Solve puzzles here and now.",
+        "solve board.json --best 5 --rule words=6",
+        more="solve_help",
+    ),
     Command(
         "show",
         "show",

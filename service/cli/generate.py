@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.options.completion import offer
-from nightgrid.service.options.game_options import collect, refuse_others, with_options
 from nightgrid.service.options.shared_options import Json, check_game, one_of, parse_date
 from nightgrid.service.terminal.console import Exit, emit, note, say
-from nightgrid.solvers.errors import PermanentError, RuleError
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug, titles
 from nightgrid.solvers.sentences import plural
 
 SAMPLE_START = dt.date(2026, 1, 1)
 MAX_DAYS = 100_000
-SHAPE_OPTIONS = collect(lambda plug: plug.shape_options)
-"""Options that say what boards look like."""
-with_shapes = with_options("shape", SHAPE_OPTIONS)
-"""Give a command these options in the place of its parameter `shape`."""
 
 
 def generate_help() -> str:
     """Say what is special about the payloads of each game."""
     return " ".join(plug.payloads_help for plug in ALL.values() if plug.payloads_help)
+
+
+def _levels() -> Iterator[str]:
+    return (level for plug in ALL.values() for level in plug.levels())
 
 
 def _usual_days() -> str:
@@ -40,7 +39,6 @@ def _usual_days() -> str:
     return ", ".join(f"{days} for {titles(names)}" for days, names in games.items())
 
 
-@with_shapes
 def generate(
     *,
     game: Annotated[
@@ -76,7 +74,16 @@ def generate(
             help="The same seed gives the same boards. Default: that of the sample archive.",
         ),
     ] = None,
-    shape: Mapping[str, Any],
+    level: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--level",
+            "-l",
+            metavar="LEVEL",
+            autocompletion=offer(_levels),
+            help="Pips: a level of every payload; may be given several times.",
+        ),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace files that hold something else.")
     ] = False,
@@ -88,20 +95,18 @@ def generate(
     --game this makes the sample archive that nightgrid ships of the game, if it ships one.
     """
     check_game(game)
-    said = {name: value for name, value in shape.items() if value != []}
-    refuse_others(said, game, SHAPE_OPTIONS)
     plug = service_plug(game)
     if plug.sample_days is None:
         raise PermanentError(f"boards of {game_plug(game).title} are not generated")
+    if level and not plug.levels():
+        takers = titles([name for name, one in ALL.items() if one.levels()])
+        raise PermanentError(f"--level is for {takers}; this is {game_plug(game).title}")
     first = parse_date(start, "--start")
     days = plug.sample_days if days is None else days
     seed = plug.sample_seed if seed is None else seed
     if days > (dt.date.max - first).days + 1:
         raise PermanentError(f"{days} days from {first} on reach beyond {dt.date.max}")
-    try:
-        payloads, levels = plug.payloads(said, first, days, seed)
-    except RuleError as error:
-        raise PermanentError(f"--{error.rule} {error.fault}") from error
+    payloads, levels = plug.payloads(level or (), first, days, seed)
     if out is None:
         for _, text in payloads:
             say(text)

@@ -10,7 +10,7 @@ import typer
 
 from nightgrid.service.games import service_plug
 from nightgrid.service.options.completion import ASKS, offer
-from nightgrid.service.options.game_options import GameRules, with_game_rules
+from nightgrid.service.options.game_rules import GameRules, Lexicon, RuleTexts, read_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
     Inline,
@@ -105,7 +105,6 @@ Asks = Annotated[
 ]
 
 
-@with_game_rules
 def nightly(
     *,
     source: Sources,
@@ -121,7 +120,8 @@ def nightly(
     game: SourceGame = None,
     redirect_host: RedirectHosts = None,
     ask: Asks = None,
-    rules: GameRules,
+    rule: RuleTexts = None,
+    lexicon: Lexicon = None,
     rank: Annotated[
         bool,
         typer.Option(
@@ -156,7 +156,7 @@ def nightly(
     games = night_games(
         source,
         game,
-        rules,
+        read_rules(rule, lexicon),
         ask,
         since=since,
         until=until,
@@ -201,7 +201,6 @@ def night_games(
 
     check_game(game)
     places = night_sources(sources, game)
-    rules.check()
     for name in places:
         service_plug(name).check_night(rules.said)
     for text in sources:

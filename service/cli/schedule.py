@@ -14,7 +14,7 @@ from nightgrid.service.cli.night import (
     Sources,
     night_games,
 )
-from nightgrid.service.options.game_options import GameRules, with_game_rules
+from nightgrid.service.options.game_rules import Lexicon, RuleTexts, read_rules
 from nightgrid.service.options.shared_options import LakeOption, RetryOption, run_options
 from nightgrid.service.terminal.console import Exit, note
 
@@ -22,7 +22,6 @@ EVERY_NIGHT = "15 3 * * *"
 """03:15 in UTC: the payloads of the day are out everywhere."""
 
 
-@with_game_rules
 def schedule(
     *,
     source: Sources,
@@ -34,7 +33,8 @@ def schedule(
     game: SourceGame = None,
     redirect_host: RedirectHosts = None,
     ask: Asks = None,
-    rules: GameRules,
+    rule: RuleTexts = None,
+    lexicon: Lexicon = None,
     retry: RetryOption = None,
 ) -> int:
     """Work a night whenever its time has come, until stopped.
@@ -51,7 +51,7 @@ def schedule(
     games = night_games(
         source,
         game,
-        rules,
+        read_rules(rule, lexicon),
         ask,
         refresh_days=refresh_days,
         redirect_hosts=tuple(redirect_host or ()),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nightgrid.service.cli.answers import each_puzzle, head_json, say_head, say_unsolved
 from nightgrid.service.games import view
-from nightgrid.service.options.game_options import with_typed_boards
 from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
-from nightgrid.service.options.shared_options import Files, GameName, Json, LakeOption, Levels
+from nightgrid.service.options.shared_options import (
+    Files,
+    GameName,
+    Json,
+    LakeOption,
+    Levels,
+    Sides,
+)
 from nightgrid.service.terminal.console import Exit, emit, say, say_drawing
 from nightgrid.solvers.registry import game as game_of
 
@@ -20,11 +25,10 @@ if TYPE_CHECKING:
     from nightgrid.service.options.reading import Found
 
 
-@with_typed_boards
 def show(
     *,
     files: Files = None,
-    typed: Mapping[str, str],
+    sides: Sides = None,
     level: Levels = None,
     game: GameName = None,
     solution: Annotated[
@@ -69,5 +73,5 @@ def show(
             say("The payload gives no solution.")
         return Exit.OK
 
-    sources = one_picture(read_sources(files or [], level or (), game, typed, lake), svg)
+    sources = one_picture(read_sources(files or [], level or (), game, sides, lake), svg)
     return each_puzzle(sources, draw, ask=None, json=json)

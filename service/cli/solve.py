@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,16 +18,8 @@ from nightgrid.service.cli.answers import (
     say_solutions,
     say_unsolved,
 )
-from nightgrid.service.games import service_plug, view
-from nightgrid.service.games.plug import option
-from nightgrid.service.options.game_options import (
-    GameRules,
-    collect,
-    refuse_others,
-    with_game_rules,
-    with_options,
-    with_typed_boards,
-)
+from nightgrid.service.games import ALL, service_plug, view
+from nightgrid.service.options.game_rules import Lexicon, RuleTexts, read_rules
 from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
 from nightgrid.service.options.shared_options import (
     All,
@@ -41,6 +32,7 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     Levels,
     Limit,
+    Sides,
     check_range,
     chosen_ask,
     default_budget,
@@ -57,8 +49,9 @@ from nightgrid.service.terminal.console import (
 )
 from nightgrid.service.terminal.progress import compiling_shown, spangram_bar
 from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
-from nightgrid.solvers.registry import check_ask, game_plug
+from nightgrid.solvers.registry import check_ask, game_plug, titles
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
@@ -66,19 +59,22 @@ if TYPE_CHECKING:
 
 SOLUTIONS_SHOWN = 20
 """Solutions that are listed of those that a search has found."""
-SEARCH_OPTIONS = collect(lambda plug: plug.search_options)
-"""Flags that search otherwise than an ask does."""
-with_searches = with_options("searches", SEARCH_OPTIONS)
-"""Give a command these flags in the place of its parameter `searches`."""
 
 
-@with_typed_boards
-@with_searches
-@with_game_rules
+def solve_help() -> str:
+    """List the rules of every game."""
+    told = []
+    for game, plug in ALL.items():
+        if plug.rule_options:
+            rules = (f"{mine.name}={mine.values}: {mine.help}" for mine in plug.rule_options)
+            told.append(f"Rules of {game_plug(game).title}: {' '.join(rules)}")
+    return "\n\n".join(told)
+
+
 def solve(
     *,
     files: Files = None,
-    typed: Mapping[str, str],
+    sides: Sides = None,
     level: Levels = None,
     game: GameName = None,
     first: First = False,
@@ -86,8 +82,24 @@ def solve(
     all_: All = False,
     limit: Limit = None,
     best: Best = None,
-    searches: Mapping[str, Any],
-    rules: GameRules,
+    rank: Annotated[
+        bool,
+        typer.Option(
+            "--rank",
+            help="Rank the covers of a Strands board by how likely each was meant; the clue is "
+            "used, the answer never.",
+        ),
+    ] = False,
+    disjoint: Annotated[
+        bool,
+        typer.Option(
+            "--disjoint",
+            help="Find a largest set of Letter Boxed chains that share no word; above "
+            "--rule words=2 it may stay unproven.",
+        ),
+    ] = False,
+    rule: RuleTexts = None,
+    lexicon: Lexicon = None,
     seconds: Annotated[
         float | None,
         typer.Option(
@@ -111,6 +123,7 @@ def solve(
     """
     from nightgrid.service.options.reading import read_sources
 
+    searches = [name for name, wanted in (("rank", rank), ("disjoint", disjoint)) if wanted]
     search = next(iter(searches), None)
     chosen = chosen_ask(
         first=first,
@@ -118,18 +131,21 @@ def solve(
         all_=all_,
         limit=limit,
         best=best,
-        search=list(map(option, searches)),
+        search=[f"--{name}" for name in searches],
     )
     check_range(seconds, "--seconds", MAX_BUDGET_S)
     budget = default_budget()
     budget = budget if seconds is None else replace(budget, seconds=seconds)
-    rules.check()
+    rules = read_rules(rule, lexicon)
     check_picture(svg)
 
     def work(found: Found, published: Published) -> Exit:
         ask = chosen or game_plug(found.game).quick_ask
         check_ask(ask, found.game)
-        refuse_others(searches, found.game, SEARCH_OPTIONS)
+        if search is not None and search not in service_plug(found.game).searches:
+            takers = titles([name for name, plug in ALL.items() if search in plug.searches])
+            title = game_plug(found.game).title
+            raise PermanentError(f"--{search} is for {takers}; this is {title}")
         puzzle, bound = rules.bind(found.game, published.puzzle)
         solve = _Solve(
             game=bound,
@@ -154,7 +170,7 @@ def solve(
     def wanted(name: str) -> Ask | None:
         return chosen or (game_plug(name).quick_ask if name else None)
 
-    sources = one_picture(read_sources(files or [], level or (), game, typed, lake), svg)
+    sources = one_picture(read_sources(files or [], level or (), game, sides, lake), svg)
     return each_puzzle(sources, work, ask=wanted, json=json)
 
 

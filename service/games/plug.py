@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.plug import beside
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 SAMPLES = Path(__file__).parents[1] / "sample"
 """The bundled archives, a folder a game: what `nightgrid generate` writes unless told otherwise."""
 Said = Mapping[str, Any]
-"""Options by name, those alone that were given."""
+"""Rules by name, those alone that were given."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameOption:
-    """An option of a command that a game has; several games may share it."""
+    """A rule that a person may switch; several games may share its name."""
 
     name: str
-    """As a word of Python: min_length for --min-length."""
+    """Its name in --rule and in the `rules` of a request."""
     kind: Any
-    """The type of its value; a bool is a flag, which is not given or True."""
+    """The type of its value, or a Literal of its choices."""
     help: str
     """What it does in this game."""
     _: KW_ONLY
@@ -41,14 +41,17 @@ class GameOption:
     to_rule: Callable[[Any], Any] = lambda value: value
     """Makes the rule's value of the option's; None leaves the rule as it is."""
     metavar: str | None = None
-    flags: tuple[str, ...] = ()
-    """How it is written, where that does not follow from name and kind."""
     allows: Callable[[Any], bool] = lambda _value: True
     """Tells whether a value means anything in this game."""
-    values: Callable[[], Iterable[str]] | None = None
-    """What shells offer."""
     expects: tuple[str, ...] = ()
     """What `allows` allows, in words."""
+
+    @property
+    def values(self) -> str:
+        """Its values, as help shows them."""
+        if self.metavar is not None:
+            return self.metavar
+        return "|".join(get_args(self.kind)) or "yes|no"
 
 
 class Payload(NamedTuple):
@@ -89,12 +92,10 @@ class ServicePlug:
     """Whether one drawing is enough for a list of solutions, whose others are lines."""
     rule_options: tuple[GameOption, ...] = ()
     """Options that switch rules."""
-    board_option: GameOption | None = None
-    """An option by which a person types a board instead of naming a file."""
-    search_options: tuple[GameOption, ...] = ()
-    """Flags of `solve` that search otherwise than an ask does."""
-    shape_options: tuple[GameOption, ...] = ()
-    """Options of `generate` that say what boards look like."""
+    sides: bool = False
+    """Whether a person may type a board by its sides instead of naming a file."""
+    searches: tuple[str, ...] = ()
+    """Searches of `solve` that are none of the asks."""
     sample: Path | None = None
     """The bundled archive, if there is one."""
     sample_days: int | None = None
@@ -125,8 +126,8 @@ class ServicePlug:
         for mine in (mine for mine in self.rule_options if mine.name in said):
             other = by.setdefault(mine.rule or mine.name, mine)
             if other is not mine:
-                both = Named(other.name), " and ", Named(mine.name)
-                raise OptionError(*both, " exclude one another; give one")
+                both = f"{other.name} and {mine.name} exclude one another; give one"
+                raise OptionError(both, other.name, mine.name)
         values = {rule: mine.to_rule(said[mine.name]) for rule, mine in by.items()}
         given = {rule: value for rule, value in values.items() if value is not None}
         return "" if rules is None else str(rules(**given))
@@ -139,13 +140,13 @@ class ServicePlug:
         return puzzle
 
     def typed(self, text: str) -> Published | Fault:
-        """Read a board as `board_option` has it."""
+        """Read a board that is typed by its sides."""
         raise NotImplementedError
 
     def search(
         self, name: str, game: Game[Any, Any], puzzle: Any, clue: str | None, budget: Budget
     ) -> SearchResult:
-        """Search as one of `search_options` says. `clue` is what the payload says of the board."""
+        """Search as one of `searches` says. `clue` is what the payload says of the board."""
         raise NotImplementedError
 
     def listed_value(self, game: Game[Any, Any], solutions: tuple[Any, ...]) -> int | None:  # noqa: ARG002
@@ -162,45 +163,26 @@ class ServicePlug:
         """Draw a board that a hard problem was turned into, as the text of an SVG file."""
         return self.view().svg(puzzle, solution, title)
 
-    def payloads(
-        self, said: Said, start: dt.date, days: int, seed: int
-    ) -> tuple[Iterator[Payload], list[str]]:
-        """Make random payloads, and name their levels.
+    def levels(self) -> Sequence[str]:
+        """Name the levels that `payloads` makes boards of; none if its boards are all alike."""
+        return ()
 
-        Raises PermanentError for options that no board can follow.
+    def payloads(
+        self, levels: Sequence[str], start: dt.date, days: int, seed: int
+    ) -> tuple[Iterator[Payload], list[str]]:
+        """Make random payloads of some levels, of the usual ones if none is named; name them.
+
+        Raises PermanentError for an unknown level.
         """
         raise NotImplementedError
 
 
-class Named(NamedTuple):
-    """An option in a sentence, with the value that was given where its form depends on it."""
-
-    name: str
-    value: object = None
-
-
 class OptionError(PermanentError):
-    """Options with values that they cannot have.
+    """Rules with values that they cannot have; `names` has them in the order of the text."""
 
-    Its text names them as the command line does (--compound-parts), `plain` by their names
-    (compound_parts), and `names` has these in their order.
-    """
-
-    def __init__(self, *pieces: str | Named) -> None:
-        super().__init__("".join(option(*p) if isinstance(p, Named) else p for p in pieces))
-        self.pieces = pieces
-        self.names = tuple(piece.name for piece in pieces if isinstance(piece, Named))
-        self.plain = "".join(p.name if isinstance(p, Named) else p for p in pieces)
-
-    def __reduce__(self) -> tuple[type[OptionError], tuple[str | Named, ...]]:
-        """Let it be raised again in another process: its text alone does not make it."""
-        return type(self), self.pieces
-
-
-def option(name: str, value: object = None) -> str:
-    """Write an option as it is given: --compound-parts, --no-crossing."""
-    switched_off = "no-" if value is False else ""
-    return f"--{switched_off}{name.replace('_', '-')}"
+    def __init__(self, text: str, *names: str) -> None:
+        super().__init__(text)
+        self.names = names
 
 
 def dated(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nightgrid.archive.games import claimed_game, reader
 from nightgrid.archive.lookup.reference import DateReference, looks_like_reference, read_reference
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.service.games import service_plug
-from nightgrid.service.games.plug import option
-from nightgrid.service.options.game_options import BOARD_OPTIONS
-from nightgrid.service.options.shared_options import check_game, one_of, read_settings
+from nightgrid.service.games import ALL
+from nightgrid.service.options.shared_options import check_game, read_settings
 from nightgrid.service.terminal.console import note
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
@@ -42,7 +40,7 @@ def read_sources(
     files: Sequence[str],
     levels: Sequence[str] = (),
     game: str | None = None,
-    typed: Mapping[str, str] | None = None,
+    sides: str | None = None,
     lake: str | None = None,
 ) -> Iterator[Found]:
     """Read every puzzle of every file, folder or reference.
@@ -53,14 +51,12 @@ def read_sources(
     the settings. Of a folder all payloads are read, in the order of their names. `game` None: the
     game is told by what the file holds. With `levels`, only puzzles of these are given, in whatever
     case they are named, and a file that lacks one of them is a fault. What cannot be read or found
-    is a fault. `typed` has a board as a person types it, by the name of a BOARD_OPTIONS, and stands
-    instead of files; None where a command takes no such board. Raises PermanentError for a game
-    that is none, and for a typed board beside files.
+    is a fault. `sides` is a board that a person has typed. Raises PermanentError for a game that is
+    none, and for a typed board next to files.
     """
     check_game(game)
-    options = [] if typed is None else [option(name) for name in BOARD_OPTIONS]
-    if typed:
-        yield _typed(typed, files, levels, game)
+    if sides is not None:
+        yield _typed(sides, files, levels, game)
         return
     levels = list(dict.fromkeys(level.lower() for level in levels))
     for file in files or [STDIN]:
@@ -73,7 +69,7 @@ def read_sources(
             yield _lost(file, game or "", "unreadable", error)
             continue
         for path in inside:
-            yield from _of_file(path, levels, game, options)
+            yield from _of_file(path, levels, game)
 
 
 def is_reference(text: str) -> bool:
@@ -107,11 +103,9 @@ def payloads_of(file: str) -> list[str]:
     return [str(path) for path in sorted(own) or sorted(parts)]
 
 
-def _of_file(
-    file: str, levels: Sequence[str], game: str | None, options: Sequence[str]
-) -> Iterator[Found]:
+def _of_file(file: str, levels: Sequence[str], game: str | None) -> Iterator[Found]:
     try:
-        data, name = read_input(file, BOARDS, options)
+        data, name = read_input(file, BOARDS)
     except PermanentError as error:
         yield _lost(file, game or "", "unreadable", error)
         return
@@ -170,27 +164,20 @@ def _lost(source: str, game: str, rule: str, error: PermanentError) -> Found:
     return Found(source=source, game=game, item=input_fault(rule, str(error)))
 
 
-def _typed(
-    typed: Mapping[str, str], files: Sequence[str], levels: Sequence[str], game: str | None
-) -> Found:
-    if len(typed) > 1:
-        raise PermanentError(f"{' and '.join(map(option, typed))} exclude one another; give one")
-    ((name, text),) = typed.items()
-    games = BOARD_OPTIONS[name].games
-    of = game if game in games else games[0]
+def _typed(sides: str, files: Sequence[str], levels: Sequence[str], game: str | None) -> Found:
+    of, plug = next((name, plug) for name, plug in ALL.items() if plug.sides)
     if files or levels or game not in (None, of):
         beside = "FILE" if files else "--level" if levels else game_plug(str(game)).title
         raise PermanentError(
-            f"{option(name)} is a board of {game_plug(of).title} by itself; it excludes {beside}"
+            f"--sides is a board of {game_plug(of).title} by itself; it excludes {beside}"
         )
-    return Found(source=text, game=of, item=service_plug(of).typed(text))
+    return Found(source=sides, game=of, item=plug.typed(sides))
 
 
-def read_input(file: str, what: str, options: Sequence[str] = ()) -> tuple[bytes, str]:
+def read_input(file: str, what: str) -> tuple[bytes, str]:
     """Read a file, or standard input for "-", and what messages call it; `what` it is to hold.
 
-    `options` are those by which a board may be typed instead. Raises PermanentError for one that
-    cannot be read or is larger than MAX_INPUT_BYTES.
+    Raises PermanentError for one that cannot be read or is larger than MAX_INPUT_BYTES.
     """
     try:
         if file == STDIN:
@@ -202,7 +189,7 @@ def read_input(file: str, what: str, options: Sequence[str] = ()) -> tuple[bytes
                 data = stream.read(MAX_INPUT_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        meant = _meant(file, error, options) if what == BOARDS else ""
+        meant = _meant(file, error) if what == BOARDS else ""
         raise PermanentError(f"cannot read {file!r}: {reason}{meant}") from error
     if len(data) > MAX_INPUT_BYTES:
         raise PermanentError(f"{name} is larger than {MAX_INPUT_BYTES:,} bytes")
@@ -221,14 +208,13 @@ def read_stdin(what: str, bytes_max: int) -> bytes:
     return sys.stdin.buffer.read(bytes_max + 1)
 
 
-def _meant(file: str, error: Exception, options: Sequence[str]) -> str:
+def _meant(file: str, error: Exception) -> str:
     """Say what else an argument may have been meant to be that is no file."""
     if not isinstance(error, FileNotFoundError) or Path(file).suffix or "/" in file:
         return ""
     if file.lower() in GAMES:
         return f"; a puzzle of a lake is {file.lower()}/DATE or {file.lower()}/DATE/LEVEL"
-    typed = f"a board is typed with {one_of(options)}, " if options else ""
-    return f"; {typed}a puzzle of a lake is GAME/DATE"
+    return "; a puzzle of a lake is GAME/DATE"
 
 
 def _chosen(

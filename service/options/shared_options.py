@@ -83,6 +83,13 @@ Levels = Annotated[
         help="Only puzzles of this level; may be given several times.",
     ),
 ]
+Sides = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIDES",
+        help="A board of Letter Boxed by its sides, such as TAP,ERD,NIL,YCO, instead of files.",
+    ),
+]
 GameName = Annotated[
     str | None,
     typer.Option(

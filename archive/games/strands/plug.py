@@ -18,7 +18,7 @@ class StrandsArchivePlug(ArchivePlug):
     endpoint = "/svc/strands/v2"
     ranked = True
     other_words = (
-        "--lexicon FILE names another one, and --words any takes any number of words from this one"
+        "--lexicon FILE names another one, and --rule words=any takes any number of words from it"
     )
     corpus_options = ()
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nightgrid.service.options.completion import ASKS, offer
-from nightgrid.service.options.game_options import GameRules, with_game_rules
+from nightgrid.service.options.game_rules import Lexicon, RuleTexts, read_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
     Inline,
@@ -46,7 +46,6 @@ def count_help() -> str:
     return f"Options of generator specs: {'; '.join(told)}."
 
 
-@with_game_rules
 def count(
     corpus: Annotated[
         str | None,
@@ -76,7 +75,8 @@ def count(
         ),
     ] = None,
     *,
-    rules: GameRules,
+    rule: RuleTexts = None,
+    lexicon: Lexicon = None,
     workers: BatchProcesses = None,
     inline: Inline = False,
     no_prefect: Plain = False,
@@ -129,7 +129,7 @@ def count(
     from nightgrid.archive.corpus.corpus import game_of_corpus
     from nightgrid.flows.count.settings import CountSettings
 
-    rules.check()
+    rules = read_rules(rule, lexicon)
     # Which asks and rules there are depends on the game. What is wrong is told at once: not after
     # Prefect's server has started, nor after a million boards have been made.
     of = game_of_corpus(corpus, game)
@@ -138,7 +138,7 @@ def count(
         game=of,
         ask=game_plug(of).usual_ask if ask is None else Ask.parse(ask),
         rules=rules.rules(of),
-        lexicon=rules.lexicon,
+        lexicon=lexicon,
         resume=resume,
         retry=retry,
         **run_options(lake, workers, inline=inline, writes=not dry_run),

@@ -13,7 +13,7 @@ from nightgrid.service.cli.answers import each_puzzle, head_json
 from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs_at
 from nightgrid.service.games import bound_json
 from nightgrid.service.options.completion import ASKS, offer
-from nightgrid.service.options.game_options import GameRules, with_game_rules, with_typed_boards
+from nightgrid.service.options.game_rules import GameRules, Lexicon, RuleTexts, read_rules
 from nightgrid.service.options.shared_options import (
     DEADLINE_MAX_S,
     Best,
@@ -25,6 +25,7 @@ from nightgrid.service.options.shared_options import (
     Json,
     LakeOption,
     Levels,
+    Sides,
     check_range,
     chosen_ask,
 )
@@ -50,12 +51,10 @@ NOTED_AFTER_S = 2.0
 """A longer wait is reported."""
 
 
-@with_typed_boards
-@with_game_rules
 def submit(
     *,
     files: Files = None,
-    typed: Mapping[str, str],
+    sides: Sides = None,
     level: Levels = None,
     game: GameName = None,
     ask: Annotated[
@@ -78,7 +77,8 @@ def submit(
             "meant(100).",
         ),
     ] = False,
-    rules: GameRules,
+    rule: RuleTexts = None,
+    lexicon: Lexicon = None,
     deadline: Deadline = None,
     wait: Annotated[
         float | None,
@@ -106,7 +106,7 @@ def submit(
 
     chosen = chosen_ask(text=ask, first=first, count=count, best=best, rank=rank)
     check_range(deadline, "--deadline", DEADLINE_MAX_S)
-    rules.check()
+    rules = read_rules(rule, lexicon)
     jobs: dict[str, str] = {}
 
     def submitted(job_id: str, name: str, value: Mapping[str, Any]) -> None:
@@ -135,7 +135,7 @@ def submit(
                         complain(str(error))
                         worst = Exit.BAD_INPUT
             work = functools.partial(_board_to_service, source, chosen, rules, deadline)
-            if read and not typed and all(map(is_reference, read)):
+            if read and sides is None and all(map(is_reference, read)):
                 return max(worst, _waited(source, jobs, wait, json=json))
             read = [text for text in read if not is_reference(text)]
 
@@ -143,7 +143,9 @@ def submit(
             submitted(*work(found, published))
             return Exit.OK
 
-        sources = read_sources(read or ([] if typed else [STDIN]), level or (), game, typed, lake)
+        sources = read_sources(
+            read or ([STDIN] if sides is None else []), level or (), game, sides, lake
+        )
         code = each_puzzle(sources, submit_one, ask=asked_of, json=json, spaced=False)
         return max(worst, code, _waited(source, jobs, wait, json=json))
 
@@ -270,8 +272,7 @@ def _to_service(
         data, _ = read_input(rules.lexicon, "a word list")
         lines = data.decode("utf-8", "replace").splitlines()
         words = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
-    said = {key: value for key, value in rules.said.items() if key != "lexicon"}
-    more = {"rules": said or None, "words": words, "deadline_s": deadline_s}
+    more = {"rules": rules.said or None, "words": words, "deadline_s": deadline_s}
     solve = service.submit({**body, **more})
     name = str(next(iter(solve["references"]), solve["puzzle_id"]))
     _, date, level = [*name.split("/"), None, None][:3] if "/" in name else [None] * 3

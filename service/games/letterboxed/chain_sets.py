@@ -1,21 +1,15 @@
-"""`solve --greedy` and `--disjoint`: what article 003 finds on a board, and what it asks for.
-
-The first follows the article's greedy search, for comparison with the exact ones; the second
-chooses as many chains as possible of which no two share a word.
-"""
+"""`solve --disjoint`: as many chains as possible of which no two share a word."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nightgrid.service.games.plug import SearchResult, bound_json
 from nightgrid.service.terminal.console import duration
 from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.letterboxed.search.disjoint import disjoint_chains
-from nightgrid.solvers.letterboxed.search.greedy import WORDS_MAX, greedy_chains
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.sentences import plural
 
@@ -24,7 +18,6 @@ if TYPE_CHECKING:
     from nightgrid.solvers.letterboxed.puzzle import Puzzle
     from nightgrid.solvers.letterboxed.solution import Chain
 
-Search = Literal["greedy", "disjoint"]
 CHAINS_MAX = 100_000
 """Chains of which a set without a shared word is chosen."""
 
@@ -40,15 +33,13 @@ class _Found(NamedTuple):
     bounds: dict[str, int | None] | None = None
 
 
-def search_chains(
-    game: LetterBoxedGame, puzzle: Puzzle, search: Search, budget: Budget
-) -> SearchResult:
-    """Search chains one way or the other; a board that a search does not take is an answer."""
+def disjoint_set(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> SearchResult:
+    """Find a largest set of chains that share no word; a board without chains is an answer."""
     begun = time.perf_counter_ns()
-    found = _greedy(game, puzzle) if search == "greedy" else _disjoint(game, puzzle, budget)
+    found = _disjoint(game, puzzle, budget)
     took_ns = time.perf_counter_ns() - begun
     value: dict[str, Any] = {
-        "search": search,
+        "search": "disjoint",
         **bound_json(game),
         "status": str(found.status),
         "count": len(found.chains),
@@ -74,7 +65,7 @@ def _disjoint(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> _Found:
     if len(every) > CHAINS_MAX:
         reason = (
             f"--disjoint chooses among at most {CHAINS_MAX:,} chains, and there are more; "
-            "--words N and --min-length N leave fewer"
+            "--rule words=N and --rule min_length=N leave fewer"
         )
         return _Found(Status.OVER_BUDGET, reason, (), ReasonCode.CAPACITY, reason, none)
     status = Status(stream.status)
@@ -92,24 +83,3 @@ def _disjoint(game: LetterBoxedGame, puzzle: Puzzle, budget: Budget) -> _Found:
         "" if best.proven else "the budget ran out before the set was proven largest",
         {"at_most": best.bound, "of": len(every)},
     )
-
-
-def _greedy(game: LetterBoxedGame, puzzle: Puzzle) -> _Found:
-    from nightgrid.solvers.letterboxed.solution import Chain
-
-    model = game.model(puzzle)
-    if not model.distinct:
-        letters = Counter("".join(puzzle.sides))
-        twice = next((letter for letter, times in letters.items() if times > 1), "one")
-        reason = f"--greedy takes boards whose letters are all different; {twice!r} stands twice"
-        return _Found(Status.INVALID, reason, (), ReasonCode.REFUSED, reason)
-    most = game.bound_rules.chains
-    found = greedy_chains(model, most if isinstance(most, int) else WORDS_MAX)
-    chains = [Chain(words=tuple(model.words[word] for word in words)) for words in found]
-    if not chains:
-        reason = "The greedy search finds no chain, which proves nothing."
-        return _Found(Status.OVER_BUDGET, reason, (), ReasonCode.UNPROVEN, reason)
-    best_first = tuple(sorted(chains, key=lambda chain: chain.order))
-    best = plural(len(best_first[0].words), "word")
-    sentence = f"The greedy search finds {plural(len(chains), 'chain')} in {{took}}, the best of"
-    return _Found(Status.SOLVED, f"{sentence} {best}:", best_first)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from nightgrid.service.games.plug import (
     SAMPLES,
     GameOption,
-    Named,
     OptionError,
     Payload,
-    Said,
     SearchResult,
     ServicePlug,
     dated,
@@ -23,12 +21,9 @@ from nightgrid.solvers.errors import InvalidPuzzleError
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
-    from nightgrid.service.games.letterboxed.chain_sets import Search
     from nightgrid.solvers.algebra import Budget
     from nightgrid.solvers.game_contract import Game
     from nightgrid.solvers.letterboxed.game import LetterBoxedGame
-
-_SHAPE = ("sides", "letters", "vowels")
 
 
 class LetterBoxedServicePlug(ServicePlug):
@@ -45,8 +40,8 @@ class LetterBoxedServicePlug(ServicePlug):
     )
     sample_seed = 5
     unsolvable_advice = (
-        "no chain that these rules allow has all letters; --words fewest takes as many words as "
-        "are needed, --min-length 3 shorter ones, and --lexicon FILE those of another list"
+        "no chain that these rules allow has all letters; --rule words=fewest takes as many words "
+        "as are needed, --rule min_length=3 shorter ones, and --lexicon FILE those of another list"
     )
     rule_options = (
         GameOption(
@@ -64,7 +59,7 @@ class LetterBoxedServicePlug(ServicePlug):
             bool,
             "chains of as few letters as can be, instead of words.",
             rule="chains",
-            to_rule=lambda _yes: "fewest-letters",
+            to_rule=lambda yes: "fewest-letters" if yes else None,
         ),
         GameOption(
             "min_length",
@@ -74,37 +69,8 @@ class LetterBoxedServicePlug(ServicePlug):
             metavar="N",
         ),
     )
-    board_option = GameOption(
-        "sides",
-        str,
-        "a board by its sides, for example TAP,ERD,NIL,YCO, instead of files.",
-        flags=("--sides",),
-        metavar="SIDES",
-    )
-    search_options = (
-        GameOption(
-            "greedy", bool, "find what the greedy search of the article finds, for comparison."
-        ),
-        GameOption(
-            "disjoint",
-            bool,
-            "find a largest set of chains of which no two share a word. --words 2 is exact and "
-            "quick; 3 and more may end unproven.",
-        ),
-    )
-    shape_options = (
-        GameOption("sides", int, "sides. Default: 4.", metavar="N"),
-        GameOption("letters", int, "letters a side. Default: 3.", metavar="N"),
-        GameOption(
-            "vowels", int, "least number of vowels. Default: as many as sides.", metavar="N"
-        ),
-        GameOption(
-            "lexicon",
-            str,
-            "a word list to take the dictionaries from. Default: the common words of wordfreq.",
-            metavar="FILE",
-        ),
-    )
+    sides = True
+    searches = ("disjoint",)
 
     def typed(self, text: str) -> Published | Fault:
         """Read the sides of a board, with commas or spaces between them."""
@@ -126,40 +92,41 @@ class LetterBoxedServicePlug(ServicePlug):
 
     def search(
         self,
-        name: str,
+        name: str,  # noqa: ARG002 - there is one search
         game: Game[Any, Any],
         puzzle: Any,
         clue: str | None,  # noqa: ARG002 - boards of Letter Boxed have none
         budget: Budget,
     ) -> SearchResult:
-        """Search chains greedily, or for a set without a shared word."""
-        from nightgrid.service.games.letterboxed.chain_sets import search_chains
+        """Choose as many chains as possible of which no two share a word."""
+        from nightgrid.service.games.letterboxed.chain_sets import disjoint_set
 
-        return search_chains(cast("LetterBoxedGame", game), puzzle, cast("Search", name), budget)
+        return disjoint_set(cast("LetterBoxedGame", game), puzzle, budget)
 
     def listed_value(self, game: Game[Any, Any], solutions: tuple[Any, ...]) -> int | None:
         """Count the words or letters of the first chain: chains come best first."""
         return cast("LetterBoxedGame", game).value_of(solutions)
 
     def payloads(
-        self, said: Said, start: dt.date, days: int, seed: int
+        self,
+        levels: Sequence[str],  # noqa: ARG002 - there is one
+        start: dt.date,
+        days: int,
+        seed: int,
     ) -> tuple[Iterator[Payload], list[str]]:
         """Draw one board a day, with its dictionary and the best chain."""
         from nightgrid.archive.games.letterboxed.payload import LEVELS
-        from nightgrid.archive.words.lexicons import default_lexicon, lexicon_from_file
-        from nightgrid.service.games.letterboxed.random_payloads import Shape, letter_payloads
+        from nightgrid.archive.words.lexicons import default_lexicon
+        from nightgrid.service.games.letterboxed.random_payloads import letter_payloads
 
-        shape = Shape(**{name: said[name] for name in _SHAPE if name in said})
-        file = said.get("lexicon")
-        lexicon = default_lexicon() if file is None else lexicon_from_file(file)
-        return dated(start, days, letter_payloads(shape, lexicon, seed)), list(LEVELS)
+        return dated(start, days, letter_payloads(default_lexicon(), seed)), list(LEVELS)
 
 
 def _most_words(words: str) -> int:
     number = whole_number(words)
     if number is None:
-        wanted = f" is {words!r}; expected a number or fewest for Letter Boxed"
-        raise OptionError(Named("words"), wanted)
+        wanted = f"words is {words!r}; expected a number or fewest for Letter Boxed"
+        raise OptionError(wanted, "words")
     return number
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.solvers.algebra import Ask, Status
@@ -22,8 +21,9 @@ if TYPE_CHECKING:
     from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 GENERATOR_NAME = "nightgrid generator"
-SIDES_MAX = 12
-SIDE_LETTERS_MAX = 12
+SIDES = 4
+SIDE_LETTERS = 3
+"""The form of published boards; ours have at least one vowel a side."""
 MIN_LETTERS = 3
 """Fewest letters of a word of a published dictionary."""
 COMMON_CENTIZIPF = 450
@@ -34,52 +34,25 @@ are."""
 FEW = 12
 """Boards of which the best one is taken where none is."""
 COMMON_CONSONANTS = 12
-"""Consonants that boards are drawn from, the most common ones, unless they need more."""
+"""Consonants that boards are drawn from, the most common ones."""
 SEED_STEP = 1_000_003
 FIRST, BEST = Ask(kind="first"), Ask(kind="best", limit=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """What boards look like. The defaults are the published form."""
-
-    sides: int = 4
-    letters: int = 3
-    """Letters a side."""
-    vowels: int | None = None
-    """Least number of vowels; None: as many as there are sides, one in the middle of each."""
-
-    def __post_init__(self) -> None:
-        for option, value, least, most in (
-            ("--sides", self.sides, 2, SIDES_MAX),
-            ("--letters", self.letters, 1, SIDE_LETTERS_MAX),
-            ("--vowels", self.least_vowels, 0, self.sides * self.letters),
-        ):
-            if not least <= value <= most:
-                raise PermanentError(f"{option} is {value}; expected {least} to {most}")
-
-    @property
-    def least_vowels(self) -> int:
-        """Vowels that a board has at least."""
-        return self.sides if self.vowels is None else self.vowels
-
-
-def letter_payloads(
-    shape: Shape, lexicon: Lexicon, seed: int
-) -> Callable[[dt.date, int], dict[str, Any]]:
+def letter_payloads(lexicon: Lexicon, seed: int) -> Callable[[dt.date, int], dict[str, Any]]:
     """Choose the words that boards are drawn for; return what makes the payload of a day.
 
     Consonants that few words have are left out as long as there are others. Raises PermanentError
     when no board can be solved with the words.
     """
     words = _words(lexicon)
-    letters = _alphabet(words, shape)
+    letters = _alphabet(words)
     if not all(letters):
         raise PermanentError("boards need words with vowels and words with consonants")
     common = compile_lexicon((word, 0) for word in words)
 
     def make(date: dt.date, day: int) -> dict[str, Any]:
-        puzzle, chain = _solvable(shape, letters, common, (seed * SEED_STEP + day) * TRIES)
+        puzzle, chain = _solvable(letters, common, (seed * SEED_STEP + day) * TRIES)
         return _payload(date, day + 1, puzzle, chain)
 
     return make
@@ -91,33 +64,25 @@ def _words(lexicon: Lexicon) -> list[str]:
     return [word for word in words if len(word) >= MIN_LETTERS]
 
 
-def _alphabet(words: list[str], shape: Shape) -> tuple[str, str]:
-    """Choose the vowels and consonants that words have, of these the most common ones.
-
-    There are as many consonants as a board needs at least, if words have as many.
-    """
+def _alphabet(words: list[str]) -> tuple[str, str]:
+    """Choose the vowels and the most common consonants that words have."""
     common = Counter(letter for word in words for letter in set(word))
     consonants = sorted(filter(common.__getitem__, CONSONANTS), key=lambda letter: -common[letter])
-    most = max(COMMON_CONSONANTS, shape.sides * shape.letters)
-    return "".join(filter(common.__getitem__, VOWELS)), "".join(consonants[:most])
+    common_ones = consonants[:COMMON_CONSONANTS]
+    return "".join(filter(common.__getitem__, VOWELS)), "".join(common_ones)
 
 
-def _solvable(
-    shape: Shape, letters: tuple[str, str], words: Lexicon, seed: int
-) -> tuple[Puzzle, Chain]:
+def _solvable(letters: tuple[str, str], words: Lexicon, seed: int) -> tuple[Puzzle, Chain]:
     for i in range(TRIES):
-        puzzle = _board(shape, letters, words, seed + i)
+        puzzle = _board(letters, words, seed + i)
         if _is_solved_by_two(puzzle):
             chain = _best(puzzle)
             assert chain is not None
             return puzzle, chain
-    few = (_board(shape, letters, words, seed + i) for i in range(FEW))
+    few = (_board(letters, words, seed + i) for i in range(FEW))
     found = [(puzzle, chain) for puzzle in few if (chain := _best(puzzle)) is not None]
     if not found:
-        raise PermanentError(
-            f"none of {FEW} boards of {shape.sides} sides with {shape.letters} letters can be "
-            "solved with these words"
-        )
+        raise PermanentError(f"none of {FEW} boards can be solved with these words")
     return min(found, key=lambda pair: pair[1].order)
 
 
@@ -132,12 +97,12 @@ def _is_solved_by_two(puzzle: Puzzle) -> bool:
     return LetterBoxedGame(Rules(chains=2), None).solve(puzzle, FIRST).status is Status.SOLVED
 
 
-def _board(shape: Shape, letters: tuple[str, str], words: Lexicon, seed: int) -> Puzzle:
+def _board(letters: tuple[str, str], words: Lexicon, seed: int) -> Puzzle:
     board = generate(
         seed,
-        sides=shape.sides,
-        letters_per_side=shape.letters,
-        vowels_min=shape.least_vowels,
+        sides=SIDES,
+        letters_per_side=SIDE_LETTERS,
+        vowels_min=SIDES,
         vowels=letters[0],
         consonants=letters[1],
     )

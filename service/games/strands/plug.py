@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from nightgrid.service.games.plug import (
     SAMPLES,
     GameOption,
-    Named,
     OptionError,
     Payload,
     Said,
@@ -32,10 +31,10 @@ DECADES_MAX = 100.0
 
 
 def _any_words(words: str) -> str | None:
-    """Read --words as a rule. A number of words is the puzzle's: see `with_rules`."""
+    """Read the rule `words`. A number of words is the puzzle's: see `with_rules`."""
     if words == "fewest":
-        wanted = " is 'fewest'; expected a number, any or given for Strands"
-        raise OptionError(Named("words"), wanted)
+        wanted = "words is 'fewest'; expected a number, any or given for Strands"
+        raise OptionError(wanted, "words")
     return "any" if words == "any" else None
 
 
@@ -49,8 +48,8 @@ class StrandsServicePlug(ServicePlug):
     sample_seed = 56
     unsolvable_advice = (
         "every cover needs a spangram, a word or several in a row between two opposite sides "
-        "(--spangram off does without), as many theme words as the board says (--words any takes "
-        "any number), and words of the list (--lexicon FILE names another one)"
+        "(--rule spangram=off does without), as many theme words as the board says (--rule "
+        "words=any takes any number), and words of the list (--lexicon FILE names another one)"
     )
     rule_options = (
         GameOption(
@@ -68,25 +67,22 @@ class StrandsServicePlug(ServicePlug):
             Literal["required", "one", "off"],
             "a word that touches two opposite sides is required (the default), there is "
             "exactly one, or that plays no role. With off all words count as theme words: a "
-            "published board then takes one more than it says (--words).",
+            "published board then takes one more word than it says.",
         ),
         GameOption(
             "crossing",
             bool,
             "words may cross one another. Default: they may not.",
-            flags=("--crossing/--no-crossing",),
         ),
         GameOption(
             "repeats",
             bool,
             "a word may stand twice. Default: it may not.",
-            flags=("--repeats/--no-repeats",),
         ),
         GameOption(
             "diagonal",
             bool,
             "words may step diagonally. Default: they may.",
-            flags=("--diagonal/--no-diagonal",),
         ),
         GameOption(
             "min_length",
@@ -120,14 +116,7 @@ class StrandsServicePlug(ServicePlug):
         ),
     )
 
-    search_options = (
-        GameOption(
-            "rank",
-            bool,
-            "rank the covers by how likely each was meant, by words, their meaning and how they "
-            "lie. The clue of a payload is used, its answer never.",
-        ),
-    )
+    searches = ("rank",)
 
     def search(
         self,
@@ -155,7 +144,7 @@ class StrandsServicePlug(ServicePlug):
         words = said.get("words")
         if words not in (None, "any", "given"):
             wanted = "expected any or given, since every board has its own number"
-            raise OptionError(Named("words"), f" is {words}; {wanted}")
+            raise OptionError(f"words is {words}; {wanted}", "words")
 
     def with_rules(self, puzzle: Any, said: Said) -> Any:
         """Give a puzzle the number of theme words that was asked for.
@@ -168,7 +157,7 @@ class StrandsServicePlug(ServicePlug):
         try:
             return replace(puzzle, theme_words=count)
         except InvalidPuzzleError as error:
-            raise OptionError(Named("words"), f" is {error.detail}") from error
+            raise OptionError(f"words is {error.detail}", "words") from error
 
     def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
         """Draw a large board small, and its blank letters not at all."""
@@ -179,7 +168,7 @@ class StrandsServicePlug(ServicePlug):
 
     def payloads(
         self,
-        said: Said,  # noqa: ARG002 - themes have one form
+        levels: Sequence[str],  # noqa: ARG002 - there is one
         start: dt.date,
         days: int,
         seed: int,
@@ -193,7 +182,7 @@ class StrandsServicePlug(ServicePlug):
 
 def _hundredths(value: float, option: str, most: float) -> int:
     if not 0 <= value <= most:
-        raise OptionError(Named(option), f" is {value}; expected 0 to {most:g}")
+        raise OptionError(f"{option} is {value}; expected 0 to {most:g}", option)
     return round(CENTI * value)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from nightgrid.service.games.plug import GameOption, Payload, Said, ServicePlug, compact
+from nightgrid.service.games.plug import GameOption, Payload, ServicePlug, compact
 
 BOARDS_A_SEED = 2**32
 """Boards have seeds of their own: those of one --seed are no other's."""
@@ -27,18 +27,11 @@ class TilesServicePlug(ServicePlug):
             "a move to a tile that shares nothing with the one before is allowed at any time "
             "(yes, the default), only from a cleared tile (forced), or never (no).",
         ),
-        GameOption(
-            "no_teleports",
-            bool,
-            "the same as --teleports no.",
-            rule="teleports",
-            to_rule=lambda _yes: "no",
-        ),
     )
 
     def payloads(
         self,
-        said: Said,  # noqa: ARG002 - boards have one shape
+        levels: Sequence[str],  # noqa: ARG002 - boards have none
         start: dt.date,  # noqa: ARG002 - and no date
         days: int,
         seed: int,

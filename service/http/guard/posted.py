@@ -24,7 +24,7 @@ from nightgrid.archive.words.binding import bind_game, lexicon_for
 from nightgrid.service.games import service_plug
 from nightgrid.service.games.plug import OptionError
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of
-from nightgrid.service.options.game_options import OPTIONS, GameRules
+from nightgrid.service.options.game_rules import RULES, GameRules
 from nightgrid.solvers.algebra import Ask, Expected
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
@@ -294,7 +294,7 @@ def _bind(
         return puzzle, bind_game(game, line, words, ask=ask)
     except OptionError as error:
         given = [name for name in error.names if name in said]
-        raise wrong(f"/rules/{given[0]}" if given else "/rules", error.plain) from error
+        raise wrong(f"/rules/{given[0]}" if given else "/rules", str(error)) from error
     except PermanentError as error:
         raise wrong("/rules", str(error)) from error
 
@@ -303,11 +303,10 @@ def _said(rules: dict[str, Any]) -> dict[str, Any]:
     """Check the rules of a request: values of the types that the options of the same names have."""
     for name, value in rules.items():
         pointer = pointer_of(shown(name), "/rules") if name.isidentifier() else "/rules"
-        option = OPTIONS.get(name)
-        if option is None or name == "lexicon":
-            known = ", ".join(key for key in OPTIONS if key != "lexicon")
+        if name not in RULES:
+            known = ", ".join(RULES)
             raise wrong(pointer, f"{shown(name)!r} is no rule; expected some of {known}")
-        kinds = {mine.kind for mine in option.of.values()}
+        kinds = {mine.kind for mine in RULES[name].values()}
         if not any(_is_of(value, kind) for kind in kinds):
             raise wrong(pointer, f"expected {' or '.join(sorted(map(_called, kinds)))}")
     return rules

@@ -114,7 +114,7 @@ def example(name: str) -> dict[str, Any] | None:
     if plug.sample is not None and plug.sample.is_dir():
         data = min(plug.sample.glob("*.json")).read_bytes()
     elif plug.sample_days is not None:
-        payloads, _ = plug.payloads({}, _SAMPLE_DATE, 1, plug.sample_seed)
+        payloads, _ = plug.payloads((), _SAMPLE_DATE, 1, plug.sample_seed)
         data = next(payloads).text.encode()
     else:
         return None

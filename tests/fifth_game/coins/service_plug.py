@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nightgrid.service.games import GameOption, Payload, ServicePlug
-from nightgrid.service.games.plug import Said
 
 
 class CoinsServicePlug(ServicePlug):
@@ -25,7 +24,7 @@ class CoinsServicePlug(ServicePlug):
     )
 
     def payloads(
-        self, said: Said, start: dt.date, days: int, seed: int
+        self, levels: Sequence[str], start: dt.date, days: int, seed: int
     ) -> tuple[Iterator[Payload], list[str]]:
         from nightgrid.solvers.algebra import Ask
 

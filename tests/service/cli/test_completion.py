@@ -23,7 +23,7 @@ SHELLS = {
 
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize(
-    ("typed", "wanted"), [("nightgrid sol", "solve"), ("nightgrid solve --gr", "--greedy")]
+    ("typed", "wanted"), [("nightgrid sol", "solve"), ("nightgrid solve --disj", "--disjoint")]
 )
 def test_a_shell_completes_commands_and_options(shell: str, typed: str, wanted: str) -> None:
     said = subprocess.run(

@@ -74,13 +74,10 @@ def test_words_of_the_bundled_boards_have_but_one_place() -> None:
         assert len(place_words(found.puzzle, found.solution.spangram.word, words)) == 1
 
 
-def test_what_shapes_boards_of_pips_does_not_shape_those_of_strands(invoke: Invoke) -> None:
-    words = ["generate", "--game", "strands", "--level", "easy", "--vowels", "3"]
+def test_only_boards_of_pips_are_generated_by_level(invoke: Invoke) -> None:
+    words = ["generate", "--game", "strands", "--level", "easy"]
     code, _, err = invoke(*words)
-    assert (code, err) == (
-        3,
-        "nightgrid: --level is for Pips, --vowels is for Letter Boxed; this is Strands\n",
-    )
+    assert (code, err) == (3, "nightgrid: --level is for Pips; this is Strands\n")
     code, _, err = invoke("generate", "--game", "chess")
     assert (code, err) == (
         3,

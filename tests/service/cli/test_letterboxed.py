@@ -13,7 +13,7 @@ import pytest
 from nightgrid.archive.games.letterboxed.payload import read_payload
 from nightgrid.archive.payloads.published import Published
 from nightgrid.service.cli.demo import SAMPLES
-from nightgrid.service.options.game_options import GameRules
+from nightgrid.service.options.game_rules import GameRules
 from nightgrid.solvers.letterboxed.check import check_chain
 from nightgrid.solvers.letterboxed.rules import Rules
 from nightgrid.solvers.tiles.check import check_walk
@@ -70,10 +70,10 @@ def test_board_is_typed_by_its_sides_and_words_come_from_a_file(
     assert chains(value) == CHAINS
     assert value["source"] == "AE,BC,D"
     assert value["lexicon_id"] != ""
-    three = answer(invoke, "solve", *words, "--words", "3", "--count")
+    three = answer(invoke, "solve", *words, "--rule", "words=3", "--count")
     assert three["rules"] == "chains=3 min_letters=3"
     assert three["value"] == 2
-    listed = answer(invoke, "solve", *words, "--words", "3", "--all")
+    listed = answer(invoke, "solve", *words, "--rule", "words=3", "--all")
     assert len(set(chains(listed))) == three["count"] > 1
     assert (
         answer(invoke, "solve", "--sides", "ae bc d", *words[2:])["puzzle_id"]
@@ -82,47 +82,36 @@ def test_board_is_typed_by_its_sides_and_words_come_from_a_file(
 
 
 def test_fewest_letters_and_longer_words_are_rules_as_well(invoke: Invoke, board: str) -> None:
-    value = answer(invoke, "solve", board, "--fewest-letters", "--best", "3")
+    value = answer(invoke, "solve", board, "--rule", "fewest_letters=yes", "--best", "3")
     assert value["rules"] == "chains=fewest-letters min_letters=3"
     letters = [chain["letters"] for chain in value["solutions"]]
     assert letters[0] == value["value"] == min(letters)
-    code, out, _ = invoke("solve", board, "--min-length", "5")
+    code, out, _ = invoke("solve", board, "--rule", "min_length=5")
     assert code == 2
     assert "No solution exists: proven in " in out
-    assert out.splitlines()[-1].startswith("No chain that these rules allow has all letters; --wo")
-    code, out, _ = invoke("solve", str(SAMPLE), "--words", "1")
+    assert out.splitlines()[-1].startswith("No chain that these rules allow has all letters; --ru")
+    code, out, _ = invoke("solve", str(SAMPLE), "--rule", "words=1")
     assert code == 2
     assert "No chain that these rules allow" not in out, "published boards have chains"
 
 
-def test_greedy_and_disjoint_chains(invoke: Invoke, board: str) -> None:
-    found = answer(invoke, "solve", board, "--greedy")
-    assert found["search"] == "greedy"
-    every = chains(answer(invoke, "solve", board, "--words", "6", "--all"))
-    assert set(chains(found)) <= set(every)
-    code, out, _ = invoke("solve", board, "--greedy")
-    assert code == 0
-    assert "The greedy search finds " in out
-    found = answer(invoke, "solve", board, "--disjoint", "--words", "3")
+def test_disjoint_chains_share_no_word(invoke: Invoke, board: str) -> None:
+    found = answer(invoke, "solve", board, "--disjoint", "--rule", "words=3")
     used = [word for chain in found["solutions"] for word in chain["words"]]
     assert len(used) == len(set(used))
     assert (found["count"], found["at_most"]) == (len(found["solutions"]),) * 2
-    code, out, _ = invoke("solve", board, "--disjoint")
+    _, out, _ = invoke("solve", board, "--disjoint")
     assert "1 chain of 1 share no word; no set is larger. Found in " in out
 
 
-def test_searches_that_find_nothing_say_so(invoke: Invoke, write: Write) -> None:
+def test_a_search_that_finds_nothing_says_so(invoke: Invoke, write: Write) -> None:
     stuck = write({"sides": ["AB", "CD"], "dictionary": ["ACA"]})
-    code, out, _ = invoke("solve", stuck, "--greedy")
-    assert (code, out.splitlines()[-1]) == (
-        4, "The greedy search finds no chain, which proves nothing.",
-    )  # fmt: skip
     code, out, _ = invoke("solve", stuck, "--disjoint")
     assert (code, out.splitlines()[-1]) == (2, "No solution exists, and so no set of chains.")
 
 
 def test_picture_is_written_beside_the_answer(invoke: Invoke, board: str, tmp_path: Path) -> None:
-    for options in (("solve", board), ("solve", board, "--greedy"), ("solve", board, "--count")):
+    for options in (("solve", board), ("solve", board, "--disjoint"), ("solve", board, "--count")):
         picture = tmp_path / "board.svg"
         assert invoke(*options, "--svg", str(picture))[0] == 0
         tags = [element.tag.rpartition("}")[2] for element in ET.fromstring(picture.read_text())]
@@ -146,19 +135,17 @@ def test_official_answers_of_the_sample_are_the_best(invoke: Invoke) -> None:
     assert "Official solution:" in out
 
 
-def test_generated_boards_have_the_shape_asked_for(invoke: Invoke, write: Write) -> None:
-    file = write("TENOR\nROTATE\nEAR\nNEAR\nRETAIN\nNOR\nTIE\nION\nNOTE\nTEAR\n", "words.txt")
-    words = ("--sides", "5", "--letters", "1", "--vowels", "2", "--lexicon", file, "--days", "2")
-    code, out, _ = invoke("generate", "--game", "letterboxed", *words, "--seed", "3")
+def test_generated_boards_have_the_published_form(invoke: Invoke, write: Write) -> None:
+    words = ("generate", "--game", "letterboxed", "--days", "2", "--seed", "3")
+    code, out, _ = invoke(*words)
     assert code == 0
     payloads = [json.loads(line) for line in out.splitlines()]
     for payload in payloads:
-        assert [len(side) for side in payload["sides"]] == [1] * 5
-        assert sum(letter in "AEIOU" for letter in "".join(payload["sides"])) >= 2
+        assert [len(side) for side in payload["sides"]] == [3] * 4
         assert 2 <= payload["par"] - len(payload["ourSolution"]) <= 4
         assert set("".join(payload["ourSolution"])) == set("".join(payload["sides"]))
         assert answer(invoke, "solve", write(payload))["value"] == len(payload["ourSolution"])
-    assert out == invoke("generate", "--game", "letterboxed", *words, "--seed", "3")[1]
+    assert out == invoke(*words)[1]
 
 
 def test_page_of_letter_boxed_is_told_by_its_script(invoke: Invoke, write: Write) -> None:
@@ -177,7 +164,7 @@ def test_tiles_are_told_by_their_form_and_cleared(invoke: Invoke, write: Write, 
     assert (found["game"], found["ask"], found["rules"]) == ("tiles", "first", "teleports=yes")
     puzzle = TilesPuzzle.from_json(TILES)
     check_walk(puzzle, walk_from_json(found["solutions"][0]))
-    best = answer(invoke, "solve", file, "--best", "1", "--no-teleports")
+    best = answer(invoke, "solve", file, "--best", "1", "--rule", "teleports=no")
     assert (best["rules"], best["value"]) == ("teleports=no", 4)
     _, out, _ = invoke("solve", file, "--best", "1")
     assert "Found the best solution, 4 moves, in " in out
@@ -207,28 +194,35 @@ def test_generated_tiles_have_numbers_for_names(invoke: Invoke, tmp_path: Path) 
         ),
         ("solve --sides AB,C --game pips", "it excludes Pips"),
         ("solve --sides 'A B' --lexicon no/list", "word list no/list"),
-        ("solve {board} --words many", "--words is 'many'; expected a number, any, given or few"),
-        ("solve {board} --words given", "--words is 'given'; expected a number or fewest"),
-        ("solve {board} --words 0", "--words is 0; expected 1 to 1000000 words"),
-        ("solve {board} --words 2 --fewest-letters", "--words and --fewest-letters exclude"),
-        ("solve {board} --min-length 0", "--min-length is 0; expected 1 to 64"),
-        ("solve {board} --spangram off", "--spangram is for Strands; this is Letter Boxed"),
         (
-            "solve {board} --crossing --no-teleports",
-            "--crossing is for Strands, --no-teleports is for Tiles; this is Letter Boxed",
+            "solve {board} --rule words=many",
+            "words is 'many'; expected a number, any, given or few",
         ),
-        ("solve {board} --greedy --count", "--count and --greedy exclude one another"),
-        ("solve {tiles} --greedy", "--greedy is for Letter Boxed; this is Tiles"),
+        ("solve {board} --rule words=given", "words is 'given'; expected a number or fewest"),
+        ("solve {board} --rule words=0", "words is 0; expected 1 to 1000000 words"),
+        (
+            "solve {board} --rule words=2 --rule fewest_letters=yes",
+            "words and fewest_letters exclude",
+        ),
+        ("solve {board} --rule min_length=0", "min_length is 0; expected 1 to 64"),
+        ("solve {board} --rule spangram=off", "spangram is for Strands; this is Letter Boxed"),
+        (
+            "solve {board} --rule crossing=yes --rule teleports=no",
+            "crossing is for Strands, teleports is for Tiles; this is Letter Boxed",
+        ),
+        ("solve {board} --disjoint --count", "--count and --disjoint exclude one another"),
+        ("solve {tiles} --disjoint", "--disjoint is for Letter Boxed; this is Tiles"),
         ("solve {tiles} --count", "count is not for Tiles, whose solutions are neither counted"),
         ("solve {tiles} --best 2", "best(2) is not for Tiles"),
-        ("solve {tiles} --words 3", "--words is for Strands and Letter Boxed; this is Tiles"),
-        ("solve {tiles} --teleports no --no-teleports", "--teleports and --no-teleports exclude"),
+        ("solve {tiles} --rule words=3", "words is for Strands and Letter Boxed; this is Tiles"),
         ("submit {tiles} --ask all", "all is not for Tiles"),
-        ("generate --game letterboxed --sides 1", "--sides is 1; expected 2 to 12"),
-        ("generate --game tiles --vowels 4", "--vowels is for Letter Boxed; this is Tiles"),
+        ("generate --game tiles --level easy", "--level is for Pips; this is Tiles"),
         ("demo --game tiles", "there is no sample of Tiles"),
         ("nightly --source pips=a --source pips=b", "pips has two sources; expected one"),
-        ("nightly --source pips=a --fewest-letters", "--fewest-letters is for Letter Boxed; this"),
+        (
+            "nightly --source pips=a --rule fewest_letters=yes",
+            "fewest_letters is for Letter Boxed; this",
+        ),
         ("nightly --source pips=a --ask best(3)", "best(K) is for Strands, Letter Boxed and Tiles"),
         ("show {board} --svg no/such/x.svg", "--svg no/such/x.svg: No such file or directory"),
         ("solve {board} --svg .", "--svg .: Is a directory"),
@@ -269,6 +263,6 @@ def test_wrong_boards_are_one_line_and_exit_3(
 def test_options_of_several_games_go_to_those_that_have_them() -> None:
     rules = GameRules(lexicon="x", spangram="off", fewest_letters=True)
     pips, strands, letterboxed = rules.among(["pips", "strands", "letterboxed"])
-    assert pips.said == {}
-    assert strands.said == {"lexicon": "x", "spangram": "off"}
-    assert letterboxed.said == {"lexicon": "x", "fewest_letters": True}
+    assert (pips.lexicon, pips.said) == (None, {})
+    assert (strands.lexicon, strands.said) == ("x", {"spangram": "off"})
+    assert (letterboxed.lexicon, letterboxed.said) == ("x", {"fewest_letters": True})

@@ -59,7 +59,18 @@ def test_words_go_to_a_file_that_solve_reads(invoke: Invoke, tmp_path: Path) -> 
     last = text.splitlines()[-2:]
     assert last[0] == last[1]
     assert last[0] in {"AAAB", "AABB", "ABBB"}
-    rules = ["--spangram", "off", "--words", "any", "--crossing", "--repeats", "--min-length", "1"]
+    rules = [
+        "--rule",
+        "spangram=off",
+        "--rule",
+        "words=any",
+        "--rule",
+        "crossing=yes",
+        "--rule",
+        "repeats=yes",
+        "--rule",
+        "min_length=1",
+    ]
     code, text, _ = invoke(
         "solve", str(board), "--lexicon", str(words), *rules, "--count", "--json"
     )

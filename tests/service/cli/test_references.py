@@ -257,7 +257,7 @@ def test_an_unsolvable_board_of_strands_names_the_words_that_its_list_lacks(
         ("Pips", "; a puzzle of a lake is pips/DATE or pips/DATE/LEVEL"),
         (
             "TAP,ERD,NIL,YCO",
-            "; a board is typed with --sides, a puzzle of a lake is GAME/DATE",
+            "; a puzzle of a lake is GAME/DATE",
         ),
         ("board.json", ""),
         ("folder/board", ""),

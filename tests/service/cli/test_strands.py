@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import json
 import shlex
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.service.cli.demo import SAMPLES
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games.strands.view import draw_cover, draw_letters
-from nightgrid.service.options.game_options import OPTIONS, GameRules
+from nightgrid.service.options.game_rules import GameRules, read_rules
 from nightgrid.service.terminal import progress
 from nightgrid.solvers.algebra import Ask, Outcome, Statistics, Status
 from nightgrid.solvers.errors import PermanentError
@@ -144,17 +143,19 @@ def test_asks_reach_the_solver_and_the_json(
 @pytest.mark.parametrize(
     ("options", "rules"),
     [
-        ("--spangram one", {"spangram": "one"}),
-        ("--spangram off --words any", {"spangram": "off", "words": "any"}),
-        ("--words given", {}),
-        ("--crossing --repeats", {"crossing": True, "repeats": True}),
+        ("--rule spangram=one", {"spangram": "one"}),
+        ("--rule spangram=off --rule words=any", {"spangram": "off", "words": "any"}),
+        ("--rule words=given", {}),
+        ("--rule crossing=yes --rule repeats=yes", {"crossing": True, "repeats": True}),
         # Without diagonal steps no two words can cross: the rule has its default.
-        ("--crossing --repeats --no-diagonal", {"repeats": True, "diagonal": False}),
-        ("--no-crossing --no-repeats --diagonal", {}),
-        ("--min-length 3 --compound-parts 4 --part-zipf 2.75", {
+        ("--rule crossing=yes --rule repeats=yes --rule diagonal=no", {
+            "repeats": True, "diagonal": False,
+        }),
+        ("--rule crossing=no --rule repeats=no --rule diagonal=yes", {}),
+        ("--rule min_length=3 --rule compound_parts=4 --rule part_zipf=2.75", {
             "min_letters": 3, "compound_parts": 4, "part_centizipf": 275,
         }),
-        ("--compound-decades 9.5", {"compound_centibels": 950}),
+        ("--rule compound_decades=9.5", {"compound_centibels": 950}),
     ],
 )  # fmt: skip
 def test_options_switch_the_rules(
@@ -171,7 +172,7 @@ def test_number_of_words_becomes_part_of_the_puzzle(
 ) -> None:
     file = write(list(PUZZLE.board))
     assert invoke("solve", file, "--lexicon", words)[0] == 0
-    assert invoke("solve", file, "--lexicon", words, "--words", "6")[0] == 0
+    assert invoke("solve", file, "--lexicon", words, "--rule", "words=6")[0] == 0
     assert [one.puzzle.theme_words for one in asked] == [None, 6]
     assert asked[1].puzzle == PUZZLE
 
@@ -227,34 +228,40 @@ def test_picture_is_written_beside_the_answer(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("solve {pips} --crossing", "--crossing is for Strands; this is Pips"),
+        ("solve {pips} --rule crossing=yes", "crossing is for Strands; this is Pips"),
         (
-            "solve {pips} --lexicon x --words 4",
-            "--lexicon, --words are for Strands and Letter Boxed; this is Pips",
+            "solve {pips} --lexicon x --rule words=4",
+            "--lexicon is for Strands and Letter Boxed; this is Pips",
         ),
         ("solve {pips} --best 3", "best(K) is for Strands"),
         ("show {strands} {strands} --svg x.svg", "takes one puzzle"),
         ("show {strands} --svg no/such/folder/x.svg", "--svg no/such/folder/x.svg: No such file"),
         (
-            "solve {strands} --words many",
-            "--words is 'many'; expected a number, any, given or fewest",
+            "solve {strands} --rule words=many",
+            "words is 'many'; expected a number, any, given or fewest",
         ),
-        ("solve {strands} --words 99", "--words is 99; expected 0 to 48"),
-        ("solve {strands} --spangram perhaps", "--spangram"),
-        ("solve {strands} --min-length 0", "--min-length is 0; expected 1 to 64"),
-        ("solve {strands} --compound-parts 5", "--compound-parts is 5; expected 1 to 4"),
-        ("solve {strands} --part-zipf nan", "--part-zipf is nan; expected 0 to 10"),
-        ("solve {strands} --compound-decades -1", "--compound-decades is -1.0; expected 0 to 100"),
+        ("solve {strands} --rule words=99", "words is 99; expected 0 to 48"),
+        (
+            "solve {strands} --rule spangram=perhaps",
+            "spangram is 'perhaps'; expected required, one or off",
+        ),
+        ("solve {strands} --rule min_length=0", "min_length is 0; expected 1 to 64"),
+        ("solve {strands} --rule compound_parts=5", "compound_parts is 5; expected 1 to 4"),
+        ("solve {strands} --rule part_zipf=nan", "part_zipf is nan; expected 0 to 10"),
+        (
+            "solve {strands} --rule compound_decades=-1",
+            "compound_decades is -1.0; expected 0 to 100",
+        ),
         ("solve {strands} --lexicon no/such/list", "no/such/list"),
         ("solve {strands} --best 0", "--best"),
         ("solve {strands} --best 2 --count", "--count and --best exclude one another"),
         ("solve {strands} --game chess", "--game is 'chess'; expected one of pips, strands"),
         ("submit {pips} --ask best(3)", "best(K) is for Strands"),
         (
-            "submit {strands} --words many",
-            "--words is 'many'; expected a number, any, given or fewest",
+            "submit {strands} --rule words=many",
+            "words is 'many'; expected a number, any, given or fewest",
         ),
-        ("nightly --source x --game strands --words 6", "--words is 6; expected any or given"),
+        ("nightly --source x --game strands --rule words=6", "words is 6; expected any or given"),
         (
             "nightly --source x --lexicon y",
             "--lexicon is for Strands and Letter Boxed; this is Pips",
@@ -418,16 +425,15 @@ def test_result_draws_the_best_cover_and_ranks_the_others(
     assert "\n2.  0.00  WEATHERREPORT: " in out
 
 
-def test_rules_block_stands_in_every_command_that_solves_words() -> None:
-    from nightgrid.service.cli import night as nights
-    from nightgrid.service.cli import solve as solving
-    from nightgrid.service.cli.ondemand import submit
-
-    names = list(OPTIONS)
-    for command in (solving.solve, submit.submit, nights.nightly):
-        parameters = list(inspect.signature(command).parameters)
-        at = parameters.index("lexicon")
-        assert parameters[at : at + len(names)] == names
+def test_rules_are_read_by_name_and_given_to_games_that_have_them() -> None:
+    assert read_rules(["min-length=5", "crossing=No"]).said == {"min_length": 5, "crossing": False}
+    for text in ("words", "none=3"):
+        with pytest.raises(
+            PermanentError, match=r"^--rule is .*; expected NAME=VALUE, and as NAME"
+        ):
+            read_rules([text])
+    with pytest.raises(PermanentError, match=r"^crossing is 'perhaps'; expected yes or no$"):
+        read_rules(["crossing=perhaps"])
 
 
 def test_given_options_are_named_as_they_were_written() -> None:
@@ -437,7 +443,7 @@ def test_given_options_are_named_as_they_were_written() -> None:
     assert GameRules().rules("pips") == ""
     with pytest.raises(
         PermanentError,
-        match=r"^--crossing, --no-repeats, --part-zipf are for Strands; this is Pips$",
+        match=r"^crossing, repeats, part_zipf are for Strands; this is Pips$",
     ):
         rules.rules("pips")
 
@@ -453,6 +459,6 @@ def test_a_board_of_one_s_own_without_a_cover_says_which_rules_it_has_to_keep(
         told = out.splitlines()[-2:]
         assert told[0].startswith("No solution exists: proven in ")
         assert told[1].startswith("Every cover needs a spangram, ")
-        assert "(--spangram off does without)" in told[1]
+        assert "(--rule spangram=off does without)" in told[1]
     code, out, _ = invoke("solve", board, "--lexicon", words, "--json")
     assert (code, "hint" in json.loads(out)) == (2, False)

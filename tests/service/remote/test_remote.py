@@ -220,7 +220,16 @@ def test_rules_and_words_travel(worked: Served, invoke: Invoke, tmp_path: Path):
     strands.write_text(json.dumps({"board": ["STAR", "WORD"]}))
     words = tmp_path / "words.txt"
     words.write_text("# words\nSTAR\n\nWORD\n")
-    asked = (str(strands), "--lexicon", str(words), "--spangram", "off", "--count", "--wait", "60")
+    asked = (
+        str(strands),
+        "--lexicon",
+        str(words),
+        "--rule",
+        "spangram=off",
+        "--count",
+        "--wait",
+        "60",
+    )
     code, out, err = invoke("submit", *asked, "--json", "--url", worked.url)
     assert (code, err) == (0, "")
     (told,) = objects(out)

@@ -220,7 +220,7 @@ def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pyte
         ((), "there is no CORPUS"),
         (("nowhere",), "does not exist"),
         (("pips:n=5", "--ask", "most"), "unknown ask 'most'"),
-        (("pips:n=5", "--min-length", "4"), "--min-length"),
+        (("pips:n=5", "--rule", "min_length=4"), "min_length is for"),
         (("pips:n=5", "--cancel", "0" * 32), "takes no CORPUS"),
         (("--cancel", "mine"), "expected the id of a run, 32 hexadecimal digits"),
     ],
@@ -235,7 +235,7 @@ def test_what_cannot_be_counted_is_one_sentence(invoke: Invoke, words: tuple[str
 def test_rules_and_words_are_those_of_the_command(invoke: Invoke, tmp_path: Path):
     (tmp_path / "words.txt").write_text("TAP\nPEN\nNET\n")
     words = ("count", "letterboxed:n=2,sides=3,letters=3,seed=1", *PLAIN, "--json")
-    code, out, _ = invoke(*words, "--lexicon", "words.txt", "--words", "3")
+    code, out, _ = invoke(*words, "--lexicon", "words.txt", "--rule", "words=3")
     assert code == 0
     report = json.loads(out)
     assert "3" in report["rules"]
@@ -340,11 +340,11 @@ def test_rows_that_are_read_are_told_where_nothing_says_how_many_there_are(
         ("nowhere", "does not exist"),
         ("pips:n=5 --ask best(3)", "best(K) is for Strands, Letter Boxed and Tiles"),
         ("tiles:n=5 --ask best(2)", "best(2) is not for Tiles"),
-        ("strands:n=5 --fewest-letters", "--fewest-letters is for Letter Boxed"),
+        ("strands:n=5 --rule fewest_letters=yes", "fewest_letters is for Letter Boxed"),
         ("letterboxed:n=5 --lexicon none.txt", "word list none.txt: No such file"),
         ("pips --ask best(3)", "best(K) is for Strands, Letter Boxed and Tiles"),
         ("pips --lexicon none.txt", "--lexicon is for Strands and Letter Boxed"),
-        ("lake --teleports no", "--teleports is for Tiles; this is Pips"),
+        ("lake --rule teleports=no", "teleports is for Tiles; this is Pips"),
     ],
 )
 def test_what_cannot_be_asked_is_told_before_anything_starts(

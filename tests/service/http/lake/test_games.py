@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from nightgrid.archive.games import reader
 from nightgrid.archive.payloads.published import Published
 from nightgrid.service.http.lake.games import about
-from nightgrid.service.options.game_options import GameRules
+from nightgrid.service.options.game_rules import GameRules
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.registry import GAMES, check_ask
 

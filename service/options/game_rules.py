@@ -1,0 +1,174 @@
+"""The rules of games that a person switches: --rule and --lexicon, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from nightgrid.service.games import ALL, GameOption, service_plug
+from nightgrid.service.games.plug import OptionError, Said
+from nightgrid.service.options.completion import offer
+from nightgrid.service.options.shared_options import one_of
+from nightgrid.solvers.errors import PermanentError, RuleError
+from nightgrid.solvers.registry import GAMES, game_plug, titles
+
+if TYPE_CHECKING:
+    from nightgrid.solvers.algebra import Ask
+    from nightgrid.solvers.game_contract import Game
+
+RULES: Mapping[str, Mapping[str, GameOption]] = {
+    name: {
+        game: mine for game, plug in ALL.items() for mine in plug.rule_options if mine.name == name
+    }
+    for name in dict.fromkeys(mine.name for plug in ALL.values() for mine in plug.rule_options)
+}
+"""Every rule that may be switched, by its name, with what it is in each game that has it."""
+_YES_NO = {"yes": True, "true": True, "no": False, "false": False}
+
+RuleTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rule",
+        metavar="NAME=VALUE",
+        autocompletion=offer([f"{name}=" for name in RULES]),
+        help="Switch a rule of the game; may be given several times. `nightgrid solve --help` "
+        "lists the rules.",
+    ),
+]
+Lexicon = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Word list of a word game, one word a line. Default: the board's own dictionary, "
+        "else English.",
+    ),
+]
+
+
+def read_rules(texts: Sequence[str] | None, lexicon: str | None = None) -> GameRules:
+    """Read --rule and --lexicon. Raises PermanentError for what is a rule of no game."""
+    said = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or name not in RULES:
+            raise PermanentError(
+                f"--rule is {text!r:.40}; expected NAME=VALUE, and as NAME {one_of(list(RULES))}"
+            )
+        said[name] = _value(name, value.strip())
+    rules = GameRules(lexicon, **said)
+    rules.check()
+    return rules
+
+
+def _value(name: str, text: str) -> Any:
+    """Convert a value to the type of its rule; games agree on that type."""
+    kind = next(iter(RULES[name].values())).kind
+    values = {choice: choice for choice in get_args(kind)} or (_YES_NO if kind is bool else None)
+    try:
+        return kind(text) if values is None else values[text.lower()]
+    except (KeyError, ValueError) as error:
+        wanted = {int: "a whole number", float: "a number", bool: "yes or no"}.get(kind)
+        expected = wanted or one_of(list(get_args(kind)))
+        raise OptionError(f"{name} is {text!r:.40}; expected {expected}", name) from error
+
+
+def refuse_others(said: Said, game: str) -> None:
+    """Raise OptionError for rules that are of other games alone."""
+    others: dict[tuple[str, ...], list[str]] = {}
+    for name in said:
+        if game not in RULES[name]:
+            others.setdefault(tuple(RULES[name]), []).append(name)
+    if others:
+        told = (
+            f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} for {titles(games)}"
+            for games, names in others.items()
+        )
+        every = [name for names in others.values() for name in names]
+        raise OptionError(f"{', '.join(told)}; this is {game_plug(game).title}", *every)
+
+
+class GameRules:
+    """What a person said about the rules; what was not said is the game's own rule."""
+
+    def __init__(self, lexicon: str | None = None, **said: Any) -> None:
+        """Take the word list to play with, and rules of RULES by name."""
+        self.lexicon = lexicon
+        self.said: Said = said
+        self._bound: dict[tuple[str, bool, bool], Game[Any, Any]] = {}
+
+    def check(self) -> None:
+        """Raise OptionError for a value that means nothing in any game."""
+        for name, value in self.said.items():
+            options = RULES[name].values()
+            if not any(mine.allows(value) for mine in options):
+                expected = one_of(list(dict.fromkeys(t for mine in options for t in mine.expects)))
+                raise OptionError(f"{name} is {value!r:.40}; expected {expected}", name)
+
+    def rules(self, game: str) -> str:
+        """Write the rules of a game in one line, "" for a game without.
+
+        Raises OptionError for a rule that the game does not have, or has no such value for.
+        """
+        self.check()
+        if self.lexicon is not None and not game_plug(game).words:
+            raise self._no_words(game)
+        refuse_others(self.said, game)
+        plug = service_plug(game)
+        try:
+            return plug.rule_line(self.said)
+        except RuleError as error:
+            names = {o.rule or o.name: o.name for o in reversed(plug.rule_options)}
+            if error.rule not in names:
+                raise
+            name = names[error.rule]
+            raise OptionError(f"{name} {error.fault}", name) from error
+
+    def _no_words(self, game: str) -> OptionError:
+        word_games = titles([name for name in GAMES if game_plug(name).words])
+        return OptionError(f"--lexicon is for {word_games}; this is {game_plug(game).title}")
+
+    def among(self, games: Sequence[str]) -> list[GameRules]:
+        """Return, for each of several games, the rules that it has.
+
+        Raises OptionError for what none of them has.
+        """
+        words = {game for game in games if game_plug(game).words}
+        if self.lexicon is not None and not words:
+            raise self._no_words(games[0])
+        refuse_others(
+            {n: v for n, v in self.said.items() if not set(RULES[n]) & set(games)}, games[0]
+        )
+        return [
+            GameRules(
+                self.lexicon if game in words else None,
+                **{name: value for name, value in self.said.items() if game in RULES[name]},
+            )
+            for game in games
+        ]
+
+    def bind(
+        self, game: str, puzzle: Any, ask: Ask | None = None, clue: str | None = None
+    ) -> tuple[Any, Game[Any, Any]]:
+        """Bind a game to the rules and to an ask, and a game of words to the words for a puzzle.
+
+        Returns the puzzle with what was said of it rather than of the rules, and with its clue
+        where the ask depends on it, and the game. A puzzle
+        that brings its own words is played with these unless a lexicon is given. A game is bound
+        once. Raises PermanentError for rules or words that the game does not have, a word list that
+        cannot be read, or a puzzle whose board cannot be so.
+        """
+        from nightgrid.archive.words.binding import bind_game, lexicon_for
+
+        line = self.rules(game)
+        puzzle = service_plug(game).with_rules(puzzle, self.said)
+        is_meant = ask is not None and ask.kind == "meant"
+        if is_meant and self.lexicon is not None:
+            raise PermanentError(f"{ask} has words of its own; give it no --lexicon")
+        key = (game, getattr(puzzle, "dictionary", None) is not None, is_meant)
+        if key not in self._bound:
+            lexicon = None if is_meant else self.lexicon or lexicon_for(game, puzzle)
+            self._bound[key] = bind_game(game, line, lexicon, ask=ask)
+        return self._bound[key].clued(puzzle, clue), self._bound[key]
