@@ -90,7 +90,7 @@ def make_app(name: str | None = None) -> typer.Typer:
             command.name,
             cls=_Command,
             help=command.help() if named else None,
-            short_help=command.line,
+            short_help=command.line(),
             epilog=f"Example: nightgrid {command.example}",
         )
         decorate(command.load())

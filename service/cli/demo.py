@@ -66,12 +66,10 @@ def demo(
     no_prefect: Plain = False,
     json: Json = False,
 ) -> int:
-    """Run the nightly job over the bundled sample archives, and show what it found.
+    """Run a night over the bundled archives, and show what it found.
 
-    It ends with a board and its solution, a table of counts and times, and what to do next.
-
-    The boards are the project's own: random ones of Pips and Letter Boxed, random layouts of a few
-    themes of Strands. Exit code: 0 done, 1 something outside failed, 5 as nightgrid nightly.
+    It ends with a board and its solution, a table of counts and times, and what to do next. Exit
+    codes as of nightly.
     """
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.flows.night.settings import NightGame, NightSettings

@@ -104,9 +104,9 @@ def say_findings(findings: Sequence[Finding]) -> None:
 
 
 def doctor(lake: LakeOption = None, json: Json = False) -> int:
-    """Check server, persistence, lake, versions and kernels, and say what to do on each failure.
+    """Check that everything needed is here, and say what to do.
 
-    Exit code: 0 all is well (warnings included), 1 something failed.
+    Exit code: 0 all is well, warnings included, 1 something failed.
     """
     if lake == "":
         raise PermanentError("--lake is empty; expected a folder or a URL")

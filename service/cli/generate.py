@@ -51,7 +51,7 @@ def generate(
             "--out",
             "-o",
             metavar="FOLDER",
-            help="Write FOLDER/DATE.json; without it, one payload a line goes to standard output.",
+            help="Write FOLDER/DATE.json. Default: a payload a line to standard output.",
         ),
     ] = None,
     start: Annotated[
@@ -71,7 +71,7 @@ def generate(
         typer.Option(
             min=0,
             metavar="N",
-            help="The same seed gives the same boards. Default: that of the sample archive.",
+            help="The same seed gives the same boards. Default: that of the bundled archive.",
         ),
     ] = None,
     level: Annotated[
@@ -81,7 +81,7 @@ def generate(
             "-l",
             metavar="LEVEL",
             autocompletion=offer(_levels),
-            help="Pips: a level of every payload; may be given several times.",
+            help="Pips: a level of every payload; may be repeated.",
         ),
     ] = None,
     force: Annotated[
@@ -89,10 +89,10 @@ def generate(
     ] = False,
     json: Json = False,
 ) -> int:
-    """Generate random solvable boards as payloads in the published format.
+    """Generate payloads of random solvable boards.
 
-    The same options give the same bytes on every machine. Without options but
-    --game this makes the sample archive that nightgrid ships of the game, if it ships one.
+    The same options give the same bytes on every machine. Without options but --game this makes the
+    bundled archive of the game, if it has one.
     """
     check_game(game)
     plug = service_plug(game)

@@ -33,8 +33,9 @@ def maintain_lake(
         Action,
         typer.Argument(
             metavar="check|repair|rebuild|prune",
-            help="check reads every file and changes nothing; repair mends what can be mended; "
-            "rebuild makes tables again from the payloads; prune deletes what is old.",
+            help="check reads every file; repair mends what other files allow; rebuild makes "
+            "tables again from the payloads, and keeps answers; prune deletes what is old, never "
+            "payloads, boards or present answers about them.",
         ),
     ],
     lake: LakeOption = None,
@@ -59,15 +60,9 @@ def maintain_lake(
 ) -> int:
     """Check, repair or rebuild a lake, or delete what is old.
 
-    check reads everything: checksums of pages, hashes of payloads and words, and whether tables
-    have what other files say that they should. repair moves damaged files to damaged/ and makes
-    again what other files tell: tables from the raw payloads, results from the chunk results of
-    their runs. rebuild makes boards, editions and quarantine again from the raw payloads and keeps
-    all answers. prune deletes result rows that nothing asks for any more, corpora, ended runs, and
-    what a repair moved away; never payloads, boards of nights or present answers about them. Each
-    may be killed anywhere and run again; all but check refuse while a night is at work. None
-    touches files that are none of the lake's. Exit code: 0 nothing is wrong (or is any more), 5
-    something is, 1 the lake is of a later version or a night is at work on it, 3 bad input.
+    Each may be killed anywhere and run again; all but check refuse while a night is at work. Exit
+    code: 0 nothing is wrong (any more), 5 something is, 1 the lake is of a later version or a night
+    is at work on it, 3 bad input.
     """
     from nightgrid.archive.lake.location import is_missing
     from nightgrid.archive.lake.storage import Lake

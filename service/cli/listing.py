@@ -66,7 +66,7 @@ def list_rows(
         typer.Option(
             metavar="GAME",
             autocompletion=offer(GAMES),
-            help=f"{one_of(GAMES)} alone; may be given several times. Default: all.",
+            help="Only this game; may be repeated.",
         ),
     ] = None,
     status: Annotated[
@@ -74,7 +74,7 @@ def list_rows(
         typer.Option(
             metavar="STATUS,...",
             autocompletion=offer(STATUSES, listed=True),
-            help=f"Of results those that ended so: {one_of(STATUSES)}, or several with commas.",
+            help=f"Results that ended so: {', '.join(STATUSES)}.",
         ),
     ] = None,
     from_: Annotated[
@@ -92,14 +92,11 @@ def list_rows(
     output: OutputFile = None,
     json: Json = False,
 ) -> int:
-    """List the puzzles, results or quarantine of a lake, row by row.
+    """List the puzzles, results or quarantine of a lake.
 
-    puzzles: what stands on each date and level. results: what was asked of each puzzle, how it
-    ended and why, with all asks, rules and solver versions. quarantine: which rule each payload or
-    row of a corpus broke, and where. A puzzle is named by a reference, which show, solve, submit
-    and result take. The table that is drawn has the columns that people look at, the other formats
-    have all. Lists of more than 65,536 results come in the order of the lake, others by game, date
-    and level. Memory does not grow with the list. Exit code: 0, or 3 for bad input or no lake.
+    Each row names its puzzle by a reference, which show, solve, submit and result take. The table
+    has the columns that people look at, the other formats have all. Memory does not grow with the
+    list.
     """
     if what not in KINDS:
         named = "is missing" if what is None else f"is {what!r:.40}"

@@ -60,9 +60,8 @@ Sources = Annotated[
     typer.Option(
         "--source",
         metavar="[GAME=]FOLDER|URL",
-        help="A folder of DATE.json payloads, or the base URL of an HTTP archive. For several "
-        "games in one night: a folder with a sub-folder for each that is named after it, or "
-        "one --source GAME=FOLDER|URL for each.",
+        help="A folder of DATE.json payloads or of sub-folders named after games, or the URL of "
+        "an HTTP archive; once for each game.",
     ),
 ]
 RefreshDays = Annotated[
@@ -71,7 +70,7 @@ RefreshDays = Annotated[
         "--refresh-days",
         min=0,
         metavar="N",
-        help="Ask again for the last N days, because published puzzles change. Default: 14.",
+        help="Fetch the last N days again, as puzzles change. Default: 14.",
     ),
 ]
 SourceGame = Annotated[
@@ -80,8 +79,8 @@ SourceGame = Annotated[
         "--game",
         metavar="GAME",
         autocompletion=offer(GAMES),
-        help=f"{one_of(GAMES)}: the game of a --source that names none. Default: those that "
-        f"the source has sub-folders of, else {DEFAULT_GAME}.",
+        help="The game of a --source that names none. Default: those of its sub-folders, else "
+        f"{DEFAULT_GAME}.",
     ),
 ]
 RedirectHosts = Annotated[
@@ -89,8 +88,7 @@ RedirectHosts = Annotated[
     typer.Option(
         "--redirect-host",
         metavar="HOST[:PORT]",
-        help="A host to which a URL may redirect, beside its own; may be given several times. "
-        "No redirect of a public server is followed into this network.",
+        help="Another host to which a URL may redirect; may be repeated.",
     ),
 ]
 Asks = Annotated[
@@ -99,8 +97,8 @@ Asks = Annotated[
         "--ask",
         metavar="ASK",
         autocompletion=offer(ASKS),
-        help="count, first, all, all(LIMIT) or, for words, best(K); may be given several "
-        "times. Default: count; for words best(10), which counts as well.",
+        help="count, first, all, all(LIMIT) or, for words, best(K); may be repeated. Default: "
+        "count, for words best(10).",
     ),
 ]
 
@@ -126,8 +124,7 @@ def nightly(
         bool,
         typer.Option(
             "--rank",
-            help="Rank the boards of Strands by how likely each cover was meant, too, as "
-            "nightgrid rank does. Default: NIGHTGRID_RANK.",
+            help="Rank Strands boards, too, as nightgrid rank does. Default: NIGHTGRID_RANK.",
         ),
     ] = False,
     workers: BatchProcesses = None,
@@ -137,20 +134,15 @@ def nightly(
     verbose: Verbose = False,
     json: Json = False,
 ) -> int:
-    """Fetch archives, normalise them, solve what is new, and write results and tables.
+    """Fetch an archive and solve what is new.
 
-    The report is one line a game; then it names what deserves a look: each puzzle without an
-    answer, each payload that this night put into quarantine. Lists end after 10 lines, and name the
-    nightgrid list that has all; --json has up to 1,000 of each, and every figure.
+    The report is a line for each game, and below it what deserves a look. A night that was killed
+    is ended by the same command; a second night over the same data solves nothing. Dates that
+    cannot be fetched are named and cost nothing else.
 
-    A night that was killed is ended by the same command; a second night over the same data solves
-    nothing and says so. Dates that cannot be fetched are named and cost nothing else, but a source
-    that fails for every date asked for is a failure. What fails for one game does not keep the
-    others from being done. With --json there is one object a game. Exit code: 0 done, 5 done and
-    something deserves a look (a payload that is new in quarantine, a puzzle that is unsolvable,
-    over budget or invalid), 1 a source or something else outside failed, the lake has nothing but
-    quarantine of a game, or a puzzle is poison, 3 bad input. What a night has told the next one
-    does not tell again, but for poison: such a puzzle has no answer until --retry poison finds one.
+    Exit code: 0 done, 5 done and something is new that deserves a look (quarantine, a puzzle that
+    is unsolvable, over budget or invalid), 1 a source or something else outside failed, or a puzzle
+    is poison, 3 bad input.
     """
     since, until = date_range(from_, to)
     games = night_games(

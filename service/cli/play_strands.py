@@ -50,15 +50,15 @@ def play(
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
-    """Play Strands boards: propose the likeliest word, hear what it is, and think again.
+    """Play Strands boards, word by word.
 
-    Each answer is t for a theme word, s for the spangram, n for a word that is not in the list, h
-    with the cells that a hint of the game shows, u to take the last answer or hint back, or q to
-    quit. t and s mean that the word lies on the proposed cells; cells after them, as row,column
-    from 1,1, say where else it lies. What is proposed next follows from the covers that agree with
-    everything that was heard. With --auto a hint is taken when three wrong guesses have earned one
-    and no word is likely. Exit code: 0 every word was found, 2 no ranked cover agrees with the
-    answers, 3 bad input, 130 quit.
+    The likeliest word is proposed. Each answer is t for a theme word, s for the spangram, n for a
+    word that is not in the list, h with the cells that a hint of the game shows, u to take the last
+    answer back, or q to quit. After t and s, cells as row,column from 1,1 say that the word lies
+    there instead of on the proposed cells.
+
+    Exit code: 0 every word was found, 2 no ranked cover agrees with the answers, 3 bad input, 130
+    quit.
     """
     from nightgrid.service.games.strands.ranking import within_budget
     from nightgrid.service.options.reading import read_sources

@@ -38,15 +38,11 @@ def rank(
     inline: Inline = False,
     json: Json = False,
 ) -> int:
-    """Rank the covers of every Strands board of a lake, and write how they fared.
+    """Rank the Strands boards of a lake by how likely each cover was meant.
 
-    That is the ask meant(100) of every current board, a night's work without its sources: boards
-    that were ranked before by the same weights are not ranked again, and a call that was
-    killed is ended by the same command. The table is gold/rank_accuracy.parquet: per board the
-    place of the official cover, the confidence, the time and the class of a miss. The official
-    answer is no input of a ranking. Without its models boards are ranked without the
-    meaning of words, under a name of their own. Exit code: 0 done, 1 something outside failed, 3
-    bad input.
+    Boards that the same weights have ranked are not ranked again; a call that was killed is ended
+    by the same command. gold/rank_accuracy.parquet has the place of each official cover, which is
+    no input of a ranking. Exit code: 0 done, 1 something outside failed, 3 bad input.
     """
     from nightgrid.flows.night.rank_lake import rank_lake
     from nightgrid.flows.runs import RunSettings

@@ -38,16 +38,14 @@ def reduce(
         typer.Argument(
             metavar="REDUCTION",
             autocompletion=offer(_reductions),
-            help="nae-letterboxed, matching-letterboxed, planar-pips, sum-pips, planar-strands or "
-            "flow-strands.",
+            help="Which problem into which game.",
         ),
     ],
     file: Annotated[
         str | None,
         typer.Argument(
             metavar="FILE",
-            help="The instance; '-' or none at all is standard input. Formulas are in DIMACS CNF, "
-            "three positive literals a clause.",
+            help="The instance; formulas in DIMACS CNF. '-' or nothing: standard input.",
         ),
     ] = None,
     random: Annotated[
@@ -55,8 +53,7 @@ def reduce(
         typer.Option(
             min=1,
             metavar="N",
-            help="Draw an instance that can be solved instead: of N clauses, elements, numbers, or "
-            "rows and columns.",
+            help="Draw a solvable instance of size N instead.",
         ),
     ] = None,
     seed: Annotated[
@@ -73,7 +70,7 @@ def reduce(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write a picture of the board to FILE, as SVG; with --solve its solution too.",
+            help="Write a picture, as SVG; with --solve its solution too.",
         ),
     ] = None,
     solve: Annotated[
@@ -84,12 +81,12 @@ def reduce(
     ] = 90.0,
     json: Json = False,
 ) -> int:
-    """Turn an instance of a hard problem into a board that can be solved if and only if it can.
+    """Turn hard problems into boards.
 
-    nae-letterboxed: not-all-equal 3-SAT. matching-letterboxed: 3D matching. planar-pips,
-    planar-strands: planar 1-in-3-SAT, with the embedding in comments or looked for. sum-pips:
-    subset sum. flow-strands: Flow Free. With --solve a solution of the board is mapped back to the
-    instance and checked. Exit code: 0 done or solved, 2 unsolvable, 3 bad input, 4 over budget.
+    A board can be solved if and only if the instance can: nae-letterboxed (not-all-equal 3-SAT),
+    matching-letterboxed (3D matching), planar-pips and planar-strands (planar 1-in-3-SAT), sum-pips
+    (subset sum), flow-strands (Flow Free). Exit code: 0 done or solved, 2 unsolvable, 3 bad input,
+    4 over budget.
     """
     from nightgrid.solvers.reductions import catalogue
 

@@ -37,13 +37,11 @@ def schedule(
     lexicon: Lexicon = None,
     retry: RetryOption = None,
 ) -> int:
-    """Work a night whenever its time has come, until stopped.
+    """Serve nights on a schedule that Prefect keeps.
 
-    The schedule lives in the Prefect server of PREFECT_API_URL and stays there when this process
-    stops; started again, it goes on, and a night that was missed runs late. Each night is a run of
-    the flow nightly, one at a time, as nightgrid nightly works it. How workers work is read from
-    NIGHTGRID_* in the environment. Exit code: 0 stopped by Ctrl-C or SIGTERM, 1 the server does not
-    answer, 3 bad input.
+    The schedule lives in the Prefect server of PREFECT_API_URL and outlives this process; a night
+    that was missed runs late. Each is worked as by nightgrid nightly. Exit code: 0 stopped by
+    Ctrl-C or SIGTERM, 1 the server does not answer, 3 bad input.
     """
     from nightgrid.archive.sources import open_source
     from nightgrid.flows.night.settings import NightSettings

@@ -38,13 +38,7 @@ def show(
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
-    """Draw puzzles without solving them.
-
-    Each FILE is a payload or a puzzle, a folder of payloads, or a reference to puzzles of the lake:
-    pips/2025-10-14/hard, pips/2025-10-14 for all its levels, or a puzzle id or its beginning; a
-    file of that name goes before a reference.
-    Exit code: 0 drawn, 3 bad input.
-    """
+    """Draw puzzles without solving them."""
     from nightgrid.service.options.reading import read_sources
 
     check_picture(svg)

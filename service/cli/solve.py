@@ -86,16 +86,14 @@ def solve(
         bool,
         typer.Option(
             "--rank",
-            help="Rank the covers of a Strands board by how likely each was meant; the clue is "
-            "used, the answer never.",
+            help="Rank the covers of a Strands board by how likely each was meant.",
         ),
     ] = False,
     disjoint: Annotated[
         bool,
         typer.Option(
             "--disjoint",
-            help="Find a largest set of Letter Boxed chains that share no word; above "
-            "--rule words=2 it may stay unproven.",
+            help="Find a largest set of Letter Boxed chains that share no word.",
         ),
     ] = False,
     rule: RuleTexts = None,
@@ -111,15 +109,11 @@ def solve(
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
-    """Solve puzzles here and now: draw a solution, count them all, or list them.
+    """Solve puzzles here and now.
 
-    Each FILE is a payload or a puzzle, a folder of payloads, or a reference to puzzles of the lake:
-    pips/2025-10-14/hard, pips/2025-10-14 for all its levels, or a puzzle id or its beginning; a
-    file of that name goes before a reference.
     Without --first, --count, --all or --best it finds one solution, for Strands and Letter Boxed
     the best one. Exit code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several
-    puzzles the largest of these. A bad puzzle does not keep the others of its payload from being
-    solved.
+    puzzles the largest of these.
     """
     from nightgrid.service.options.reading import read_sources
 

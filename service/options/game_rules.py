@@ -33,16 +33,14 @@ RuleTexts = Annotated[
         "--rule",
         metavar="NAME=VALUE",
         autocompletion=offer([f"{name}=" for name in RULES]),
-        help="Switch a rule of the game; may be given several times. `nightgrid solve --help` "
-        "lists the rules.",
+        help="Switch a rule; may be repeated. `nightgrid solve --help` lists the rules.",
     ),
 ]
 Lexicon = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="Word list of a word game, one word a line. Default: the board's own dictionary, "
-        "else English.",
+        help="Word list, one word a line. Default: the board's own, else English.",
     ),
 ]
 

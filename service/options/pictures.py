@@ -22,8 +22,7 @@ SvgFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write a picture of what is drawn, the board and a solution on it, to FILE, as SVG. "
-        "It takes one puzzle: --level picks one of a payload.",
+        help="Write a picture of the board, as SVG. It takes one puzzle: see --level.",
     ),
 ]
 

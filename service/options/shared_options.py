@@ -34,16 +34,13 @@ def one_of(names: Sequence[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
-Json = Annotated[
-    bool, typer.Option("--json", help="Write one JSON object a line to standard output.")
-]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line.")]
 FormatName = Annotated[
     Format | None,
     typer.Option(
         "--format",
         metavar="table|csv|json|parquet",
-        help="Write rows: drawn as a table, as CSV, as one JSON object a line (as --json does), or "
-        "as Parquet, which wants --output or a pipe.",
+        help="Write rows as a drawn table, CSV, JSON lines or Parquet.",
     ),
 ]
 DEADLINE_MAX_S = 30 * 24 * 3600.0
@@ -51,8 +48,7 @@ Deadline = Annotated[
     float | None,
     typer.Option(
         metavar="S",
-        help="After S seconds an answer is not wanted any more: a job that has none by then "
-        "expires, and its kernels stop.",
+        help="A job that has no answer after S seconds expires, and its kernels stop.",
     ),
 ]
 OutputFile = Annotated[
@@ -61,16 +57,15 @@ OutputFile = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write the rows to FILE; a name that ends with .csv, .json or .parquet says the "
-        "format.",
+        help="Write the rows to FILE; .csv, .json or .parquet says the format.",
     ),
 ]
 Files = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="FILE|REFERENCE",
-        help="Payloads or puzzle files, folders of payloads, or puzzles of the lake: "
-        "GAME/DATE[/LEVEL], a puzzle id or its beginning; '-' or none at all is standard input.",
+        help="Payloads or puzzles, folders of payloads, or puzzles of the lake: "
+        "GAME/DATE[/LEVEL], or a puzzle id or its beginning. '-' or nothing: standard input.",
     ),
 ]
 Levels = Annotated[
@@ -80,7 +75,7 @@ Levels = Annotated[
         "-l",
         metavar="LEVEL",
         autocompletion=offer(levels),
-        help="Only puzzles of this level; may be given several times.",
+        help="Only puzzles of this level; may be repeated.",
     ),
 ]
 Sides = Annotated[
@@ -109,8 +104,8 @@ Best = Annotated[
     typer.Option(
         min=1,
         metavar="K",
-        help="Find the K best solutions, the best one first: the most probable ones of Strands, of "
-        "Letter Boxed those with the fewest words and letters, of Tiles (K = 1) the fewest moves.",
+        help="Find the K best solutions, best first: the most probable ones of Strands, fewest "
+        "words and letters of Letter Boxed, fewest moves of Tiles (K = 1).",
     ),
 ]
 BatchProcesses = Annotated[
@@ -128,8 +123,7 @@ InteractiveProcesses = Annotated[
         min=1,
         max=64,
         metavar="N",
-        help="Processes for on-demand solves alone. Default: NIGHTGRID_INTERACTIVE_PROCESSES, "
-        "else 1.",
+        help="Processes for on-demand solves. Default: NIGHTGRID_INTERACTIVE_PROCESSES, else 1.",
     ),
 ]
 Inline = Annotated[
@@ -146,17 +140,15 @@ RetryOption = Annotated[
     typer.Option(
         "--retry",
         metavar="poison|over_budget|invalid|all",
-        help="Work again, within the same budget, puzzles that earlier runs have given up as "
-        "poison or over budget, or have called invalid, or all of these; all also works again "
-        "the listings that lake prune has dropped.",
+        help="Solve again, within the same budget, what earlier runs gave up for this reason.",
     ),
 ]
 LakeOption = Annotated[
     str | None,
     typer.Option(
         metavar="FOLDER|URL",
-        help="The lake: a folder, or s3://, gs:// or az://BUCKET/PREFIX. Default: NIGHTGRID_LAKE, "
-        "else ./lake.",
+        help="A folder, or s3://, gs:// or az://BUCKET/PREFIX. Default: NIGHTGRID_LAKE, else "
+        "./lake.",
     ),
 ]
 

@@ -51,9 +51,8 @@ def count(
         str | None,
         typer.Argument(
             metavar="CORPUS",
-            help="What to count: a folder of payloads, a Parquet file or folder, lake (every "
-            "puzzle that nights have normalised into the lake), or a generator spec such as "
-            "pips:n=1000000,mix=published,seed=7.",
+            help="A folder of payloads, a Parquet file or folder, lake (every puzzle of the "
+            "lake), or a generator spec such as pips:n=1000000,mix=published,seed=7.",
         ),
     ] = None,
     lake: LakeOption = None,
@@ -70,8 +69,7 @@ def count(
         typer.Option(
             metavar="ASK",
             autocompletion=offer(ASKS),
-            help="count, first, all, all(LIMIT), or in some games best(K). Default: count; for "
-            "Tiles, which has no counts, first.",
+            help="count, first, all, all(LIMIT) or best(K). Default: count; for Tiles first.",
         ),
     ] = None,
     *,
@@ -84,14 +82,12 @@ def count(
         bool,
         typer.Option(
             "--dry-run",
-            help="Tell what there is to do and about how long it takes; solve and write nothing.",
+            help="Estimate what there is to do; solve and write nothing.",
         ),
     ] = False,
     cancel: Annotated[
         str | None,
-        typer.Option(
-            metavar="RUN", help="Cancel a run, wherever it is being worked; nothing of it is lost."
-        ),
+        typer.Option(metavar="RUN", help="Cancel a run, wherever it is worked; nothing is lost."),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run of this corpus that is cancelled.")
@@ -100,19 +96,14 @@ def count(
     verbose: Verbose = False,
     json: Json = False,
 ) -> int:
-    """Answer every puzzle of a corpus, on all cores, and write the answers as Parquet.
-
-    The report is one line; then it names what deserves a look, and shows how many puzzles have how
-    many solutions; --json has the whole report in one object.
+    """Count a corpus of puzzles, from a hundred to a million.
 
     Each different puzzle is answered once, and none that the lake has the answer to. A count that
-    was stopped or killed is ended by the same command; once it has ended, the same command does
-    nothing and says so; --retry works again what it gave up. Rows that break a rule go to the
-    corpus's quarantine. A generator spec is GAME:n=BOARDS,seed=SEED with the game's options, named
-    below, between commas as well.
-    Exit code: 0 done, 5 done and something deserves a look (a row in quarantine, a puzzle over
-    budget or invalid; one without a solution is answered), 1 something outside failed or a puzzle
-    is poison, 3 bad input, 130 stopped or cancelled.
+    was stopped or killed is ended by the same command. Rows that break a rule go to the corpus's
+    quarantine. A generator spec is GAME:n=BOARDS,seed=SEED, with options of the game after commas.
+
+    Exit code: 0 done, 5 done and something deserves a look (quarantine, over budget, invalid), 1
+    something outside failed or a puzzle is poison, 3 bad input, 130 stopped or cancelled.
     """
     if cancel is not None:
         if corpus is not None or dry_run or resume or retry:

@@ -22,20 +22,19 @@ def cancel(
         typer.Argument(
             metavar="JOB|REFERENCE",
             autocompletion=open_jobs,
-            help="Job ids, as `submit` printed them, or puzzles of the lake: GAME/DATE[/LEVEL], a "
-            "puzzle id or its beginning.",
+            help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or its "
+            "beginning.",
         ),
     ],
     lake: LakeOption = None,
     url: Url = None,
     json: Json = False,
 ) -> int:
-    """Cancel on-demand jobs: workers stop within a second, and their states leave the lake.
+    """Cancel on-demand jobs.
 
-    A reference means every job about its puzzles that was submitted and has no result. What was
-    worked of a large count is kept: submitting it again goes on from there. A service (--url)
-    cancels a job with the last client that wants it. nightgrid count --cancel cancels counts. Exit
-    code: 0 cancelled, or nothing to cancel, 3 no such job.
+    Workers stop within a second. What was worked of a large count is kept: submitting it again goes
+    on from there. A service (--url) cancels a job with the last client that wants it. Exit code: 0
+    cancelled, or nothing to cancel, 3 no such job.
     """
     with jobs_at(url, lake, writes=True) as source:
         named, code = named_jobs(source, jobs)

@@ -27,8 +27,7 @@ Url = Annotated[
     typer.Option(
         "--url",
         metavar="URL",
-        help="A service (`nightgrid serve`) instead of a lake, by its address. Default: "
-        "NIGHTGRID_URL. NIGHTGRID_API_KEY has the key to send.",
+        help="A service instead of a lake; its key: NIGHTGRID_API_KEY. Default: NIGHTGRID_URL.",
     ),
 ]
 

@@ -50,8 +50,8 @@ def result(
         list[str],
         typer.Argument(
             metavar="JOB|REFERENCE",
-            help="Job ids, as `submit` printed them, or puzzles of the lake: GAME/DATE[/LEVEL], a "
-            "puzzle id or its beginning.",
+            help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or its "
+            "beginning.",
         ),
     ],
     wait: Annotated[
@@ -64,7 +64,7 @@ def result(
         bool,
         typer.Option(
             "--solutions",
-            help="Write the solutions of all jobs, one row each, in canonical order.",
+            help="Write the solutions, a row each, in canonical order.",
         ),
     ] = False,
     lake: LakeOption = None,
@@ -75,11 +75,9 @@ def result(
 ) -> int:
     """Print what became of jobs.
 
-    A reference means every job about its puzzles, whatever was asked, by a night, a count or on
-    demand. --json has all solutions of each, and --solutions writes nothing else, as --format says,
-    or one JSON object a line. nightgrid list results writes results as rows. Exit code: 0 solved, 1
-    not there yet or poison, 2 unsolvable, 3 bad input, 4 over budget; over several jobs the
-    largest.
+    A reference means every job about its puzzles: of a night, a count or on demand. --json has all
+    solutions of each; --solutions writes nothing else. Exit code: 0 solved, 1 not there yet or
+    poison, 2 unsolvable, 3 bad input, 4 over budget; over several jobs the largest.
     """
     form = chosen_format(format_, output, json=json)
     if not solutions and (output is not None or form not in (None, Format.JSON)):

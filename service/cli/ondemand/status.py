@@ -35,8 +35,8 @@ Named = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="JOB|REFERENCE",
-        help="Job ids, as `submit` printed them, or puzzles of the lake: GAME/DATE[/LEVEL], a "
-        "puzzle id or its beginning. Without one: every job that has no result yet.",
+        help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or its "
+        "beginning. Default: every job without a result.",
     ),
 ]
 
@@ -50,10 +50,10 @@ def status(
     url: Url = None,
     json: Json = False,
 ) -> int:
-    """Show where on-demand jobs are, how old the oldest is, and who works.
+    """Show where on-demand jobs are, and who works.
 
     A reference means every job about its puzzles. Exit code: 0, or 3 for a job that was never
-    submitted and where there is no lake.
+    submitted and for no lake.
     """
     from nightgrid.archive.lake.location import is_missing
 

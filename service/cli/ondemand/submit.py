@@ -73,8 +73,7 @@ def submit(
         bool,
         typer.Option(
             "--rank",
-            help="Have the covers of Strands boards ranked by how likely each was meant: the ask "
-            "meant(100).",
+            help="Rank the covers of Strands boards: the ask meant(100).",
         ),
     ] = False,
     rule: RuleTexts = None,
@@ -86,21 +85,18 @@ def submit(
             min=0.0,
             max=MAX_WAIT_S,
             metavar="S",
-            help="Wait up to S seconds for all of them, and print what became of them, as `result` "
-            "does, instead of job ids.",
+            help="Wait up to S seconds, and print results instead of job ids.",
         ),
     ] = None,
     lake: LakeOption = None,
     url: Url = None,
     json: Json = False,
 ) -> int:
-    """Queue puzzles to be solved soon, ahead of every batch, and print their job ids.
+    """Queue puzzles to be solved soon, and print their job ids.
 
-    Beside each id stand game, date and level of its puzzle. nightgrid solve --help says what a FILE
-    may be. What the lake knows already costs nothing. Workers must run: `nightgrid worker`, here or
-    on other machines. With --url a service is asked, which refuses jobs that would wait too long,
-    and references are of its lake. Exit code: 0 submitted, 1 no server, 3 bad input; with --wait as
-    that of `result`.
+    They go ahead of every batch. What the lake knows already costs nothing. Workers must run:
+    nightgrid worker. With --url, references are of the lake of the service. Exit code: 0 submitted,
+    1 no server, 3 bad input; with --wait as of nightgrid result.
     """
     from nightgrid.service.options.reading import STDIN, is_reference, read_sources
 

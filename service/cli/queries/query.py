@@ -45,19 +45,16 @@ def query(
         int,
         typer.Option(
             metavar="N",
-            help="Megabytes that the query may take, and as many for what is read of the lake.",
+            help="Megabytes that the query may take, and as many to read the lake.",
         ),
     ] = 1024,
     json: Json = False,
 ) -> int:
-    """Ask a lake in SQL: one SELECT, in DuckDB, over views of its tables.
+    """Ask a lake in SQL, over views of its tables.
 
-    Views have each row that counts once, whatever was merged, revised or run again: counts,
-    editions, results, solutions, corpora, runtimes, ranks, quarantine, puzzles; drafts and replaced
-    revisions stand apart. --views lists all, column by column. Only the columns that the query
-    takes are read, also from an object store. The query reads nothing but the views: no file, no
-    network, no extension. Exit code: 0, 3 for bad SQL, for a query that takes more than its bounds
-    and for no lake, 130 interrupted.
+    One SELECT, in DuckDB. A view has each row that counts once, whatever was merged, revised or run
+    again. The query reads nothing but the views: no file, no network, no extension. Exit code: 0, 3
+    for bad SQL and for a query that takes more than its bounds, 130 interrupted.
     """
     form = chosen_format(format_, output, json=json) or Format.TABLE
     check_range(seconds, "--seconds", SECONDS_MAX)

@@ -33,19 +33,15 @@ def report(
             "--output",
             "-o",
             metavar="FOLDER",
-            help="Write FOLDER/index.html and leave the lake as it is. Default: into the lake, as "
-            "reports/report.html.",
+            help="Write FOLDER/index.html. Default: reports/report.html in the lake.",
         ),
     ] = None,
     json: Json = False,
 ) -> int:
-    """Write a report of a lake: one HTML file that loads nothing from anywhere.
+    """Write a report of a lake as one HTML file.
 
-    It draws the new boards with their solutions, counts and times by date, the hardest boards, the
-    spread of states and times, which days are there, revisions and quarantine, how well published
-    solutions of Strands rank, and what changed since the night before. Every night writes it into
-    the lake; nightgrid serve shows it at /report. Exit code: 0, or 3 for bad input, no lake or no
-    published board.
+    It loads nothing from anywhere. Every night writes it into the lake; nightgrid serve shows it at
+    /report.
     """
     from nightgrid.archive.lake.location import check_location
     from nightgrid.archive.lake.storage import Lake

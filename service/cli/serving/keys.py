@@ -25,8 +25,7 @@ def keys(
         Action,
         typer.Argument(
             metavar="add|list|revoke",
-            help="add makes a key and prints it, once; list shows names and limits; revoke takes a "
-            "key away.",
+            help="add makes a key and prints it once; list shows names and limits.",
         ),
     ],
     name: Annotated[
@@ -44,11 +43,10 @@ def keys(
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
-    """Add, list or revoke the keys of the HTTP service.
+    """Say who may use the HTTP service beyond this machine.
 
-    A service that listens beyond this machine wants one: `Authorization: Bearer KEY`. The lake
-    keeps a hash of it, so a key that is lost is revoked and another one added. A running service
-    knows of both within seconds. Exit code: 0, or 3 for bad input.
+    A service that listens beyond this machine wants a key: `Authorization: Bearer KEY`. The lake
+    keeps a hash of it. A running service knows of changes within seconds.
     """
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.http.guard.keys import JOBS, PER_MINUTE, add_key, read_keys, revoke_key

@@ -47,17 +47,15 @@ def serve(
         bool,
         typer.Option(
             "--workers/--no-workers",
-            help="Start workers and the embedded server where none are at work. Default: start "
-            "them.",
+            help="Start workers and the embedded server where none are. Default: start.",
         ),
     ] = True,
     json: Json = False,
 ) -> int:
-    """Serve solves over HTTP, and a page, until Ctrl-C or SIGTERM.
+    """Serve solves over HTTP, and a page, until stopped.
 
-    It brings up all that is needed: the embedded server, or the one of NIGHTGRID_REDIS_URL, and
-    workers for on-demand solves and for batches, unless such workers are at work already. What it
-    has started ends with it. The page answers at once; solves wait until kernels are compiled.
+    It starts workers and the embedded server unless they are at work already. What it has started
+    ends with it.
     """
     from nightgrid.service.http.memory import share_one_pool
 

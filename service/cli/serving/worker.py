@@ -53,17 +53,15 @@ def worker(
         list[Role] | None,
         typer.Option(
             metavar="ROLE",
-            help="Run these alone: batch, interactive (both are workers) or keeper, which drives "
-            "large jobs and sends again what was lost. May be given several times. A lake needs "
-            "all three, on any machines. Default: all.",
+            help="Run only batch, interactive or keeper, which drives jobs; may be repeated. A "
+            "lake needs all three, on any machines. Default: all.",
         ),
     ] = None,
 ) -> int:
-    """Run supervised workers until Ctrl-C or SIGTERM; whatever dies is started again.
+    """Run supervised workers until stopped.
 
-    They serve the server of NIGHTGRID_REDIS_URL. Without it they join the embedded server that runs
-    on this machine for the same lake; if there is none, it is started beside the lake, and another
-    `nightgrid worker` here keeps it running when this one ends. With --only none is started.
+    They serve the server of NIGHTGRID_REDIS_URL. Without it they join the embedded server of this
+    machine and lake, or start it; another worker here keeps it running when this one ends.
     """
     settings = read_settings(
         lake=lake,
@@ -180,16 +178,14 @@ def warmup(
         bool,
         typer.Option(
             "--all",
-            help="Compile those kernels, too, that no published board needs: for Pips those for "
-            "large boards, which are otherwise compiled when the first such board comes.",
+            help="Compile those kernels, too, that no published board needs.",
         ),
     ] = False,
     json: Json = False,
 ) -> int:
-    """Compile the kernels, so that the first solve pays for nothing.
+    """Compile the kernels, so that no solve has to.
 
-    Games are compiled side by side. Compiled kernels are kept on disk: the next process loads
-    those that it needs in well under a second.
+    Compiled kernels are kept on disk.
     """
     for name, seconds in warmed(GAMES, rare=rare):
         if json:

@@ -34,9 +34,8 @@ class LetterBoxedServicePlug(ServicePlug):
     sample = SAMPLES / name
     sample_days = 5
     payloads_help = (
-        "Boards of Letter Boxed bring the words that can be played on them, and the best chain "
-        "as the official solution; letters are drawn until two words will do, or the best of "
-        "many boards is taken."
+        "Boards of Letter Boxed bring their dictionary, and the best chain as the official "
+        "solution."
     )
     sample_seed = 5
     unsolvable_advice = (
@@ -47,7 +46,7 @@ class LetterBoxedServicePlug(ServicePlug):
         GameOption(
             "words",
             str,
-            "most words of a chain. Default: fewest, which is as few as can be.",
+            "most words of a chain. Default: as few as can be.",
             rule="chains",
             to_rule=lambda words: None if words == "fewest" else _most_words(words),
             metavar="N|fewest",
@@ -57,7 +56,7 @@ class LetterBoxedServicePlug(ServicePlug):
         GameOption(
             "fewest_letters",
             bool,
-            "chains of as few letters as can be, instead of words.",
+            "as few letters as can be, instead of words.",
             rule="chains",
             to_rule=lambda yes: "fewest-letters" if yes else None,
         ),

@@ -55,8 +55,7 @@ class StrandsServicePlug(ServicePlug):
         GameOption(
             "words",
             str,
-            "number of theme words beside the spangram. Default: given, which is as many as "
-            "the puzzle says, any number where it says none.",
+            "number of theme words. Default: given, as the puzzle says, else any.",
             to_rule=_any_words,
             metavar="N|any|given",
             allows=lambda words: words in ("any", "given") or whole_number(words) is not None,
@@ -65,24 +64,23 @@ class StrandsServicePlug(ServicePlug):
         GameOption(
             "spangram",
             Literal["required", "one", "off"],
-            "a word that touches two opposite sides is required (the default), there is "
-            "exactly one, or that plays no role. With off all words count as theme words: a "
-            "published board then takes one more word than it says.",
+            "a word between two opposite sides is required (the default), there is exactly one, "
+            "or it counts as a theme word.",
         ),
         GameOption(
             "crossing",
             bool,
-            "words may cross one another. Default: they may not.",
+            "words may cross. Default: no.",
         ),
         GameOption(
             "repeats",
             bool,
-            "a word may stand twice. Default: it may not.",
+            "a word may stand twice. Default: no.",
         ),
         GameOption(
             "diagonal",
             bool,
-            "words may step diagonally. Default: they may.",
+            "words may step diagonally. Default: yes.",
         ),
         GameOption(
             "min_length",
@@ -94,14 +92,13 @@ class StrandsServicePlug(ServicePlug):
         GameOption(
             "compound_parts",
             int,
-            "most words that a spangram is run together from, 1 to 4. Default: 3.",
+            "most words in a spangram, 1 to 4. Default: 3.",
             metavar="N",
         ),
         GameOption(
             "part_zipf",
             float,
-            "least frequency of those of these words that are short, on the Zipf scale. "
-            "Default: 3.",
+            "least Zipf frequency of its short words. Default: 3.",
             rule="part_centizipf",
             to_rule=lambda value: _hundredths(value, "part_zipf", ZIPF_MAX),
             metavar="X",
@@ -109,7 +106,7 @@ class StrandsServicePlug(ServicePlug):
         GameOption(
             "compound_decades",
             float,
-            "how improbable a spangram of several words may be, in powers of ten. Default: 12.5.",
+            "how improbable it may be, in powers of ten. Default: 12.5.",
             rule="compound_centibels",
             to_rule=lambda value: _hundredths(value, "compound_decades", DECADES_MAX),
             metavar="X",

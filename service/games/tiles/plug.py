@@ -24,8 +24,8 @@ class TilesServicePlug(ServicePlug):
         GameOption(
             "teleports",
             Literal["yes", "forced", "no"],
-            "a move to a tile that shares nothing with the one before is allowed at any time "
-            "(yes, the default), only from a cleared tile (forced), or never (no).",
+            "a move to a tile that shares nothing with the one before is allowed always (yes, the "
+            "default), only from a cleared tile (forced), or never.",
         ),
     )
 
