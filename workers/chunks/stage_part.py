@@ -113,9 +113,9 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
     before = sources(lambda number: read_segment(lake, ref.run_id, number), ref)
     for source in before:
         try:
-            for states, begins in read_frontier(lake, source, part, count.layout):
-                if not count.hold(states, begins):
-                    return False
+            states, begins = read_frontier(lake, source, part, count.layout)
+            if len(states) and not count.hold(states, begins):
+                return False
         except LostFrontierError as error:
             log.warning("states lost", chunk=source.name, reason=str(error))
             # If the part is done, this is an old message, and its states were deleted.

@@ -165,7 +165,6 @@ class Driver:
         self._read_results()
         growing.add_stages()
         self._send()
-        growing.drop_obsolete()
         if growing.run.planned and table.is_settled:
             return self._is_done()
         self._require_workers()

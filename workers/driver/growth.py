@@ -44,7 +44,6 @@ from nightgrid.workers.runs.staged import (
     CARRIED,
     Carried,
     drop_frontiers,
-    frontiers,
     next_stage,
     sources,
     stage_part,
@@ -68,7 +67,6 @@ class GrowingRun:
 
     def __init__(self, lake: Lake, run_id: str, tuning: Tuning) -> None:
         self._lake, self._tuning = lake, tuning
-        self._is_obsolete = False
         self.run = open_run(lake, run_id)
         self.table = open_table(lake, self.run)
 
@@ -97,7 +95,7 @@ class GrowingRun:
     def _join_planned(self, segments: Iterable[Segment]) -> None:
         for segment in segments:
             # First what the lake may fail with: a segment that has joined is not read again.
-            parts = read_parts(self._lake, self.run.run_id, segment) if segment.divided else {}
+            parts = read_parts(self._lake, self.run.run_id, segment)
             self.run = replace(self.run, segments=(*self.run.segments, segment))
             self.table.add(segment, parts)
 
@@ -143,24 +141,10 @@ class GrowingRun:
             ]
             rows.sort(key=lambda sized: -sized[0])
             self._add("stage", origins, [chunk for _, chunk in rows])
-            self._is_obsolete = True
-
-    def drop_obsolete(self) -> None:
-        """Delete states that are not read again: those of two stages before the last.
-
-        The states of the last stage but one are kept while its own may still be lost.
-        """
-        if not self._is_obsolete:
-            return
-        found = []
-        for key in frontiers(self._lake, self.run.run_id):
-            part = self.table[key].part_of if key in self.table else None
-            if part is not None and part.stage is not None:
-                last = self.table.last_stage(part.job)
-                if last is not None and part.stage < last - 1:
-                    found.append(key)
-        drop_frontiers(self._lake, self.run.run_id, found)
-        self._is_obsolete = False
+            # The states that the new stage takes over may be lost: those before make them again.
+            old = PartOf(job=job, stage=number - 2)
+            obsolete = [chunk.key for chunk in self.table if chunk.part_of == old]
+            drop_frontiers(self._lake, self.run.run_id, obsolete)
 
     def has_sources(self, chunk: Chunk) -> bool:
         """Whether the states that a chunk takes over are in the lake, as far as is known."""
@@ -203,9 +187,7 @@ def open_table(lake: Lake, run: Run) -> ChunkTable:
     table = ChunkTable(run.run_id, read_attempts(lake, run.run_id))
     done = done_chunks(lake, run.run_id)
     for segment in run.segments:
-        divided = segment.kind == "plan" and run.divided_count
-        has_parts = segment.kind in ("split", "stage") or divided
-        parts = read_parts(lake, run.run_id, segment) if has_parts else {}
+        parts = read_parts(lake, run.run_id, segment) if segment.kind != "halved" else {}
         table.add(segment, parts, read_expanded(lake, run.run_id, [segment]).items())
     for chunk in list(table.ready()):
         if chunk.key in done:

@@ -1,7 +1,7 @@
-"""Listings: jobs whose solutions lie in files, in ranges of the canonical order.
+"""Listings: jobs whose solutions are in files, in ranges of the canonical order.
 
-How many solutions a range has is known before it is listed, because they were counted, and so are
-their ranks. Each range is listed into solution files by itself, and nothing is left to merge.
+Solutions are counted before they are listed, so the ranks of each range are known. Each range is
+listed into solution files of its own, and nothing is left to merge.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from nightgrid.workers.runs.run_files import DamagedResultError, folder, read_re
 
 
 class Piece(NamedTuple):
-    """Some solutions of one part of a job, as the game names parts; None is the whole job."""
+    """Some solutions of one part of a job."""
 
     part: Any
+    """As the game names it; None is the whole job."""
     skip: int
-    """Solutions of the part that stand before."""
+    """Solutions of the part before them."""
     take: int
 
 
@@ -45,12 +46,12 @@ class ListedPart:
     first: int
     stop: int
     pieces: tuple[Piece, ...]
-    """What holds them, in canonical order."""
+    """Where they are found, in canonical order."""
     value: int | None = None
-    """What the best solution of the job is worth, in games that compare solutions."""
+    """Value of the job's best solution, in games that compare solutions."""
 
     def to_json(self) -> dict[str, Any]:
-        """Write the part as it travels."""
+        """Return the part as JSON."""
         value = {} if self.value is None else {"value": self.value}
         pieces = [list(piece) for piece in self.pieces]
         return {"ranks": [self.first, self.stop], "pieces": pieces, **value}
@@ -97,28 +98,17 @@ def ranks_of(row: Mapping[str, Any]) -> tuple[int, int] | None:
     return first, stop
 
 
-def merged_ranks(run_id: str, rows: Sequence[Mapping[str, Any]]) -> Outcome[Any] | None:
-    """Merge PARTS rows of one job whose solutions are all in files; None for other rows.
-
-    Raises PermanentError where ranks are missing or doubled.
-    """
-    ranks = [ranks_of(row) for row in rows]
-    if None in ranks:
+def merged_ranks(rows: Sequence[Mapping[str, Any]]) -> Outcome[Any] | None:
+    """Merge PARTS rows of one job whose solutions are all in files; None for other rows."""
+    if any(ranks_of(row) is None for row in rows):
         return None
-    at = 0
-    for first, stop in sorted(filter(None, ranks)):
-        if first != at:
-            raise PermanentError(
-                f"run {run_id}: job {rows[0]['job_id']} has solutions of rank {first} next; "
-                f"expected {at}"
-            )
-        at = stop
+    count = sum(int(row["count"]) for row in rows)
     value = min((row["value"] for row in rows if row["value"] is not None), default=None)
-    return Outcome(status=Status.SOLVED, count=at, value=value, statistics=statistics_of(rows))
+    return Outcome(status=Status.SOLVED, count=count, value=value, statistics=statistics_of(rows))
 
 
 def statistics_of(rows: Iterable[Mapping[str, Any]]) -> Statistics:
-    """Add up what PARTS rows have cost."""
+    """Add up the costs of PARTS rows."""
     costs = (Statistics(**{name: row[name] for name in COST_COLUMNS}) for row in rows)
     return sum(costs, Statistics())
 
@@ -126,10 +116,10 @@ def statistics_of(rows: Iterable[Mapping[str, Any]]) -> Statistics:
 def settle_files(lake: Lake, run: Run, answers: Iterable[pa.Table]) -> int:
     """Check that each listed job has all its files, and delete all other files of the run.
 
-    `answers` are the rows that the run files: a solved one without solutions of its own has them
-    in files. Other files were left by a worker that was killed, or by a job that ended otherwise.
-    Returns the number of files. Raises DamagedResultError for a chunk whose files are not all
-    there: it has to be worked again.
+    `answers` are the result rows of the run: a solved one without solutions of its own has them in
+    files. Other files were left by a worker that was killed, or by a job that ended otherwise.
+    Returns the number of files. Raises DamagedResultError for a chunk that lacks files: it has to
+    be worked again.
     """
     left = list_files(lake, files_folder(run.run_id))
     by_job: dict[str, list[SolutionFile]] = defaultdict(list)
@@ -149,9 +139,9 @@ def settle_files(lake: Lake, run: Run, answers: Iterable[pa.Table]) -> int:
 
 
 def drop_files(lake: Lake, run: Run) -> None:
-    """Delete the solution files of a cancelled run, and first the results that promise them.
+    """Delete the solution files of a cancelled run, and first the chunk results that name them.
 
-    What is deleted is listed again if the run is resumed.
+    A run that is resumed lists them again.
     """
     if run.question.ask.kind == "all":
         for part in ("parts", "started"):
@@ -161,7 +151,7 @@ def drop_files(lake: Lake, run: Run) -> None:
 
 
 def _lacking(lake: Lake, run: Run, job_id: str, there: Sequence[SolutionFile]) -> Exception:
-    """Name a chunk that has listed solutions of a job which are not in its files."""
+    """Return the error that names a chunk of a job whose solution files are missing."""
     for ref in run.chunks():
         for row in read_result(lake, ref, ("job_id", "status", "children")).to_pylist():
             ranks = ranks_of(row) if row["job_id"] == job_id else None

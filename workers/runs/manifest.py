@@ -1,9 +1,10 @@
-"""The manifest of a run: what the run asks, and the segments of chunks that it consists of."""
+"""The manifest of a run: what it asks, and its segments of chunks."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Literal
@@ -11,11 +12,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from nightgrid.archive.lake.faults import DamagedFileError, NotInLakeError
-from nightgrid.archive.lake.json_files import (
-    CONTENT_ERRORS,
-    describe_fault,
-    read_as,
-)
+from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.algebra import Budget
@@ -36,7 +33,7 @@ from nightgrid.workers.runs.run_files import (
 )
 
 _ORIGINS = b"nightgrid.segment"
-"""Where the metadata of a segment's schema say why it exists."""
+"""Key of the schema metadata that holds a segment's kind, origins and expected costs."""
 NO_JOBS = pa.nulls(0, pa.int64())
 _NUMBERS = (
     *("job_count", "answered_count", "divided_count", "puzzle_count", "poison_count"),
@@ -67,8 +64,6 @@ class Segment:
     chunk_rows: tuple[int, ...]
     chunk_cost_s: tuple[float, ...] = ()
     """What the planner expected each chunk to take; empty where it did not say."""
-    divided: bool = False
-    """Whether a `plan` segment has parts of jobs, as far as it says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,25 +110,22 @@ class Run:
         return self.segments[key[0]].chunk_rows[key[1]]
 
 
-def open_run(lake: Lake, run_id: str, known: tuple[Segment, ...] = ()) -> Run:
-    """Read what a run asks and how far its manifest reaches.
+def open_run(lake: Lake, run_id: str) -> Run:
+    """Read what a run asks and the segments of its manifest.
 
-    Its first segments that are `known` are not read again: they never change.
-    Raises PermanentError for a run that is not in the lake: one that was not begun, and
-    that was not planned to its end. Raises DamagedFileError where a file does not say it.
+    Raises NotInLakeError for a run that was not begun, and DamagedFileError for a damaged file.
     """
     check_run_id(run_id)
-    # In this order: whatever a plan speaks of was in the manifest before it.
-    plan = read_about(lake, plan_path(run_id))
+    # In this order: the segments of a plan are in the manifest before it is written.
+    plan = read_json(lake, plan_path(run_id))
     planned = plan is not None
-    plan = plan or read_about(lake, asked_path(run_id))
+    plan = plan or read_json(lake, asked_path(run_id))
     if plan is None:
         raise NotInLakeError(f"run {run_id} is not in ", lake.url, "; expected a planned run")
-    segments = known + read_segments(lake, run_id, len(known))
+    segments = read_segments(lake, run_id)
     if not planned:
         rows = sum(sum(s.chunk_rows) for s in segments if s.kind == "plan")
-        divided = sum(s.divided for s in segments)
-        plan |= {"job_count": rows, "answered_count": 0, "divided_count": divided}
+        plan |= {"job_count": rows, "answered_count": 0, "divided_count": 0}
     return Run(
         run_id=run_id,
         question=Question.from_json(plan),
@@ -143,20 +135,6 @@ def open_run(lake: Lake, run_id: str, known: tuple[Segment, ...] = ()) -> Run:
         retry=Retry(plan["retry"]) if plan.get("retry") else None,
         **{name: plan[name] for name in _NUMBERS if name in plan},
     )
-
-
-def read_about(lake: Lake, path: str) -> dict[str, Any] | None:
-    """Read a file that says what a run asks, or None where there is no file.
-
-    Raises DamagedFileError where it does not say so.
-    """
-    return read_as(lake, path, _asked)
-
-
-def _asked(about: dict[str, Any]) -> dict[str, Any]:
-    Question.from_json(about)
-    Budget(**about["budget"])
-    return about
 
 
 def has_plan(lake: Lake, run_id: str) -> bool:
@@ -183,21 +161,14 @@ def read_segments(lake: Lake, run_id: str, first: int = 0) -> tuple[Segment, ...
 def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
     """Read one segment of a run's manifest."""
     path = segment_path(run_id, number)
-    text = (lake.schema(path).metadata or {}).get(_ORIGINS)
-    chunk_rows = tuple(lake.row_groups(path))
-    try:
-        about: Any = json.loads(text or b"null")
-        return Segment(
-            number=number,
-            kind=about["kind"],
-            origins=tuple((int(s), int(c)) for s, c in about["origins"]),
-            chunk_rows=chunk_rows,
-            chunk_cost_s=tuple(float(cost) for cost in about.get("cost_s", ())),
-            divided=bool(about.get("divided", False)),
-        )
-    except CONTENT_ERRORS as error:
-        why = f"{path} does not say why it exists: {describe_fault(error)}"
-        raise DamagedFileError(why) from error
+    about = json.loads(lake.schema(path).metadata[_ORIGINS])
+    return Segment(
+        number=number,
+        kind=about["kind"],
+        origins=tuple((segment, chunk) for segment, chunk in about["origins"]),
+        chunk_rows=tuple(lake.row_groups(path)),
+        chunk_cost_s=tuple(about["cost_s"]),
+    )
 
 
 def add_segment(
@@ -207,18 +178,17 @@ def add_segment(
     kind: SegmentKind,
     origins: Sequence[ChunkKey],
     chunks: Sequence[pa.Table],
-    **more: Any,
+    cost_s: Sequence[float] = (),
 ) -> Segment:
     """Add one manifest segment, one chunk per table, each of at least one row of its origin.
 
-    `more` is `cost_s` and `divided` of a plan. Raises SegmentTakenError when the run has a segment
-    of this number: what its chunks mean must never change, since workers may be at them.
+    `cost_s` is what a planner expects each chunk to take. Raises SegmentTakenError if the run has
+    a segment of this number: its chunks must never change, since workers may be at them.
     """
     if len(chunks) > CHUNKS_MAX:
         raise PermanentError(f"{len(chunks)} chunks; a segment holds at most {CHUNKS_MAX}")
     path, schema = segment_path(run_id, number), chunks[0].schema
-    about = canonical_json({"kind": kind, "origins": list(origins), **more})
-    # The rows of its origins may bring metadata of theirs.
+    about = canonical_json({"kind": kind, "origins": list(origins), "cost_s": list(cost_s)})
     schema = schema.with_metadata({**(schema.metadata or {}), _ORIGINS: about})
     if not lake.write_row_groups(path, chunks, schema, new=True):
         raise SegmentTakenError(f"run {run_id}: another process has added segment {number}")
@@ -237,11 +207,11 @@ def manifest_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:
 def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
     """Read how a finished run ended, or None while it is not finished.
 
-    A damaged note counts as absent: the run is ended once more, from its chunk results.
+    A damaged DONE.json counts as missing: the run is finished again, from its chunk results.
     """
     path = done_path(run_id)
     try:
-        return read_as(lake, path, lambda about: {**about, "results": about["results"]})
+        return read_json(lake, path)
     except DamagedFileError as error:
         skip_file(path, error)
         return None
@@ -250,25 +220,15 @@ def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
 def read_expanded(lake: Lake, run_id: str, segments: Iterable[Segment]) -> dict[ChunkKey, pa.Array]:
     """Read which jobs of which chunks go on in `split` segments among these: their numbers.
 
-    The manifest decides, not the part: a chunk that is worked twice may come back split once and
-    solved once, where time was what it ran out of.
+    The manifest decides, not the chunk result: a chunk that is worked twice and runs out of time
+    once may come back split one time and solved the other.
     """
-    went_on: list[tuple[ChunkKey, pa.Array]] = []
+    went_on: dict[ChunkKey, list[pa.Array]] = defaultdict(list)
     for segment in segments:
         if segment.kind == "split":
             path = segment_path(run_id, segment.number)
             numbers = lake.read_table(path, _JOB_NO).column("job_no").combine_chunks()
             ends = accumulate(segment.chunk_rows)
             for origin, rows, end in zip(segment.origins, segment.chunk_rows, ends, strict=True):
-                went_on.append((origin, numbers.slice(end - rows, rows)))
-    return with_more({}, went_on)
-
-
-def with_more(
-    expanded: Mapping[ChunkKey, pa.Array], went_on: Iterable[tuple[ChunkKey, pa.Array]]
-) -> dict[ChunkKey, pa.Array]:
-    """Add jobs that go on to those of the same chunks, 8 bytes each; other chunks are left out."""
-    found: dict[ChunkKey, list[pa.Array]] = {}
-    for origin, numbers in went_on:
-        found.setdefault(origin, [expanded.get(origin, NO_JOBS)]).append(numbers)
-    return {origin: pa.concat_arrays(numbers) for origin, numbers in found.items()}
+                went_on[origin].append(numbers.slice(end - rows, rows))
+    return {origin: pa.concat_arrays(numbers) for origin, numbers in went_on.items()}

@@ -1,22 +1,21 @@
-"""Staged counts: one job whose states go from layer to layer, in parts that are bucket ranges.
+"""Staged counts: one job whose states advance layer by layer, in parts that are bucket ranges.
 
-All parts of a stage carry states of one layer on to the next; the next stage is cut from what they
-have written, once all of them are done. Its parts take over whole buckets, so that equal states
-which several parts have reached meet again and become one: no state is carried on twice. Stages of
-two layers save barriers, but two workers took a tenth longer (loose boards of 14 dominoes).
+All parts of a stage advance states of one layer to the next. When all are done, the next stage is
+cut from what they wrote. Its parts take over whole buckets, so equal states that several parts
+reached meet in one part and become one: no state is carried on twice. With stages of two layers,
+two workers took a tenth longer (loose boards of 14 dominoes), though they waited less often.
 
-States between two stages lie in runs/run=<id>/frontier/seg-...-chunk-....parquet, named like the
+States between two stages are in runs/run=<id>/frontier/seg-...-chunk-....parquet, named like the
 chunk that wrote them. Rows are sorted by bucket, and the metadata say where each bucket begins, so
-that a part of the next stage reads no more row groups than its buckets lie in. Nothing waits until
-they are on the disk: a worker that finds them missing or damaged says so, and the chunk that wrote
-them is worked again.
+that a part of the next stage reads only the row groups of its buckets. Writes are not synced: a
+worker that finds states missing or damaged has the chunk that wrote them worked again.
 """
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate, pairwise
 from typing import Any
@@ -38,18 +37,16 @@ from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, folder, named_c
 from nightgrid.workers.tuning import CARRY_ROWS, Tuning
 
 STAGE_TAIL = 4
-"""Where a stage has many parts, of more states than go on by themselves, its last is cut into so
-many smaller ones: where what is worked last is small, workers end at about the same time."""
+"""The last part of a large stage is cut into so many smaller ones, so that workers end at about the
+same time."""
 CARRIED = "carried"
-"""Status of a part whose states go on in the next stage."""
+"""Status of a part whose states the next stage takes over."""
 WORD_BYTES = 8
 ROOM_FACTOR = 2
-"""The states of a layer and of the next fit into a part's tables this many times: the index lies
-in them too, and how many there will be is not known beforehand."""
+"""The states of two layers fit into a part's tables this many times: the index is in them too, and
+how many states there will be is not known beforehand."""
 GROUP_ROWS = 16_384
-"""Rows of a row group. A reader of some buckets reads half a row group in vain at either end."""
-BATCH_GROUPS = 8
-"""Row groups read at once, which bounds the memory of reading."""
+"""Rows of a row group. A reader of some buckets reads half a row group too much at either end."""
 _METADATA = b"nightgrid.frontier"
 
 Rows = npt.NDArray[np.uint64]
@@ -58,7 +55,7 @@ Rows = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagePart:
-    """One part of a staged count: the states of some buckets of a layer, to be carried on."""
+    """One part of a staged count: the states of some buckets of a layer."""
 
     layer: int
     buckets: tuple[int, int]
@@ -68,16 +65,16 @@ class StagePart:
     carry_rows: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Write the part as it travels; `Game.solve` takes this too."""
+        """Return the part as JSON, as `Game.solve` takes it."""
         told = asdict(self)
         if self.carry_rows is None:
             del told["carry_rows"]
         return told
 
     def halves(self, reached: int) -> list[StagePart]:
-        """Divide in two a part that came as far as layer `reached`; a single bucket is not divided.
+        """Divide in two a part that reached a layer; a part of a single bucket is not divided.
 
-        Both stop at the same layer, as all parts of a stage do, whatever they find on their way.
+        Both stop at the same layer, as all parts of a stage do.
         """
         first, last = self.buckets
         middle = (first + last) // 2
@@ -91,7 +88,7 @@ class StagePart:
 
 
 def stage_part(text: str) -> StagePart | None:
-    """Read a manifest row's part, or None if it is no part of a staged count."""
+    """Parse a manifest row's part; None if it is not a part of a staged count."""
     value = json.loads(text) if text else None
     if not isinstance(value, dict) or "layer" not in value:
         return None
@@ -101,10 +98,7 @@ def stage_part(text: str) -> StagePart | None:
 def first_stage(
     game: Game[Any, Any], puzzle: Any, budget: Budget, *, carry_rows: int = CARRY_ROWS
 ) -> list[dict[str, Any]] | None:
-    """Return with which part a staged count of a board begins, or None if it has no layers.
-
-    The part is a job's only child, with the path "0".
-    """
+    """Return the only part of the first stage of a board's count; None if it has no layers."""
     count = game.layered(puzzle, budget)
     if count is None or not count.layers:
         return None
@@ -119,7 +113,7 @@ def first_stage(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carried:
-    """What a part of a stage has left for the next: so many states of one layer in each bucket."""
+    """What a part left for the next stage: the number of states in each bucket of one layer."""
 
     layer: int
     layers: int
@@ -133,12 +127,12 @@ class Carried:
     as long as it could."""
 
     def to_json(self) -> str:
-        """Write it as it stands in the column `children`."""
+        """Return it as JSON for the column `children`."""
         return canonical_json(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Carried:
-        """Read it again."""
+        """Parse it."""
         value = json.loads(text)
         return cls(**{**value, "rows": tuple(value["rows"])})
 
@@ -146,17 +140,17 @@ class Carried:
 def next_stage(
     carried: Sequence[Carried], tuning: Tuning, budget: Budget
 ) -> list[tuple[StagePart, int]]:
-    """Cut the next stage from what all parts of one have left: parts and their states.
+    """Cut the next stage from what all parts of the last one left: parts and their states.
 
-    Few states make one part, which goes on for as long as they stay few; many make parts of about
-    equal size, in the order of their buckets. Results name the number of parts, so that nothing of
-    this depends on how many workers there are.
+    Few states make one part, which advances while they stay few; many make parts of about equal
+    size, in the order of their buckets. Nothing depends on the number of workers: results name the
+    number of parts.
     """
     one = carried[0]
     rows = [sum(counts) for counts in zip(*(c.rows for c in carried), strict=True)]
     total = sum(rows)
     kept = sum(c.kept for c in carried)
-    # What a stage makes more, the next is likely to make more as well.
+    # The next stage is likely to grow as the last one did.
     fitting = _fitting_rows(budget, one.row_words, total / kept if kept else 1.0)
     if total <= min(tuning.stage_carry_rows, fitting):
         carry_rows = max(1, min(tuning.stage_carry_rows, fitting))
@@ -186,11 +180,11 @@ def _fitting_rows(budget: Budget, row_words: int, growth: float = 1.0) -> int:
 
 
 class LostFrontierError(Exception):
-    """A frontier is missing, damaged or another than the one that was wanted."""
+    """A frontier is missing, damaged or of another layer than expected."""
 
 
 def frontier_path(ref: ChunkRef) -> str:
-    """Return where a chunk leaves its states."""
+    """Name the file of the states that a chunk leaves."""
     return f"{frontier_folder(ref.run_id)}/{ref.name}.parquet"
 
 
@@ -221,77 +215,64 @@ def write_frontier(
     layout: str,
 ) -> None:
     """Write states of one layer, sorted by bucket; bucket b begins at row `begins[b]`."""
-    width = rows.shape[1]
-    groups = [rows[start : start + GROUP_ROWS] for start in range(0, len(rows), GROUP_ROWS)]
     about = {"layer": layer, "layout": layout, "begins": begins.tolist()}
-    schema = frontier_schema(width)
-    told = canonical_json(about).encode("ascii")
-    schema = schema.with_metadata({**schema.metadata, _METADATA: told})
+    schema = frontier_schema(rows.shape[1])
+    schema = schema.with_metadata({**schema.metadata, _METADATA: canonical_json(about).encode()})
+    column = pa.Array.from_buffers(schema.field(0).type, len(rows), [None, pa.py_buffer(rows)])
 
     def fill(sink: pa.NativeFile) -> None:
         # States are all different. Nothing is synced: a power failure may leave blank pages.
-        with pq.ParquetWriter(
+        pq.write_table(
+            pa.table([column], schema=schema),
             sink,
-            schema,
+            row_group_size=GROUP_ROWS,
             compression="none",
             use_dictionary=False,
             write_statistics=False,
             write_page_checksum=True,
-        ) as writer:
-            for group in groups:
-                states = [None, pa.py_buffer(group)]
-                column = pa.Array.from_buffers(schema.field(0).type, len(group), states)
-                writer.write_batch(
-                    pa.record_batch([column], schema=schema), row_group_size=GROUP_ROWS
-                )
+        )
 
     lake.write_spill(frontier_path(ref), fill)
 
 
 def read_frontier(
     lake: Lake, ref: ChunkRef, part: StagePart, layout: str
-) -> Iterator[tuple[Rows, npt.NDArray[np.int64]]]:
-    """Read the states of a part's buckets that one chunk has left, a batch at a time.
+) -> tuple[Rows, npt.NDArray[np.int64]]:
+    """Read the states of a part's buckets that one chunk left.
 
-    Each batch comes with where in it each of the part's buckets begins, and where the last ends.
-    Raises LostFrontierError, and PermanentError for
-    states whose words mean something else to this machine.
+    Returns them and where each of the part's buckets begins among them, and where the last ends.
+    Raises LostFrontierError, and PermanentError for states whose words mean something else to this
+    machine.
     """
     path = frontier_path(ref)
     try:
         with lake.open_parquet(path) as file:
             about = json.loads((file.schema_arrow.metadata or {})[_METADATA])
-            if about["layer"] != part.layer:
-                raise LostFrontierError(f"{path} does not hold the states of layer {part.layer}")
-            other = about["layout"] != layout
             first, last = part.buckets
             begins = np.array(about["begins"][first : last + 1], np.int64)
-            if not other:
-                for at, rows in _batches(file, int(begins[0]), int(begins[-1])):
-                    yield rows, np.clip(begins - at, 0, len(rows))
+            if about["layer"] == part.layer and about["layout"] == layout:
+                return _rows(file, int(begins[0]), int(begins[-1])), begins - begins[0]
     except PermanentError as error:
         raise LostFrontierError(str(error)) from error
     except CONTENT_ERRORS as error:
         raise LostFrontierError(f"{path} is damaged: {describe_fault(error)}") from error
-    if other:
-        raise PermanentError(f"{path} is of a machine that lays the board out otherwise")
+    if about["layer"] != part.layer:
+        raise LostFrontierError(f"{path} does not hold the states of layer {part.layer}")
+    raise PermanentError(f"{path} is of a machine that lays the board out otherwise")
 
 
-def _batches(file: pq.ParquetFile, start: int, stop: int) -> Iterator[tuple[int, Rows]]:
-    """Read the rows from `start` on before `stop`, with the number of the first of each batch."""
-    if start == stop:
-        return
+def _rows(file: pq.ParquetFile, start: int, stop: int) -> Rows:
+    """Read the rows from `start` on before `stop`."""
     words = file.schema_arrow.field(0).type.byte_width // WORD_BYTES
+    if start == stop:
+        return np.empty((0, words), np.uint64)
     size = file.metadata.row_group(0).num_rows
-    last = -(-stop // size)
-    for group in range(start // size, last, BATCH_GROUPS):
-        groups = list(range(group, min(group + BATCH_GROUPS, last)))
-        column = file.read_row_groups(groups, use_threads=False).column(0).combine_chunks()
-        rows = np.frombuffer(column.buffers()[1], np.uint64).reshape(-1, words)[: len(column)]
-        before = group * size
-        begin = max(start - before, 0)
-        # Kernels are compiled for arrays that may be written, and Arrow's may not.
-        yield before + begin, rows[begin : stop - before].copy()
+    first = start // size
+    groups = list(range(first, -(-stop // size)))
+    column = file.read_row_groups(groups, use_threads=False).column(0).combine_chunks()
+    rows = np.frombuffer(column.buffers()[1], np.uint64).reshape(-1, words)[: len(column)]
+    # Kernels are compiled for arrays that may be written, and Arrow's may not.
+    return rows[start - first * size : stop - first * size].copy()
 
 
 def frontiers(lake: Lake, run_id: str) -> list[ChunkKey]:

@@ -18,7 +18,7 @@ from tests.workers.planning import plan_run
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 BOARDS = toy.boards(8)
-DAMAGE = {"empty": b"", "cut": b'{"run_id":"4', "other": b"{}\n", "noise": bytes(range(100, 200))}
+DAMAGE = {"empty": b"", "cut": b'{"run_id":"4', "noise": bytes(range(100, 200))}
 
 
 class Dying(InlineOutbox):

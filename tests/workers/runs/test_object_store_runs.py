@@ -27,8 +27,7 @@ DRIVERS = ("one", "other")
 @pytest.fixture(autouse=True)
 def _many_segments(monkeypatch):
     monkeypatch.setattr(plan_pass, "BATCH_ROWS", 8)
-    monkeypatch.setattr(planning, "SEGMENT_ROWS", 10)
-    monkeypatch.setattr(planning, "SEGMENT_ROWS_MAX", 10)
+    monkeypatch.setattr(planning, "FIRST_ROWS", 10)
 
 
 @pytest.fixture(params=["folder", "S3"])

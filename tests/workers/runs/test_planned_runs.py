@@ -32,7 +32,6 @@ from nightgrid.workers.runs.plan.plan_pass import (
     cut,
 )
 from nightgrid.workers.runs.plan.planner import estimate_run
-from nightgrid.workers.runs.run_files import segment_path
 from tests.drawn import drawn
 from tests.workers.conftest import planner_killed
 from tests.workers.pending import pending_chunks
@@ -160,7 +159,7 @@ def test_puzzles_may_come_as_a_stream_and_are_the_same_run(lake, monkeypatch):
     run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
     planned = pa.concat_tables(manifest_of(lake, open_run(lake, run_id)))
     monkeypatch.setattr(plan_pass, "BATCH_ROWS", 64)
-    monkeypatch.setattr(planning, "SEGMENT_ROWS", 64)
+    monkeypatch.setattr(planning, "FIRST_ROWS", 64)
 
     def again():
         return (table.slice(start, 90) for start in range(0, 1000, 70))
@@ -336,8 +335,7 @@ def test_a_run_planned_twice_at_once_keeps_the_chunks_of_the_first(lake, monkeyp
 @pytest.fixture
 def small_segments(monkeypatch):
     monkeypatch.setattr(plan_pass, "BATCH_ROWS", 16)
-    monkeypatch.setattr(planning, "SEGMENT_ROWS", 16)
-    monkeypatch.setattr(planning, "SEGMENT_ROWS_MAX", 32)
+    monkeypatch.setattr(planning, "FIRST_ROWS", 16)
 
 
 def check_whole(lake, run_id, table):
@@ -389,8 +387,8 @@ def test_a_whole_plan_that_an_earlier_version_has_left_half_way_is_gone_on_with(
     table = puzzles([8] * 150)
     with monkeypatch.context() as patch:
         # It wrote one segment of all jobs, and what is asked with the plan alone.
-        patch.setattr(planning, "SEGMENT_ROWS_MAX", 1_000)
-        patch.setattr(planning, "SEGMENT_ROWS", 1_000)
+        patch.setattr(plan_pass, "BATCH_ROWS", 1_000)
+        patch.setattr(planning, "FIRST_ROWS", 1_000)
         run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
     segments = open_run(lake, run_id).segments
     assert len(segments) == 1
@@ -433,17 +431,6 @@ def test_a_run_without_jobs_tells_what_is_answered_now(lake):
         nothing = plan_run(lake, GAME, table.slice(0, rows), COUNT, BUDGET)
         run = open_run(lake, nothing)
         assert (run.job_count, run.answered_count, run.segments) == (0, rows, ())
-
-
-def test_a_segment_that_does_not_say_why_it_exists_is_damaged(lake):
-    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
-    (rows,) = manifest_of(lake, open_run(lake, run_id))
-    schema = rows.schema.with_metadata(
-        {k: v for k, v in rows.schema.metadata.items() if k != b"nightgrid.segment"}
-    )
-    lake.write_row_groups(segment_path(run_id, 0), [rows.cast(schema)], schema)
-    with pytest.raises(PermanentError, match="does not say why"):
-        open_run(lake, run_id)
 
 
 def test_part_paths_are_ordered_by_number():

@@ -217,7 +217,7 @@ def merge_outcomes(
         raise PermanentError(
             f"run {run.run_id}: job {last['job_id']} has states that were not carried on"
         )
-    listed = merged_ranks(run.run_id, rows)
+    listed = merged_ranks(rows)
     if listed is not None:
         return listed
     if sum(len(row["solutions"] or "") for row in rows) > JOINED_BYTES:

@@ -1,6 +1,6 @@
-"""Gather the answers of a run from the results of its chunks, sorted by job_id in bounded memory.
+"""Gather the answers of a run from its chunk results, sorted by job_id in bounded memory.
 
-Rows are spread over buckets on the disk, which are sorted one after the other.
+Rows are spread over buckets on disk by job_id; each bucket is sorted in memory.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from nightgrid.workers.runs.run_files import ChunkRef, DamagedResultError, done_
 from nightgrid.workers.runs.staged import CARRIED
 
 SPLIT = "split"
-"""Status of a part that came back divided; its children carry the outcome."""
+"""Status of a row that came back divided; its children have the outcome."""
 UNFINISHED = (SPLIT, CARRIED)
-"""Statuses of parts that go on."""
+"""Statuses of rows whose outcome is in other chunks."""
 BATCH_ROWS, BATCH_CHUNKS = 16_384, 64
-"""So many rows, or chunks, are taken in at once."""
+"""Chunk results are read together up to so many rows or chunks."""
 _CONSTANT = (*QUESTION_FIELDS, "run_id", *BUDGET_COLUMNS)
-"""Columns of results that are the same in every row of a run."""
+"""Columns of results with one value for the whole run."""
 ANSWER = pa.schema(
     [*(field for field in RESULTS if field.name not in _CONSTANT), PARTS.field("solutions")]
 )
-"""What a run finds out about a job: its result, and its solutions as a JSON list or null."""
+"""One answer: a result without the constant columns, and solutions as a JSON list or null."""
 _FROM_PART = [name for name in ANSWER.names if name in PARTS.names]
 
 BUCKET_ROWS = 32_768
-"""Rows of a bucket, about: a row group of the sorted file."""
+"""Approximate rows of a bucket, which becomes a row group of the sorted file."""
 LARGE_ROWS = {"all": 1024, "meant": 128}
-"""The same by asks whose rows have solutions: up to `listing_row_bytes`, or a hundred covers."""
-TRIM_BUCKETS = 8
-"""Freed memory is returned after so many buckets: to get new pages takes longer than to fill them.
+"""The same for asks with large rows: solutions of up to `listing_row_bytes`, or a hundred covers.
 """
+TRIM_BUCKETS = 8
+"""Freed memory is returned to the system after so many buckets: each time costs new pages."""
 BUCKETS_MAX = 512
 """Files open at once; the buckets of a very large run hold more rows."""
 
@@ -73,8 +73,8 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
 def gather(lake: Lake, run: Run, answers: Buckets) -> dict[int, list[dict[str, Any]]]:
     """Add the answers of whole jobs to `answers`; return the rows of divided jobs by job number.
 
-    Raises DamagedResultError for chunk results that are missing or damaged, and PermanentError
-    unless each job has one outcome.
+    Raises DamagedResultError for missing or damaged chunk results, and PermanentError unless each
+    job has exactly one outcome.
     """
     divided: dict[int, list[dict[str, Any]]] = defaultdict(list)
     outcomes = np.zeros(run.job_count, np.uint8)
@@ -97,9 +97,9 @@ def gather(lake: Lake, run: Run, answers: Buckets) -> dict[int, list[dict[str, A
 
 
 def _leaves(lake: Lake, run: Run) -> Iterator[pa.Table]:
-    """Read the outcomes that count, with their puzzle_id, some chunks of a segment at a time.
+    """Read final outcomes with their puzzle_id, some chunks of a segment at a time.
 
-    Chunks that were halved do not count, nor rows that went on.
+    Skips chunks that were halved, and rows that went on in other chunks.
     """
     refs, done = run.chunks(), done_chunks(lake, run.run_id)
     for ref in refs:
@@ -123,7 +123,7 @@ def _leaves(lake: Lake, run: Run) -> Iterator[pa.Table]:
 
 
 def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
-    """Group chunks of one segment that are read at once."""
+    """Group consecutive chunks of a segment that are read together."""
     batch: list[ChunkRef] = []
     rows = 0
     for ref in refs:
@@ -162,7 +162,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
                 self._writers.append(self._open.enter_context(pa.ipc.new_stream(file, schema)))
 
     def __exit__(self, *_: object) -> None:
-        # The rows are given up: whether the disk takes the ends of their files does not matter.
+        # The files are deleted next: it does not matter if the disk is too full to close them.
         with contextlib.suppress(OSError):
             self._open.close()
         if self._count > 1:
@@ -188,7 +188,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
             for i, writer in enumerate(self._writers):
                 if bounds[i] < bounds[i + 1]:
                     writer.write_table(rows.slice(bounds[i], bounds[i + 1] - bounds[i]))
-        # What streams through a driver for minutes would add up in it.
+        # Freed buffers would add up in a driver that streams for minutes.
         trim()
 
     def tables(self) -> Iterator[pa.Table]:

@@ -44,7 +44,7 @@ from nightgrid.workers.runs.job_keys import (
 )
 from nightgrid.workers.runs.manifest import Segment, manifest_row
 from nightgrid.workers.runs.retry_option import Retry, statuses_of
-from nightgrid.workers.runs.run_files import segment_path
+from nightgrid.workers.runs.run_files import CHUNKS_MAX, segment_path
 from nightgrid.workers.runs.staged import first_stage
 
 CHUNK_MAX_S = 4.0
@@ -63,6 +63,8 @@ DIVIDED_S = 5.0
 """... into parts of about so many seconds, if all goes well, ..."""
 DIVIDED_PARTS_MAX = 64
 """... but no more of them than that."""
+DIVIDED_MAX = (CHUNKS_MAX - BATCH_ROWS) // DIVIDED_PARTS_MAX
+"""Jobs of one batch that are divided: its chunks are one segment."""
 IDLE_S = 3.0
 """A job that is expected to take longer is divided where workers would be idle next to it. Shorter
 ones are not worth it: each stage of a count waits for messages and files, and on demand for the
@@ -124,11 +126,6 @@ class Piece:
     """As rows of the manifest."""
     cost_s: list[float]
     """What each of them is expected to take."""
-
-    @property
-    def is_divided(self) -> bool:
-        """Whether it is the parts of a job."""
-        return bool(self.chunks[0].column("part_path")[0].as_py())
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +195,8 @@ class PlanPass:
         self.cost_s += sum(segment.chunk_cost_s)
         self._cut_s += sum(segment.chunk_cost_s)
 
-    def pieces(self, tables: Iterable[pa.Table], first_rows: int) -> Iterator[Piece]:
-        """Make the chunks of the plan; the first batch has at most `first_rows` puzzles."""
+    def pieces(self, tables: Iterable[pa.Table], first_rows: int) -> Iterator[list[Piece]]:
+        """Make the chunks of each batch of puzzles; the first has at most `first_rows`."""
         held: _Jobs | None = None
         for table in batches(tables, first_rows):
             keys, is_open = self.find(table)
@@ -208,10 +205,10 @@ class PlanPass:
             jobs = self._estimate(table, keys, is_open)
             if held is not None:
                 # More may come than is held: as much as there has been, for all one knows.
-                yield from self._cut(held, self._cut_s + float(jobs.cost_s.sum()))
+                yield list(self._cut(held, self._cut_s + float(jobs.cost_s.sum())))
             held = jobs
         if held is not None:
-            yield from self._cut(held, 0.0)
+            yield list(self._cut(held, 0.0))
 
     def _estimate(self, table: pa.Table, keys: Keys, is_open: npt.NDArray[np.bool_]) -> _Jobs:
         if not is_open.all():
@@ -250,7 +247,7 @@ class PlanPass:
         order = np.argsort(-jobs.cost_s, kind="stable")
         cost_s = jobs.cost_s[order]
         self._cut_s += float(cost_s.sum())
-        divided = int((cost_s >= self._divided_from_s(left_s)).sum())
+        divided = min(int((cost_s >= self._divided_from_s(left_s)).sum()), DIVIDED_MAX)
         for row in order[:divided].tolist():
             yield self._counted(self._divided(jobs.rows.slice(row, 1), float(jobs.cost_s[row])))
         rows = jobs.rows

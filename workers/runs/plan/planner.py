@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from nightgrid.archive.lake.json_files import write_json
+from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.workers.logs import get_logger
@@ -22,27 +22,23 @@ from nightgrid.workers.runs.manifest import (
     add_segment,
     has_plan,
     has_run,
-    read_about,
     read_segment,
     read_segments,
 )
 from nightgrid.workers.runs.plan.plan_pass import (
-    DIVIDED_PARTS_MAX,
     Asking,
     Piece,
     PlanPass,
 )
-from nightgrid.workers.runs.run_files import CHUNKS_MAX, asked_path, plan_path
+from nightgrid.workers.runs.run_files import asked_path, plan_path
 from nightgrid.workers.runs.status import next_name
 from nightgrid.workers.tracing import span
 
 log = get_logger("nightgrid.planner")
 
-SEGMENT_ROWS = 2_048
-"""Rows of the first segment of a run that is worked while it is planned, about, and of the first
-batch of its puzzles: soon written. Every other has twice as many as the one before, ..."""
-SEGMENT_ROWS_MAX = 65_536
-"""... but no more than these: a planner holds two segments in memory."""
+FIRST_ROWS = 2_048
+"""Puzzles of the first segment, which is soon written, so that workers can begin. Each further one
+has twice as many, up to BATCH_ROWS."""
 
 Puzzles: TypeAlias = pa.Table | Callable[[], Iterable[pa.Table]]
 """A table, or what gives any number of them for each pass, with the schema of the puzzles table."""
@@ -111,7 +107,7 @@ def extend_run(
             _add_missing(lake, plan, _tables(puzzles), run_id)
         except SegmentTakenError:
             continue
-        begun = read_about(lake, asked_path(run_id)) or {}
+        begun = read_json(lake, asked_path(run_id)) or {}
         _write_plan(asking, run_id, begun.get("puzzle_count", 0), plan, known_count)
 
 
@@ -122,7 +118,7 @@ def _tables(puzzles: Puzzles) -> Iterable[pa.Table]:
 def estimate_run(asking: Asking, puzzles: Puzzles) -> PlanPass:
     """Return the pass that `extend_run` would make, at its end, and write nothing."""
     plan = PlanPass(asking)
-    for _ in plan.pieces(_tables(puzzles), SEGMENT_ROWS):
+    for _ in plan.pieces(_tables(puzzles), FIRST_ROWS):
         pass
     return plan
 
@@ -138,24 +134,8 @@ def _add_missing(lake: Lake, plan: PlanPass, tables: Iterable[pa.Table], run_id:
         if segment.kind == "plan":
             plan.take_over(run_id, segment)
     number = len(known)
-    for pieces in _segments(plan.pieces(tables, SEGMENT_ROWS)):
+    for pieces in plan.pieces(tables, FIRST_ROWS):
         number = add_plan(lake, run_id, number, pieces)
-
-
-def _segments(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
-    """Group the chunks of segments, each of about twice the rows of the one before."""
-    held: list[Piece] = []
-    rows = chunks = 0
-    rows_max = SEGMENT_ROWS
-    for piece in pieces:
-        held.append(piece)
-        rows += sum(chunk.num_rows for chunk in piece.chunks)
-        chunks += len(piece.chunks)
-        if rows >= rows_max or chunks > CHUNKS_MAX - DIVIDED_PARTS_MAX:
-            yield held
-            held, rows, chunks, rows_max = [], 0, 0, min(2 * rows_max, SEGMENT_ROWS_MAX)
-    if held:
-        yield held
 
 
 def add_plan(lake: Lake, run_id: str, number: int, pieces: Iterable[Piece]) -> int:
@@ -165,10 +145,9 @@ def add_plan(lake: Lake, run_id: str, number: int, pieces: Iterable[Piece]) -> i
     """
     chunks = [chunk for piece in pieces for chunk in piece.chunks]
     cost_s = [round(s, 4) for piece in pieces for s in piece.cost_s]
-    divided = any(piece.is_divided for piece in pieces)
     while True:
         try:
-            add_segment(lake, run_id, number, "plan", (), chunks, cost_s=cost_s, divided=divided)
+            add_segment(lake, run_id, number, "plan", (), chunks, cost_s)
         except SegmentTakenError:
             # Most often what came back split to a driver.
             if read_segment(lake, run_id, number).kind == "plan":

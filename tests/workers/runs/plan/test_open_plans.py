@@ -37,8 +37,7 @@ BOARDS = toy.boards(300, {7: toy.LARGE, 150: toy.UNSOLVABLE, 290: toy.LARGE})
 @pytest.fixture(autouse=True)
 def _many_segments(monkeypatch):
     monkeypatch.setattr(plan_pass, "BATCH_ROWS", 16)
-    monkeypatch.setattr(planning, "SEGMENT_ROWS", 20)
-    monkeypatch.setattr(planning, "SEGMENT_ROWS_MAX", 40)
+    monkeypatch.setattr(planning, "FIRST_ROWS", 20)
 
 
 def asking(lake):
@@ -68,7 +67,7 @@ def test_the_first_segments_are_small_and_batches_run_over_the_tables_of_a_corpu
     lake, monkeypatch
 ):
     monkeypatch.setattr(plan_pass, "BATCH_ROWS", 32)
-    monkeypatch.setattr(planning, "SEGMENT_ROWS", 4)
+    monkeypatch.setattr(planning, "FIRST_ROWS", 4)
     begin(lake)
     # Tables that no batch ends with.
     tables = [BOARDS.slice(start, 7) for start in range(0, len(BOARDS), 7)]
@@ -94,7 +93,7 @@ def test_a_run_that_was_begun_in_large_batches_goes_on_in_small_ones(lake, monke
             extend(lake)
     assert len(open_run(lake, RUN_ID).segments) == 3
     monkeypatch.setattr(plan_pass, "BATCH_ROWS", 32)
-    monkeypatch.setattr(planning, "SEGMENT_ROWS", 4)
+    monkeypatch.setattr(planning, "FIRST_ROWS", 4)
     extend(lake)
     jobs = [row for row in planned_jobs(lake) if not row["part_path"]]
     assert sorted(row["job_no"] for row in jobs) == list(range(len(BOARDS)))
