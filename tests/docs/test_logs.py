@@ -1,4 +1,4 @@
-"""docs/reference/logs.md lists the events that the source writes, with their levels and fields."""
+"""docs/reference/logs.md lists the events that the source writes, with their levels."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("archive", "flows", "service", "solvers", "workers")
 LEVELS = ("info", "warning", "error")
-Told = tuple[set[str], set[str], set[str]]
+Told = tuple[set[str], set[str]]
 
 
 def written() -> dict[str, Told]:
-    """Collect the events of the source: their levels, loggers and fields."""
+    """Collect the events of the source: their levels and loggers."""
     found: dict[str, Told] = {}
     for path in (path for room in ROOMS for path in (ROOT / room).rglob("*.py")):
         text = path.read_text()
@@ -30,22 +30,17 @@ def written() -> dict[str, Told]:
                 continue
             if ast.unparse(node.func.value) != "log" or node.func.attr not in LEVELS or not named:
                 continue
-            levels, loggers, fields = found.setdefault(
-                ast.literal_eval(node.args[0]), (set(), set(), set())
-            )
-            assert all(word.arg for word in node.keywords), f"{path}: fields are spelled out"
+            levels, loggers = found.setdefault(ast.literal_eval(node.args[0]), (set(), set()))
             levels.add(node.func.attr)
             loggers.update(named)
-            fields.update(str(word.arg) for word in node.keywords)
     return found
 
 
 def documented() -> dict[str, Told]:
     page = (ROOT / "docs/reference/logs.md").read_text().partition("## Events")[2]
-    rows = re.findall(r"^\| `(.+?)` \| (\w+) \| (.+?) \| (.*?)\s*\| .+\|$", page, re.MULTILINE)
+    rows = re.findall(r"^\| `(.+?)` \| (\w+) \| (.+?) \| .+\|$", page, re.MULTILINE)
     return {
-        event: ({level}, set(re.findall(r"`(.+?)`", loggers)), set(re.findall(r"`(.+?)`", fields)))
-        for event, level, loggers, fields in rows
+        event: ({level}, set(re.findall(r"`(.+?)`", loggers))) for event, level, loggers in rows
     }
 
 
