@@ -382,14 +382,6 @@ def test_every_decision_has_a_number_a_status_and_a_date():
         assert told, f"{page.name}: the third line is {status!r}"
 
 
-def test_every_page_stands_in_the_index_of_the_docs():
-    text = (ROOT / "docs/README.md").read_text()
-    listed = set(re.findall(r"\]\(([^)#]+)\)", text))
-    kinds = ("tutorial", "how-to", "reference", "explanation")
-    pages = {f"{kind}/{page.name}" for kind in kinds for page in (ROOT / "docs" / kind).iterdir()}
-    assert pages - listed == set()
-
-
 FRAGMENT = re.compile(r"\+[a-z0-9]+(-[a-z0-9]+)*\.(added|changed|fixed|removed)\.md")
 
 
