@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from nightgrid.solvers.algebra import Ask, Outcome, Statistics, Status, failure_of
-from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.kernel import codes as kernel_codes
+from nightgrid.solvers.algebra import Outcome, Statistics, Status, failure_of
 from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 from nightgrid.solvers.letterboxed.rules import Rules as LetterBoxedRules
 from nightgrid.solvers.pips.game import PipsGame
-from nightgrid.solvers.pips.layers.endings import CODES, REASONS, SOLVING, ending
 from nightgrid.solvers.reasons import (
-    BudgetSpentError,
     Reason,
     ReasonCode,
-    reason_code_of,
     reason_index,
 )
 from nightgrid.solvers.strands.game import StrandsGame
@@ -29,7 +24,6 @@ GAMES = (
     LetterBoxedGame(LetterBoxedRules(), None),
     TilesGame(TilesRules()),
 )
-KERNEL_CODES = range(1, kernel_codes.KERNEL_CODES)
 
 
 @pytest.mark.parametrize("code", ReasonCode)
@@ -47,25 +41,6 @@ def test_a_smaller_part_or_a_larger_budget_helps_against_what_a_budget_names() -
     assert {code for code in ReasonCode if code.is_budget} == budgets
 
 
-def test_every_kernel_code_is_a_reason() -> None:
-    found = [reason_code_of(code) for code in KERNEL_CODES]
-    assert len(set(found)) == len(found)
-    for code, reason in zip(KERNEL_CODES, found, strict=True):
-        assert BudgetSpentError(code).reason_code is reason
-    with pytest.raises(KeyError):
-        reason_code_of(kernel_codes.DONE)
-
-
-def test_endings_of_kernels_beside_the_shared_ones_are_no_shared_ones() -> None:
-    from nightgrid.solvers.letterboxed.states.graph import GROW
-    from nightgrid.solvers.pips.layers.search import MORE
-    from nightgrid.solvers.tiles.fewest_moves.plan import IMPOSSIBLE, POSSIBLE
-    from nightgrid.solvers.tiles.fewest_moves.search import FOUND, NONE, RESTART
-
-    shared = {kernel_codes.DONE, *KERNEL_CODES}
-    assert not shared & {GROW, MORE, FOUND, NONE, RESTART, POSSIBLE, IMPOSSIBLE}
-
-
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: str(game.name))
 def test_a_batch_names_every_reason_by_a_byte(game: object) -> None:
     table: tuple[Reason | None, ...] = game.reasons  # type: ignore[attr-defined]
@@ -77,26 +52,6 @@ def test_a_batch_names_every_reason_by_a_byte(game: object) -> None:
         assert found is not None
         assert found.code is reason.code
     assert reason_index(table, None) == 0
-
-
-def test_every_code_of_a_pips_kernel_is_an_ending_or_none() -> None:
-    seen = []
-    for code in range(CODES):
-        try:
-            status, reason = ending(code)
-        except KeyError:
-            continue
-        assert reason in REASONS
-        assert (reason is None) == (status in (Status.SOLVED, Status.UNSOLVABLE))
-        seen.append(code)
-    assert {SOLVING + code for code in (0, 1, 2, 3, 4)} <= set(seen)
-
-
-def test_an_outcome_says_the_sentence_of_its_code_unless_it_knows_more() -> None:
-    over: Outcome[object] = Outcome(status=Status.OVER_BUDGET, reason_code=ReasonCode.NODES)
-    assert over.reason == "the budget of nodes ran out"
-    with pytest.raises(PermanentError, match="without a code"):
-        Outcome(status=Status.OVER_BUDGET, reason="the budget of nodes ran out")
 
 
 def test_the_part_that_costs_the_job_its_answer_is_named() -> None:
@@ -117,14 +72,3 @@ def test_the_part_that_costs_the_job_its_answer_is_named() -> None:
     alone = failure_of([lost])
     assert alone is not None
     assert alone.reason_code is ReasonCode.UNRECOVERABLE_JOB
-
-
-def test_tiles_merge_names_the_part_that_was_worked() -> None:
-    from nightgrid.solvers.tiles.puzzle import Puzzle
-
-    board = Puzzle(tiles=(("A",), ("A",)))
-    lost: Outcome[object] = Outcome(
-        status=Status.OVER_BUDGET, reason_code=ReasonCode.UNRECOVERABLE_JOB
-    )
-    merged = TilesGame(TilesRules()).merge(board, Ask(kind="best", limit=1), [lost])  # type: ignore[list-item]
-    assert merged.reason_code is ReasonCode.UNRECOVERABLE_JOB

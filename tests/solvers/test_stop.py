@@ -171,12 +171,6 @@ def test_a_flag_that_is_set_when_kernels_have_it_ends_the_search_without_an_answ
     assert (outcome.count, outcome.solutions, outcome.value) == (None, (), None)
 
 
-@pytest.mark.parametrize("name", ["tiles best", "tiles first"])
-def test_tiles_looks_at_the_flag_at_every_node(name: str, stop: Stop) -> None:
-    # A node of a board of 512 tiles takes a tenth of a second.
-    assert SEARCHES[name](Budget(stop=stop)).statistics.nodes == 1
-
-
 def test_a_batch_of_small_boards_is_stopped_between_them(stop: Stop) -> None:
     game = PipsGame()
     board = puzzle_of(
@@ -223,13 +217,6 @@ def test_the_search_for_pieces_is_stopped(stop: Stop) -> None:
             find(LAUGHTER, Rules(compound_parts=1), LAUGHS, stop)
 
 
-def test_a_board_whose_pieces_were_not_found_has_no_answer(stop: Stop) -> None:
-    game = StrandsGame(Rules(), LAUGHS)
-    for ask in (COUNT, FIRST):
-        outcome = game.solve(LAUGHTER, ask, None, Budget(stop=stop))
-        assert outcome.reason_code is ReasonCode.CANCELLED
-
-
 def test_the_first_reason_stands_and_cells_are_used_again() -> None:
     addresses = set()
     for _ in range(300):
@@ -243,11 +230,6 @@ def test_the_first_reason_stands_and_cells_are_used_again() -> None:
     assert len(addresses) < 300
 
 
-def test_a_stop_is_no_limit() -> None:
-    assert Budget(stop=Stop()) == Budget()
-    assert Budget(**Budget(nodes=7, stop=Stop()).limits) == Budget(nodes=7)
-
-
 def test_a_timed_stop_is_set_when_its_seconds_are_over_or_the_one_it_follows_is() -> None:
     with stopped_after(1e-9) as stop:
         assert stop.reason_code is ReasonCode.DEADLINE
@@ -257,9 +239,3 @@ def test_a_timed_stop_is_set_when_its_seconds_are_over_or_the_one_it_follows_is(
         first.set(ReasonCode.CANCELLED)
         assert stop.reason_code is ReasonCode.CANCELLED
     assert not any(thread.name == "stopped-after" for thread in threading.enumerate())
-
-
-def test_a_kernel_is_stopped_when_the_seconds_of_a_timed_stop_are_over() -> None:
-    with stopped_after(0.05) as stop:
-        outcome = PipsGame().solve(loose(), COUNT, None, Budget(seconds=60.0, stop=stop))
-    assert outcome.reason_code is ReasonCode.DEADLINE

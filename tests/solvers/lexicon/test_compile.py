@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,20 +45,6 @@ def highest(words: list[tuple[str, int]]) -> dict[str, int]:
     return best
 
 
-def spelled_nodes(lexicon: Lexicon) -> dict[int, str]:
-    """Walk the trie from its root by the documented layout; spell every node that is reached."""
-    spelled = {0: ""}
-    for node in range(len(lexicon.node_children)):
-        # Levels come one after the other: a node's parent has been spelled before it.
-        child = int(lexicon.node_first[node])
-        for code, letter in enumerate(lexicon.alphabet):
-            if int(lexicon.node_children[node]) >> code & 1:
-                assert child not in spelled
-                spelled[child] = spelled[node] + chr(letter)
-                child += 1
-    return spelled
-
-
 @given(WORDS)
 def test_words_stand_sorted_and_once_with_their_highest_frequency(words):
     lexicon = compile_lexicon(words)
@@ -69,28 +53,6 @@ def test_words_stand_sorted_and_once_with_their_highest_frequency(words):
     assert [lexicon.word(i) for i in range(len(lexicon))] == sorted(best)
     assert lexicon.centizipf.tolist() == [best[word] for word in sorted(best)]
     assert lexicon.has_frequencies == any(value != UNKNOWN_CENTIZIPF for value in best.values())
-
-
-@given(WORDS)
-def test_the_nodes_are_the_beginnings_of_the_words_and_each_word_ends_at_its_own(words):
-    lexicon = compile_lexicon(words)
-    spelled = spelled_nodes(lexicon)
-    beginnings = {word[:size] for word, _ in words for size in range(len(word) + 1)}
-    assert len(spelled) == len(lexicon.node_word) == len(lexicon.node_first)
-    assert Counter(spelled.values()) == Counter(beginnings)
-    ends = {
-        spelled[node]: lexicon.word(word)
-        for node, word in enumerate(lexicon.node_word.tolist())
-        if word >= 0
-    }
-    assert ends == {word: word for word, _ in words}
-
-
-@given(WORDS)
-def test_nodes_lie_level_by_level_in_the_order_of_their_spelling(words):
-    spelled = spelled_nodes(compile_lexicon(words))
-    order = [spelled[node] for node in range(len(spelled))]
-    assert order == sorted(order, key=lambda text: (len(text), text))
 
 
 @given(WORDS, st.text("ABCÄ9Z\N{GREEK CAPITAL LETTER OMEGA}\U0001e900", max_size=7))
@@ -173,38 +135,12 @@ def test_the_id_of_given_words_never_changes():
     )
 
 
-def test_arrays_have_the_declared_types_and_cannot_be_written_to():
-    arrays = compile_lexicon([("AB", 1), ("B", 2)]).arrays()
-    assert {name: array.dtype.name for name, array in arrays.items()} == {
-        "alphabet": "uint32",
-        "letters": "uint8",
-        "offsets": "int32",
-        "centizipf": "int16",
-        "node_children": "uint64",
-        "node_first": "int32",
-        "node_word": "int32",
-        "phrase_offsets": "int32",
-        "phrase_second": "int32",
-        "phrase_centizipf": "int16",
-    }
-    for array in arrays.values():
-        assert array.flags.c_contiguous
-        assert not array.flags.writeable
-
-
 def test_a_lexicon_of_all_letters_that_fit_is_compiled_and_one_more_is_refused():
     letters = [chr(0x4E00 + i) for i in range(ALPHABET_MAX + 1)]
     full = compile_lexicon((letter * 2, 0) for letter in letters[:-1])
     assert all(full.find(letter * 2) == i for i, letter in enumerate(letters[:-1]))
     with pytest.raises(PermanentError, match=f"{ALPHABET_MAX + 1} different letters; expected at"):
         compile_lexicon((letter, 0) for letter in letters)
-
-
-def test_more_letters_than_fit_are_refused(monkeypatch):
-    monkeypatch.setattr("nightgrid.solvers.lexicon.compile.LETTERS_MAX", 7)
-    assert len(compile_lexicon([("ABCD", 0), ("EFG", 0)])) == 2
-    with pytest.raises(PermanentError, match="a lexicon has 8 letters; expected at most 7"):
-        compile_lexicon([("ABCD", 0), ("EFGH", 0)])
 
 
 @pytest.mark.parametrize(
@@ -221,30 +157,3 @@ def test_what_is_no_lexicon_is_refused_in_one_sentence(words, message):
     with pytest.raises(PermanentError) as caught:
         compile_lexicon(words)
     assert str(caught.value) == message
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "the text of a lexicon ends within a line"),
-        ("A\t1\nB\t2", "the text of a lexicon ends within a line"),
-        ("A\t1\nB 2\n", "line 2 of a lexicon is 'B 2'; expected WORD, a TAB and centizipf"),
-        ("\t1\n", "line 1 of a lexicon is"),
-        ("A\t\n", "line 1 of a lexicon is"),
-        ("A\t-1\n", "line 1 of a lexicon is"),
-        ("A\t٣\n", "line 1 of a lexicon is"),
-        ("A\t1\tx\n", "line 1 of a lexicon is"),
-        ("A\t99999\n", "line 1 of a lexicon is"),
-        ("B\t1\nA\t1\n", "line 2 of a lexicon is not in order"),
-        ("A\t1\nA\t1\n", "line 2 of a lexicon is not in order"),
-        ("A\t1\nA A\t1\nB\t1\n", "line 3 of a lexicon is 'B\\t1'; expected two of its words"),
-        ("A\t1\nA B\t1\n", "line 2 of a lexicon is 'A B\\t1'; expected two of its words"),
-        ("A\t1\nA A A\t1\n", "line 2 of a lexicon is 'A A A\\t1'; expected two of its words"),
-        ("A\t1\nB\t1\nA B\t1\nA A\t1\n", "line 4 of a lexicon is not in order"),
-        ("A\t1\nA A\t1\nA A\t1\n", "line 3 of a lexicon is not in order"),
-    ],
-)
-def test_a_text_that_no_lexicon_has_is_refused(text, message):
-    with pytest.raises(PermanentError) as caught:
-        read_canonical(text.encode())
-    assert str(caught.value).startswith(message)

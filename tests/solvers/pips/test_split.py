@@ -89,18 +89,6 @@ def test_parts_split_again_merge_to_the_whole(
     assert answer(pips.merge(puzzle, ask, outcomes)) == whole
 
 
-@settings(max_examples=drawn(40), deadline=None)
-@given(payload=payloads(min_dominoes=2, max_dominoes=5), into=st.integers(2, 20))
-def test_parts_share_no_solution_and_miss_none(
-    pips: Game[Any, Any], payload: Payload, into: int
-) -> None:
-    puzzle = puzzle_of(payload)
-    parts = parts_of(pips, puzzle, ALL, None, into)
-    assert len({json.dumps(part) for part in parts}) == len(parts)
-    joined = [solution for part in parts for solution in pips.solve(puzzle, ALL, part).solutions]
-    assert sorted(joined) == sorted(pips.solve(puzzle, ALL).solutions)
-
-
 @settings(max_examples=drawn(25), deadline=None)
 @given(payload=payloads(min_dominoes=2, max_dominoes=5), seed=st.integers(0, 2**32))
 def test_parts_of_all_joined_are_the_stream_of_the_whole(
@@ -149,11 +137,6 @@ def test_splitting_on_and_on_ends_with_single_tilings(pips: Game[Any, Any]) -> N
     assert answer(pips.merge(puzzle, COUNT, outcomes)) == answer(pips.solve(puzzle, COUNT))
 
 
-def test_splitting_is_deterministic(pips: Game[Any, Any]) -> None:
-    puzzle = puzzle_of(unconstrained(rectangle(4, 5), [(0, 1), (1, 2)] * 5))
-    assert pips.split(puzzle, COUNT, None, 9) == pips.split(puzzle, COUNT, None, 9)
-
-
 def test_an_unsolvable_board_splits_and_merges_to_unsolvable(pips: Game[Any, Any]) -> None:
     puzzle = puzzle_of(unconstrained([(0, 0), (0, 2), (1, 1), (2, 2)], [(0, 1), (1, 1)]))
     for ask in ASKS:
@@ -174,17 +157,6 @@ def test_a_part_over_budget_makes_the_count_over_budget(pips: Game[Any, Any]) ->
     assert merged.reason
 
 
-def test_parts_whose_counts_add_up_to_more_than_a_count_can_be_are_refused(
-    pips: Game[Any, Any],
-) -> None:
-    puzzle = puzzle_of(unconstrained(rectangle(1, 2), [(0, 1)]))
-    part: Outcome[Any] = Outcome(status=Status.SOLVED, count=6 * 10**37)
-    merged = pips.merge(puzzle, COUNT, [part, part])
-    assert merged.status is Status.OVER_BUDGET
-    assert merged.count is None
-    assert merged.reason
-
-
 def test_what_parts_cost_adds_up(pips: Game[Any, Any]) -> None:
     puzzle = puzzle_of(unconstrained(rectangle(4, 5), [(0, 1), (1, 2)] * 5))
     outcomes = [pips.solve(puzzle, COUNT, part) for part in parts_of(pips, puzzle, COUNT, None, 4)]
@@ -192,25 +164,3 @@ def test_what_parts_cost_adds_up(pips: Game[Any, Any]) -> None:
     assert merged.nodes == sum(o.statistics.nodes for o in outcomes)
     assert merged.states == sum(o.statistics.states for o in outcomes)
     assert merged.table_bytes == max(o.statistics.table_bytes for o in outcomes)
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        "nonsense",
-        {"tiles": []},
-        [[0, 0]],
-        [[[0, 0], [0, 5]]],
-        [[[0, 0], [5, 5]]],
-        [[[0, 0], [0, 1]], [[0, 1], [0, 2]]],
-        [[[0, 0], [0, "1"]]],
-        7,
-    ],
-    ids=str,
-)
-def test_a_part_that_is_none_is_refused_with_a_sentence(pips: Game[Any, Any], part: Any) -> None:
-    from nightgrid.solvers.errors import PermanentError
-
-    puzzle = puzzle_of(unconstrained(rectangle(2, 3), [(0, 1), (1, 2), (2, 3)]))
-    with pytest.raises(PermanentError, match=r"\w+ \w+"):
-        pips.solve(puzzle, COUNT, part)

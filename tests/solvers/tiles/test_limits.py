@@ -117,19 +117,6 @@ def test_what_is_not_asked_of_tiles_is_refused_in_one_sentence() -> None:
             walk_from_json(value)
 
 
-def test_columns_that_do_not_fit_together_are_refused() -> None:
-    arrays = YES.to_arrays([PAIR, PAIR])
-    for name, wrong in (
-        ("feature.offsets", np.array([0, 9, 6], np.int32)),
-        ("feature.offsets", np.array([0, 6, 99], np.int32)),
-        ("feature.values", np.full(12, -1, np.int32)),
-    ):
-        with pytest.raises(PermanentError, match="column feature"):
-            YES.solve_batch({**arrays, name: wrong}, FIRST, Budget())
-    with pytest.raises(PermanentError, match="have a name"):
-        YES.from_arrays({**arrays, "feature.values": np.full(12, 99, np.int32)}, 0)
-
-
 @pytest.mark.parametrize("tiles", [50_000, 1_000_000])
 def test_large_boards_are_cleared_by_combo_and_by_trail(tiles: int) -> None:
     form = Form(tiles=tiles, shapes_min=12, shapes_max=12)

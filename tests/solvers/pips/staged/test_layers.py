@@ -30,7 +30,6 @@ from tests.solvers.pips.boards import (
     puzzle_of,
     rectangle,
     unconstrained,
-    unconstrained_count,
 )
 
 COUNT = Ask(kind="count")
@@ -207,12 +206,6 @@ def test_a_share_that_no_result_holds_is_over_budget(pips: Game[Any, Any]) -> No
     assert "10^38" in outcome.reason
 
 
-def test_settled_states_are_carried_on(pips: Game[Any, Any]) -> None:
-    payload = unconstrained(rectangle(2, 12), DISTINCT[:12])
-    count = layered(pips, puzzle_of(payload))
-    assert by_stages(count, lambda: [512], lambda: 1) == unconstrained_count(payload)
-
-
 def test_a_board_without_a_tiling_has_no_layers(pips: Game[Any, Any]) -> None:
     puzzle = puzzle_of(unconstrained([(0, 0), (0, 2), (1, 1), (2, 2)], [(0, 1), (1, 1)]))
     count = layered(pips, puzzle)
@@ -228,29 +221,6 @@ def test_a_board_that_only_the_general_search_takes_has_none(pips: Game[Any, Any
     assert pips.layered(puzzle, SMALL) is None
     with pytest.raises(PermanentError, match="no layers"):
         pips.solve(puzzle, COUNT, {"layer": 1, "buckets": [0, 9]})
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        {},
-        {"layer": 1},
-        {"layer": 4, "buckets": [0, 1]},
-        {"layer": -1, "buckets": [0, 1]},
-        {"layer": True, "buckets": [0, 1]},
-        {"layer": "1", "buckets": [0, 1]},
-        {"layer": 1, "buckets": [1, 1]},
-        {"layer": 1, "buckets": [0, 10**6]},
-        {"layer": 1, "buckets": [0.0, 1.0]},
-        {"layer": 1, "buckets": [0, 1, 2]},
-        {"layer": 1, "buckets": None},
-    ],
-    ids=str,
-)
-def test_a_part_by_layers_that_is_none_is_refused(pips: Game[Any, Any], part: Any) -> None:
-    puzzle = puzzle_of(unconstrained(rectangle(2, 3), [(0, 1), (1, 2), (2, 3)]))
-    with pytest.raises(PermanentError, match=r"^part\.(layer|buckets): expected"):
-        pips.solve(puzzle, COUNT, part)
 
 
 @pytest.mark.parametrize("ask", ["first", "all"])
