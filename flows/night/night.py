@@ -82,10 +82,13 @@ def work_night(
         def rest(as_step: AsStep, watch: Watch) -> NightReport:
             with OwnWorkers(night, loaded) as workers:
                 for work in games:
-                    work.finish(as_step, workers, watch)
-                    _log_end(work.report)
-                    watch.on_report(work.report)
+                    work.solve(as_step, workers, watch)
+            # Before gold is made: the next night is idle only if results stay as gold saw them.
             tidy(night.lake, night.workers.runs_kept_days)
+            for work in games:
+                work.finish(as_step)
+                _log_end(work.report)
+                watch.on_report(work.report)
             reports = tuple(work.report for work in games)
             report = NightReport(games=reports, wall_seconds=time.monotonic() - begun)
             if loaded:
@@ -177,16 +180,21 @@ class _GameWork:
             self.report = do("normalise", normalise)(night, game, self.report)
             self.report, self._planned = do("plan", plan)(night, game, self.report)
 
-    def finish(self, do: AsStep, workers: OwnWorkers, watch: Watch) -> None:
-        """Solve, aggregate and file the report; if the game has failed, only file it."""
+    def solve(self, do: AsStep, workers: OwnWorkers, watch: Watch) -> None:
+        """Solve what is planned."""
         night, game = self._night, self.game
-        with self._timed():
-            if self._planned is not None:
-                with self._spared("failure"):
-                    self.report = do("solve", solve)(
-                        night, game, self._planned, self.report, workers, watch
-                    )
-                    self.report = do("aggregate", aggregate)(night, game, self.report)
+        if self._planned is not None:
+            with self._timed(), self._spared("failure"):
+                self.report = do("solve", solve)(
+                    night, game, self._planned, self.report, workers, watch
+                )
+
+    def finish(self, do: AsStep) -> None:
+        """Aggregate and file the report; if the game has failed, only file it."""
+        night, game = self._night, self.game
+        if self._planned is not None and not self.report.failure:
+            with self._timed(), self._spared("failure"):
+                self.report = do("aggregate", aggregate)(night, game, self.report)
         self.report = replace(self.report, wall_seconds=self._seconds)
         with self._spared("failure", "not filed: "):
             do("report", file_report)(night, game, self.report)

@@ -11,6 +11,7 @@ import pytest
 from nightgrid.archive.ingest import puzzles
 from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_puzzle_table, read_puzzles_but
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.gold import gold
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.solvers.registry import game
 from tests.flows.nights import results, run_one
@@ -102,6 +103,15 @@ def test_a_night_with_nothing_new_reads_neither_boards_nor_results(worked):
     folders = {path.split("/")[0] for path in opened}
     assert folders == {"raw"}
     assert results(worked).equals(before)
+
+
+def test_gold_is_made_once_by_the_night_that_has_news(source, night):
+    for days in (2, 3):
+        # The results of the second night are merged with those of the first.
+        settings = night(source(days))
+        run_one(settings)
+    with mock.patch.object(gold, "counts_by_date", side_effect=AssertionError):
+        assert not run_one(settings).failed
 
 
 def test_another_budget_plans_anew_and_finds_the_same(worked):
