@@ -6,15 +6,16 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nightgrid.service.cli.checks.finding import Finding
-from nightgrid.service.cli.checks.installed import (
+from nightgrid.service.cli.checks import (
+    Finding,
     check_flows,
+    check_jobs,
     check_kernels,
+    check_lake,
     check_python,
+    check_server,
     check_versions,
 )
-from nightgrid.service.cli.checks.lake import check_jobs, check_lake
-from nightgrid.service.cli.checks.server import check_server
 from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import Exit, emit, fold, say

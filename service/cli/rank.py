@@ -15,7 +15,7 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import Exit, emit, note, say, say_table, sentence_of
 from nightgrid.service.terminal.outage_line import outages_shown
-from nightgrid.service.terminal.progress import ProgressLine, patient
+from nightgrid.service.terminal.progress import ProgressLine, waited
 
 if TYPE_CHECKING:
     from nightgrid.archive.results.gold.rank_accuracy import Month
@@ -58,7 +58,7 @@ def rank(
             logged_to(log),
             ExitStack() as opening,
         ):
-            opening.enter_context(patient(OPENING, OPENING_PATIENCE_S))
+            opening.enter_context(waited(OPENING, OPENING_PATIENCE_S))
 
             def on_progress(progress: Progress) -> None:
                 opening.close()

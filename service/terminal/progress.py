@@ -326,10 +326,12 @@ def warming_text(kernels: int, expected: int, ready: int, games: int, seconds: f
 
 
 @contextmanager
-def activity(how_far: Callable[[], tuple[int, int, str]]) -> Iterator[None]:
+def activity(
+    how_far: Callable[[], tuple[int, int, str]], after_s: float = WARM_PATIENCE_S
+) -> Iterator[None]:
     """Show twice a second how far something is (done, total and a text), until the body ends.
 
-    What is over within WARM_PATIENCE_S shows nothing.
+    What is over within `after_s` shows nothing.
     """
     line = MovingLine(transient=True)
     ended = threading.Event()
@@ -339,7 +341,7 @@ def activity(how_far: Callable[[], tuple[int, int, str]]) -> Iterator[None]:
         line.show(done, total, lambda: text)
 
     def go_on() -> None:
-        pause_s = WARM_PATIENCE_S
+        pause_s = after_s
         while not ended.wait(pause_s):
             show()
             pause_s = 0.5
@@ -355,29 +357,8 @@ def activity(how_far: Callable[[], tuple[int, int, str]]) -> Iterator[None]:
 
 
 @contextmanager
-def waited(what: str) -> Iterator[None]:
-    """Show what is waited for, and for how long by now."""
+def waited(what: str, after_s: float = WARM_PATIENCE_S) -> Iterator[None]:
+    """Show, from `after_s` on, what is waited for and for how long by now."""
     begun = time.monotonic()
-    with activity(lambda: (0, 1, f"{what}, {time.monotonic() - begun:.0f} s")):
+    with activity(lambda: (0, 1, f"{what}, {time.monotonic() - begun:.0f} s"), after_s):
         yield
-
-
-@contextmanager
-def patient(text: str, seconds: float) -> Iterator[None]:
-    """Say a text if the body goes on for so long, and again, with the time, every PIPED_EVERY_S."""
-    begun, ended = time.monotonic(), threading.Event()
-
-    def tell() -> None:
-        if ended.wait(seconds):
-            return
-        note(text)
-        while not ended.wait(PIPED_EVERY_S):
-            note(f"{text}, {time.monotonic() - begun:.0f} s")
-
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        teller.join()

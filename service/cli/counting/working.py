@@ -23,7 +23,6 @@ from nightgrid.service.terminal.progress import (
     READY_PATIENCE_S,
     ProgressLine,
     SlicesLine,
-    patient,
     waited,
     warm_games,
 )
@@ -74,7 +73,7 @@ class _Shown:
                 f"still planning, or starting workers; kernels of {corpus.game} that were never "
                 "compiled here take a minute or two, once"
             )
-            self._waiting.enter_context(patient(text, READY_PATIENCE_S))
+            self._waiting.enter_context(waited(text, READY_PATIENCE_S))
 
     def _show(self, state: Progress) -> None:
         self._waiting.close()

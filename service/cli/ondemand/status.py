@@ -1,4 +1,4 @@
-"""`nightgrid status` and `result`: where on-demand jobs are, and what became of jobs."""
+"""`nightgrid status`: where on-demand jobs are, and who works."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import functools
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,20 +17,17 @@ from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs
 from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import Exit, emit
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
-    from nightgrid.archive.lake.storage import Lake
-    from nightgrid.workers.broker.queues import Demand
     from nightgrid.workers.ondemand.status import JobStatus
     from nightgrid.workers.settings import Settings
 
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
-PASSES = {"age_s": None}
-"""What differs at every look at a job, also where nothing has changed."""
-STARTING = "workers are starting"
+AGES = ("age_s", "oldest_s")
+"""What differs at every look, also where nothing has changed."""
 Named = Annotated[
     list[str] | None,
     typer.Argument(
@@ -63,22 +60,40 @@ def status(
                 f"there is no lake at {source.settings.lake} yet; name one with --lake or "
                 "NIGHTGRID_LAKE"
             )
-        shown: Any = None
         named, code = named_jobs(source, jobs or (), keep_ids=True)
         if jobs and not named:
             return code
+        before: Any = None
         with _screen(moving=watch and not json) as write:
             while True:
-                look = _jobs_look(source, named) if jobs else _look(source)
-                if look.seen != shown:
-                    for value in look.values if json else ():
+                found = [source.status(job) for job in named]
+                values = [asdict(job) for job in found]
+                if jobs:
+                    names = (name if "/" in name else "" for name in named.values())
+                    pairs = zip(map(_job_text, found), names, strict=True)
+                    text = "\n".join(f"{told}  {name}".rstrip() for told, name in pairs)
+                    over = all(job.state not in ("queued", "working") for job in found)
+                else:
+                    values, text, over = _queue(source)
+                if (now := _ageless(values)) != before:
+                    for value in values if json else ():
                         emit(value)
                     if not json:
-                        write(look.text)
-                shown = look.seen
-                if not watch or look.over:
-                    return max(code, look.code)
+                        write(text)
+                before = now
+                if not watch or over:
+                    unknown = any(job.state == "unknown" for job in found)
+                    return max(code, Exit.BAD_INPUT if unknown else Exit.OK)
                 time.sleep(WATCH_EVERY_S)
+
+
+def _ageless(value: Any) -> Any:
+    """Leave ages out of a JSON value."""
+    if isinstance(value, list):
+        return [_ageless(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _ageless(item) for name, item in value.items() if name not in AGES}
+    return value
 
 
 @contextmanager
@@ -94,154 +109,79 @@ def _screen(*, moving: bool) -> Iterator[Callable[[str], None]]:
         yield lambda text: live.update(Text(text), refresh=True)
 
 
-class _Look(NamedTuple):
-    seen: Any
-    """What has to change for the look to be shown again: all but ages."""
-    values: list[dict[str, Any]]
-    text: str
-    over: bool
-    """Whether nothing is left to wait for."""
-    code: Exit = Exit.OK
-
-
-def _look(source: Jobs) -> _Look:
-    """Look at all jobs that are open."""
+def _queue(source: Jobs) -> tuple[list[dict[str, Any]], str, bool]:
+    """Look at all open jobs: JSON values, a text, and whether nothing is left to wait for."""
     if isinstance(source, LakeJobs):
-        return _queue_look(source.lake, source.settings)
+        return _lake_queue(source)
     queue = source.queue()
-    return _Look(
-        seen=queue | {"oldest_s": None, "batch": None},
-        values=[queue],
-        text=_remote_queue_text(queue),
-        over=not queue["waiting"] and not queue["running"],
-    )
+    told = None
+    if queue["answers"]:
+        told = _workers_text(len(queue["workers"]), is_starting=queue["state"] == "starting")
+    refusing = {each["name"]: each["refusing"] for each in queue["workers"] if each["refusing"]}
+    waiting, running = queue["waiting"], queue["running"]
+    lines = _queue_lines(waiting, running, queue["oldest_s"], told or "no server", refusing)
+    return [queue], "\n".join(lines), not waiting and not running
 
 
-def _remote_queue_text(queue: Mapping[str, Any]) -> str:
-    oldest = queue["oldest_s"]
-    age = "" if oldest is None else f", oldest {oldest:.1f} s"
-    workers = _workers_text(len(queue["workers"]), is_starting=queue["state"] == "starting")
-    if not queue["answers"]:
-        workers = "no server"
-    lines = [f"{queue['waiting']} queued, {queue['running']} working{age}; {workers}"]
-    refusing = ((each["name"], each["refusing"]) for each in queue["workers"] if each["refusing"])
-    lines += [f"{name} cannot work: {why}" for name, why in refusing]
-    return "\n".join(lines)
+def _queue_lines(
+    queued: int, working: int, oldest_s: float | None, workers: str, refusing: Mapping[str, str]
+) -> list[str]:
+    age = "" if oldest_s is None else f", oldest {oldest_s:.1f} s"
+    lines = [f"{queued} queued, {working} working{age}; {workers}"]
+    return lines + [f"{name} cannot work: {why}" for name, why in refusing.items()]
 
 
 def _workers_text(alive: int, *, is_starting: bool) -> str:
     """Say how many workers there are; none that is ready takes jobs while kernels are compiled."""
-    return STARTING if is_starting and not alive else plural(alive, "worker")
+    return "workers are starting" if is_starting and not alive else plural(alive, "worker")
 
 
-def _jobs_look(source: Jobs, named: dict[str, str]) -> _Look:
-    found = [source.status(job) for job in named]
-    names = [name if "/" in name else "" for name in named.values()]
-    lines = [f"{_job_text(job)}  {name}".rstrip() for job, name in zip(found, names, strict=True)]
-    return _Look(
-        seen=[asdict(job) | PASSES for job in found],
-        values=[asdict(job) for job in found],
-        text="\n".join(lines),
-        over=all(job.state not in ("queued", "working") for job in found),
-        code=Exit.BAD_INPUT if any(job.state == "unknown" for job in found) else Exit.OK,
-    )
-
-
-@dataclass(kw_only=True)
-class _Server:
-    """What the server knows of the workers of a lake; of one that does not answer, nothing."""
-
-    workers: dict[str, dict[str, Any]] | None = None
-    """What each living worker says of itself, by name."""
-    refusing: dict[str, str] = field(default_factory=dict)
-    """Why workers cannot work here, by name."""
-    batch: Demand | None = None
-    """What batches have to do."""
-
-
-def _ask_server(settings: Settings) -> _Server:
-    """Ask the server about workers."""
+def _lake_queue(source: LakeJobs) -> tuple[list[dict[str, Any]], str, bool]:
     import redis
 
     from nightgrid.workers.broker.connection import connect
+    from nightgrid.workers.broker.lake_keys import current_id, key_prefix
     from nightgrid.workers.broker.queues import demand
     from nightgrid.workers.broker.worker_keys import living_workers, refusals
-
-    told = _Server()
-    with suppress(redis.RedisError, OSError), connect(settings) as client:
-        alive = living_workers(client, settings)
-        told.refusing = refusals(client, settings)
-        told.batch = demand(client, settings)
-        told.workers = alive
-    return told
-
-
-def _queue_look(store: Lake, settings: Settings) -> _Look:
-    from nightgrid.workers.broker.lake_keys import current_id, key_prefix
     from nightgrid.workers.cluster.supervisor import has_begun_workers
     from nightgrid.workers.ondemand.status import status_of
     from nightgrid.workers.ondemand.submissions import open_jobs
 
-    found = open_jobs(store)
-    every = [status_of(store, wanted) for wanted in found.wanted.values()]
+    settings = source.settings
+    found = open_jobs(source.lake)
+    every = [status_of(source.lake, wanted) for wanted in found.wanted.values()]
     jobs = [job for job in every if job.state != "done"]
-    server = _ask_server(settings)
-    batch = None if server.batch is None else asdict(server.batch)
+    alive: dict[str, dict[str, Any]] | None = None
+    refusing: dict[str, str] = {}
+    batch = None
+    with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
+        refusing, batch = refusals(client, settings), demand(client, settings)
+        alive = living_workers(client, settings)
     states = [job.state for job in jobs]
     summary: dict[str, Any] = {
         "queued": states.count("queued"),
         "working": states.count("working"),
         "oldest_s": max((job.age_s or 0.0 for job in jobs), default=None),
-        "workers": None if server.workers is None else len(server.workers),
-        "starting": server.workers == {} and has_begun_workers(settings),
-        "refusing": server.refusing,
+        "workers": None if alive is None else len(alive),
+        "starting": alive == {} and has_begun_workers(settings),
+        "refusing": refusing,
         "damaged": dict(found.damaged),
-        "serving": server.workers or {},
+        "serving": alive or {},
         "lake_id": current_id(settings),
         "key_prefix": key_prefix(settings),
-        "batch": batch,
+        "batch": batch and asdict(batch),
     }
-    ageless = [asdict(job) | PASSES for job in jobs]
-    return _Look(
-        seen=(
-            ageless,
-            replace(server, batch=None),
-            summary["starting"],
-            found.damaged,
-            batch and batch | {"oldest_s": None},
-        ),
-        values=[*map(asdict, jobs), summary],
-        text=_queue_text(jobs, summary, server.batch, _no_server(settings)),
-        over=not jobs,
+    workers = _no_server(settings)
+    if alive is not None:
+        workers = _workers_text(len(alive), is_starting=summary["starting"])
+    lines = _jobs_lines(jobs)
+    lines += _queue_lines(
+        summary["queued"], summary["working"], summary["oldest_s"], workers, refusing
     )
-
-
-def _no_server(settings: Settings) -> str:
-    """Say that no server answers: the embedded one need not run, another one is expected to."""
-    from nightgrid.workers.cluster import server
-
-    if server.is_embedded(settings):
-        # Another side folder than that of the workers is the one mistake that looks like this.
-        return f"no server runs at {server.address(settings)}"
-    return server.refusal(settings) or f"{server.title(settings)} does not answer"
-
-
-def _queue_text(
-    jobs: list[JobStatus], summary: dict[str, Any], batch: Demand | None, no_server: str
-) -> str:
-    workers = no_server
-    if summary["workers"] is not None:
-        workers = _workers_text(summary["workers"], is_starting=summary["starting"])
-    serving = summary["serving"].values()
-    oldest = summary["oldest_s"]
-    age = "" if oldest is None else f", oldest {oldest:.1f} s"
-    lines = [_job_text(job) for job in jobs[:MAX_JOBS_SHOWN]]
-    if len(jobs) > MAX_JOBS_SHOWN:
-        lines.append(f"and {len(jobs) - MAX_JOBS_SHOWN:,} more")
-    lines.append(f"{summary['queued']} queued, {summary['working']} working{age}; {workers}")
-    lines += [f"{worker} cannot work: {why}" for worker, why in summary["refusing"].items()]
-    lines += [f"{path}: {why}" for path, why in summary["damaged"].items()]
-    served = Counter(", ".join(sorted(w.get("solvers", {}).values())) for w in serving)
+    lines += [f"{path}: {why}" for path, why in found.damaged.items()]
+    served = Counter(
+        ", ".join(sorted(w.get("solvers", {}).values())) for w in (alive or {}).values()
+    )
     lines += [
         f"lake {summary['lake_id']} is served with {solvers} by {plural(number, 'worker')}"
         for solvers, number in sorted(served.items())
@@ -252,7 +192,23 @@ def _queue_text(
             f"batch: {plural(batch.chunks_waiting, 'chunk')} to do, {batch.queued} in the queue, "
             f"oldest {batch.oldest_s:.1f} s; processes: {batch.processes}"
         )
-    return "\n".join(lines)
+    return [*map(asdict, jobs), summary], "\n".join(lines), not jobs
+
+
+def _jobs_lines(jobs: Sequence[JobStatus]) -> list[str]:
+    lines = [_job_text(job) for job in jobs[:MAX_JOBS_SHOWN]]
+    more = len(jobs) - MAX_JOBS_SHOWN
+    return [*lines, f"and {more:,} more"] if more > 0 else lines
+
+
+def _no_server(settings: Settings) -> str:
+    """Say that no server answers: the embedded one need not run, another one is expected to."""
+    from nightgrid.workers.cluster import server
+
+    if server.is_embedded(settings):
+        # Another side folder than that of the workers is the one mistake that looks like this.
+        return f"no server runs at {server.address(settings)}"
+    return server.refusal(settings) or f"{server.title(settings)} does not answer"
 
 
 def _job_text(job: JobStatus) -> str:

@@ -120,7 +120,7 @@ def _workers(settings: Settings, *, wanted: bool) -> Iterator[Callable[[], None]
     Yields None if nothing is to be started. What waits raises TransientError if the workers do not
     become ready, and what a server says that refuses us.
     """
-    from nightgrid.service.terminal.warming_beside import warming_beside
+    from nightgrid.service.cli.serving.worker import warming_beside
     from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
     from nightgrid.workers.broker.worker_keys import served_queues
     from nightgrid.workers.cluster import server

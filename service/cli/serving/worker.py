@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,11 +24,10 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     read_settings,
 )
-from nightgrid.service.terminal.console import Exit, duration, emit, note, say
+from nightgrid.service.terminal.console import Exit, duration, emit, note, say, sigterm_as_interrupt
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import warmed
-from nightgrid.service.terminal.warming_beside import warming_beside
-from nightgrid.solvers.errors import RefusalError
+from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.registry import GAMES
 
 if TYPE_CHECKING:
@@ -35,6 +38,8 @@ WATCH_EVERY_S = 2.0
 SERVER_PATIENCE_S = 10.0
 """How long a server is waited for that another process may be starting."""
 POLL_S = 0.2
+ENDING_S = 2.0
+"""How long a process that compiles may need to take its moving line away."""
 
 
 class Role(StrEnum):
@@ -121,6 +126,42 @@ def preparing(settings: Settings, roles: Collection[str]) -> Iterator[Callable[[
         yield ready
 
 
+@contextmanager
+def warming_beside(names: Iterable[str], env: Mapping[str, str]) -> Iterator[Callable[[], bool]]:
+    """Run `nightgrid warmup` in a process of its own; yield what tells whether it is done.
+
+    What is yielded raises TransientError where kernels could not be compiled. At the end of the
+    body the process ends, done or not.
+    """
+    from nightgrid.solvers import warming
+    from nightgrid.workers.processes import die_with_parent, end_group
+
+    missing = [name for name in names if not warming.is_compiled(name)]
+    if not missing:
+        yield lambda: True
+        return
+    # A session of its own: Ctrl-C comes to the parent, which ends this process and its children.
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nightgrid.service.cli.app", "warmup", *missing],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env=dict(env),
+        start_new_session=True,
+        preexec_fn=partial(die_with_parent, parent=os.getpid()),  # noqa: PLW1509
+    )
+
+    def ready() -> bool:
+        code = process.poll()
+        if code:
+            raise TransientError(f"the kernels of {', '.join(missing)} could not be compiled")
+        return code == 0
+
+    try:
+        yield ready
+    finally:
+        end_group(process, (signal.SIGTERM, ENDING_S))
+
+
 def _processes(settings: Settings, roles: Collection[str]) -> str:
     """Say how many processes of which kind are begun."""
     counts = {"batch": settings.batch_processes, "interactive": settings.interactive_processes}
@@ -174,6 +215,10 @@ def _server_watched(settings: Settings) -> Iterator[None]:
 
 
 def warmup(
+    games: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="GAME", help="Only the kernels of these games."),
+    ] = None,
     rare: Annotated[
         bool,
         typer.Option(
@@ -187,9 +232,13 @@ def warmup(
 
     Compiled kernels are kept on disk.
     """
-    for name, seconds in warmed(GAMES, rare=rare):
-        if json:
-            emit({"game": name, "warm_ns": round(seconds * 1e9)})
-        else:
-            say(f"{name}: kernels ready after {duration(round(seconds * 1e9))}")
+    try:
+        with sigterm_as_interrupt():
+            for name, seconds in warmed(games or GAMES, rare=rare):
+                if json:
+                    emit({"game": name, "warm_ns": round(seconds * 1e9)})
+                else:
+                    say(f"{name}: kernels ready after {duration(round(seconds * 1e9))}")
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
     return Exit.OK

@@ -12,10 +12,14 @@ import pytest
 
 from nightgrid.archive.lake.faults import LakeRefusesError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.cli.checks.finding import Finding
-from nightgrid.service.cli.checks.installed import check_versions
-from nightgrid.service.cli.checks.lake import check_jobs, check_lake
-from nightgrid.service.cli.checks.server import check_persistence, check_server
+from nightgrid.service.cli.checks import (
+    Finding,
+    check_jobs,
+    check_lake,
+    check_persistence,
+    check_server,
+    check_versions,
+)
 from nightgrid.service.cli.doctor import origins, say_findings
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.workers.cluster import server
@@ -101,28 +105,23 @@ def test_a_lake_that_may_only_be_read_is_a_warning_that_says_what_works(
     # Tests may run as root, which may write everywhere.
     monkeypatch.setattr(os, "access", lambda path, how: not how & os.W_OK and access(path, how))
     warned, damaged, _ = check_lake(settings)
-    assert (warned.verdict, warned.found) == (
-        "warning",
-        f"{settings.lake} can be read, not written",
-    )
+    assert warned.verdict == "warning"
+    assert warned.found.startswith(f"{settings.lake} can be read, not written: ")
     assert "query, result, status and lake check work" in warned.advice
     assert damaged.found.startswith("results/bad.parquet is damaged"), "the rest is looked at"
     (missing,) = check_lake(load_settings(lake=str(tmp_path / "none")))
     assert missing.verdict == "failure"
 
 
-@pytest.mark.parametrize(("may_read", "verdict"), [(True, "warning"), (False, "failure")])
-def test_a_bucket_that_refuses_to_be_written_is_asked_whether_it_can_be_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may_read: bool, verdict: str
+def test_a_bucket_that_refuses_to_be_written_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_lake: Lake, path: str, *_more: object) -> None:
         raise LakeRefusesError(f"{path}: the lake refuses: AccessDenied")
 
     monkeypatch.setattr(Lake, "write_bytes", refuse)
-    if not may_read:
-        monkeypatch.setattr(Lake, "folders", refuse)
     found = next(iter(check_lake(load_settings(lake=str(tmp_path)))))
-    assert (found.verdict, "AccessDenied" in found.found) == (verdict, True)
+    assert (found.verdict, "AccessDenied" in found.found) == ("warning", True)
 
 
 def test_a_store_that_replaces_what_is_created_is_a_failure(
@@ -168,9 +167,8 @@ def test_versions_are_compared_with_the_pins(tmp_path: Path) -> None:
     pins = tmp_path / "constraints.txt"
     pins.write_text("numba==0.0.1\npytest==0.0.1\nnot-installed==1.0\nsetuptools==0.0.1\n")
     findings = {f.found.split()[0]: f for f in check_versions(pins)}
-    assert findings["numba"].verdict == "failure", "a package that we ask for ourselves"
+    assert findings["numba"].verdict == "warning"
     assert "numba==0.0.1" in findings["numba"].advice
-    assert findings["pytest"].verdict in ("failure", "warning")
     assert "not-installed" not in findings
     assert "setuptools" not in findings, "Python brings its own into an environment"
 

@@ -6,8 +6,15 @@ from typing import Any
 
 import pytest
 
-from nightgrid.service.cli.ondemand.status import _job_text, _remote_queue_text
+from nightgrid.service.cli.ondemand.status import _job_text, _queue
 from nightgrid.workers.ondemand.status import JobStatus
+
+
+class Remote:
+    """A service whose queue is given."""
+
+    def __init__(self, queue: dict[str, Any]) -> None:
+        self.queue = lambda: queue
 
 
 @pytest.mark.parametrize(
@@ -23,15 +30,16 @@ from nightgrid.workers.ondemand.status import JobStatus
     ],
 )
 def test_workers_that_are_not_ready_are_starting(queue: dict[str, Any], told: str) -> None:
-    text = _remote_queue_text({"oldest_s": None, "waiting": 2, "running": 0} | queue)
-    assert text == f"2 queued, 0 working; {told}"
+    jobs = Remote({"oldest_s": None, "waiting": 2, "running": 0} | queue)
+    assert _queue(jobs)[1] == f"2 queued, 0 working; {told}"
 
 
 def test_workers_that_cannot_work_are_named_with_their_reason() -> None:
     workers = [{"name": "a", "refusing": "no words"}, {"name": "b", "refusing": None}]
     queue = {"state": "up", "answers": True, "workers": workers, "oldest_s": None}
     told = {"waiting": 1, "running": 0}
-    assert _remote_queue_text(queue | told).splitlines()[1:] == ["a cannot work: no words"]
+    text = _queue(Remote(queue | told))[1]
+    assert text.splitlines()[1:] == ["a cannot work: no words"]
 
 
 def test_what_is_left_of_a_job_has_a_unit_that_fits() -> None:

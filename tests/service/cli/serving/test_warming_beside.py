@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nightgrid.service.terminal.warming_beside import warming_beside
+from nightgrid.service.cli.serving.worker import warming_beside
 from nightgrid.solvers import warming
 from nightgrid.solvers.errors import TransientError
 from tests.service.scenes import environment

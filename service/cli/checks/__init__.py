@@ -1,1 +1,0 @@
-"""What the doctor looks at: what is installed, the server, the lake."""
