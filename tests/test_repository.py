@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import ast
 import fcntl
-import json
-import os
 import re
 import runpy
 import shutil
 import subprocess
-import sys
 import tomllib
-import zipfile
 from collections import Counter
 from importlib.metadata import distributions
 from pathlib import Path
@@ -23,11 +19,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from nightgrid.archive.games.strands.language import language_model
-from nightgrid.archive.games.strands.ranking import minilm
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.settings import setting_fields
-from tests.drawn import drawn
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("archive", "flows", "service", "solvers", "workers")
@@ -38,7 +31,6 @@ FUNCTION_LINES_MAX = 60
 LISTS = {"archive/views/catalogue.py:views"}
 """Functions that are one list, an entry after the other."""
 FOLDER_MODULES_MAX = 16
-EMPTY_WORDS = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "stuff"}
 PINNED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*==[0-9][A-Za-z0-9.]*")
 
 
@@ -107,18 +99,6 @@ def test_every_declared_dependency_is_explained():
     assert gone == set()
 
 
-def test_the_extra_rank_brings_the_models_without_what_their_packages_declare():
-    lines = project()["optional-dependencies"]["rank"]
-    named = [re.split("[>=]", line)[0].replace("-", "_") for line in lines]
-    assert named == [minilm.PACKAGE, language_model.PACKAGE]
-    # What the package declares gets a marker that is never true.
-    uv = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]
-    assert uv["override-dependencies"] == [
-        f"{name} ; python_version < '3'"
-        for name in ("sentence-transformers", "llm", "llama-cpp-python")
-    ]
-
-
 def test_a_worker_declares_neither_prefect_nor_an_http_server():
     extras = project()["optional-dependencies"]
     lines = " ".join([*project()["dependencies"], *extras["worker"], *extras["archive"]])
@@ -141,17 +121,6 @@ def test_no_tracked_file_names_a_place_on_one_machine():
             if places.search(line) or hosts.search(line):
                 found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}")
     assert found == []
-
-
-def test_no_tracked_link_leads_out_of_the_clone():
-    assert tracked()
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--stage"], cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout
-    rows = [row.split(None, 3) for row in listed.split("\0") if row.startswith("120000")]
-    links = [ROOT / row[3] for row in rows if (ROOT / row[3]).is_symlink()]
-    assert links or not rows
-    assert [p for p in links if not (p.exists() and p.resolve().is_relative_to(ROOT))] == []
 
 
 def test_every_link_to_a_file_leads_to_one():
@@ -261,42 +230,9 @@ def test_every_setting_is_documented():
     assert documented == {name.upper() for name in setting_fields()}
 
 
-def test_no_module_is_named_by_an_empty_word():
-    names = {path.relative_to(ROOT).as_posix(): path.stem for path in modules()}
-    assert [name for name, stem in names.items() if EMPTY_WORDS & set(stem.split("_"))] == []
-
-
 def test_every_module_says_in_its_first_line_what_it_is_for():
     silent = [p for p in modules() if p.stat().st_size and not p.read_text().startswith('"""')]
     assert silent == []
-
-
-NOT_A_PROCESS = re.compile(r"\b(any|every|no|some)body\b|\bwho(so)?ever\b", re.IGNORECASE)
-PLAIN = (*ROOMS, "nightgrid", "benchmarks", "changelog.d", "docs", "infra")
-
-
-def test_pages_and_source_name_the_process_that_is_meant():
-    """Given README, docs and source, Then they say "a worker", "the driver", never "somebody"."""
-    found = [
-        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
-        for path in tracked()
-        if path.suffix in (".md", ".py", ".toml", ".yaml")
-        and path.relative_to(ROOT).parts[0] in (*PLAIN, "README.md", "CONTRIBUTING.md")
-        for number, line in enumerate(path.read_text().splitlines(), 1)
-        if NOT_A_PROCESS.search(line)
-    ]
-    assert found == []
-
-
-def test_no_docstring_begins_in_the_middle_of_a_sentence():
-    """Given a text that begins with "Of", Then its reader looks for what it is of."""
-    found = [
-        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
-        for path in (*modules(), *(ROOT / "benchmarks").rglob("*.py"))
-        for number, line in enumerate(path.read_text().splitlines(), 1)
-        if line.lstrip().startswith('"""Of ')
-    ]
-    assert found == []
 
 
 def test_no_source_unpickles_or_goes_through_a_shell():
@@ -391,32 +327,6 @@ def test_every_changelog_fragment_has_a_slug_and_a_type():
     assert wrong == [], "a fragment is changelog.d/+SLUG.TYPE.md, as CONTRIBUTING.md says"
 
 
-def test_every_changelog_fragment_is_one_or_a_few_plain_sentences():
-    for path in (ROOT / "changelog.d").glob("*.md"):
-        text = path.read_text()
-        assert text == text.strip() + "\n", path.name
-        assert text.strip()[-1] in ".`)", f"{path.name} ends without a full stop"
-        assert not text.startswith(("- ", "#")), f"{path.name}: towncrier makes it a list"
-
-
-@pytest.mark.parametrize(("pulled", "written"), [(False, False), (True, True)])
-def test_a_demo_after_a_pull_writes_the_version_anew(tmp_path: Path, pulled: bool, written: bool):
-    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
-        shutil.copy(ROOT / name, tmp_path)
-    stamps = [tmp_path / ".venv" / name for name in (".ready", ".versioned")]
-    head = tmp_path / ".git" / "logs" / "HEAD"
-    for path in (*stamps, head):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    for path in (*stamps, head) if pulled else (head, *stamps):
-        at = 2_000_000_000 + (path == head) * (1 if pulled else -1)
-        os.utime(path, (at, at))
-    words = ["make", "--dry-run", "VENV=.venv", "demo"]
-    told = subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
-    assert ("--no-deps --reinstall --editable ." in told) == written
-    assert "nightgrid demo" in told
-
-
 def test_make_explains_every_target():
     text = (ROOT / "Makefile").read_text()
     phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)
@@ -427,101 +337,3 @@ def test_make_explains_every_target():
     assert [
         t for t in phony[1].split() if not re.search(rf"^  {t} +\S", listed, re.MULTILINE)
     ] == []
-
-
-def long_markers(path: Path) -> list[ast.Call | ast.Attribute]:
-    """Find where tests of a file are marked `long`, with words or without."""
-    text = path.read_text()
-    # Every process of the tests looks here as it collects them, and few files have such a test.
-    if "mark.long" not in text:
-        return []
-    nodes = list(ast.walk(ast.parse(text)))
-    called = [node for node in nodes if isinstance(node, ast.Call)]
-    bare = {
-        node
-        for node in nodes
-        if isinstance(node, ast.Attribute) and ast.unparse(node) == "pytest.mark.long"
-    }
-    return [call for call in called if call.func in bare] + [
-        node for node in bare if node not in {call.func for call in called}
-    ]
-
-
-@pytest.mark.parametrize(
-    "path",
-    [path for path in sorted((ROOT / "tests").rglob("test_*.py")) if long_markers(path)],
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_a_long_test_names_its_short_form_or_says_why_it_has_none(path: Path):
-    """Given a test that `make test` leaves out, Then a test that it runs is named, or a reason."""
-    for marker in long_markers(path):
-        assert isinstance(marker, ast.Call), f"line {marker.lineno}: a marker without words"
-        words = {word.arg: ast.literal_eval(word.value) for word in marker.keywords}
-        assert len(words) == 1, words
-        assert words.keys() <= {"short", "reason"}
-        assert all(words.values())
-        if "short" in words:
-            file, _, name = words["short"].partition("::")
-            tests = ast.parse((ROOT / file).read_text()).body
-            (short,) = [t for t in tests if isinstance(t, ast.FunctionDef) and t.name == name]
-            marks = [ast.unparse(decorator) for decorator in short.decorator_list]
-            assert not [mark for mark in marks if mark.startswith("pytest.mark.long")], words
-
-
-def test_what_make_test_leaves_out_is_run_by_make_test_long_and_by_ci():
-    """Given both targets, Then each test is of one of them, and .ci/run calls them."""
-
-    def told(target: str) -> str:
-        command = ["make", "--dry-run", "--silent", "--always-make", target]
-        return subprocess.run(
-            command, cwd=ROOT, check=True, capture_output=True, text=True
-        ).stdout.replace("\\\n", "")
-
-    assert '-m "not long"' in told("test")
-    assert '-m "long or drawn or hypothesis"' in told("test-long")
-    assert "TEST_EXAMPLES=all " in told("test-long")
-    assert "TEST_EXAMPLES" not in told("test")
-    lines = (ROOT / ".ci/run").read_text().splitlines()
-    assert [line for line in lines if line.startswith("make test")] == [
-        "make test",
-        "make test-long",
-    ]
-
-
-@pytest.mark.parametrize(("value", "expected"), [("", [3, 5, 5, 25]), ("all", [3, 8, 20, 100])])
-def test_a_share_of_all_random_cases_is_drawn_unless_all_are_asked_for(
-    value: str, expected: list[int], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("TEST_EXAMPLES", value)
-    assert [drawn(whole) for whole in (3, 8, 20, 100)] == expected
-
-
-def test_every_property_test_draws_its_share_and_is_found_by_make_test_long():
-    """Given how many cases a test draws, Then the number goes through `drawn` in a listed file."""
-    here = Path(__file__)
-    for path in sorted(path for path in (ROOT / "tests").rglob("test_*.py") if path != here):
-        text = path.read_text()
-        assert not re.search(r"max_examples=(?!drawn\()", text), path
-        if re.search(r"@given\(|RuleBasedStateMachine", text):
-            assert "from hypothesis" in text, path
-        if re.search(r"range\(drawn\(", text):
-            assert "mark.drawn" in text, path
-
-
-def test_the_wheel_carries_every_room_and_the_sample_archive(tmp_path: Path):
-    pytest.importorskip("hatchling")
-    # Built from a copy of what is tracked or new, so that nothing is written into the clone.
-    subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT],
-        check=True,
-        capture_output=True,
-    )
-    (wheel,) = tmp_path.glob("nightgrid-*.whl")
-    names = set(zipfile.ZipFile(wheel).namelist())
-    assert {f"nightgrid/{room}/py.typed" for room in ROOMS} <= names
-    assert {f"nightgrid/{path.relative_to(ROOT).as_posix()}" for path in modules()} <= names
-    dated = re.compile(r"nightgrid/service/sample/pips/\d{4}-\d\d-\d\d\.json")
-    sample = [name for name in names if dated.fullmatch(name)]
-    assert sample
-    assert all(json.loads(zipfile.ZipFile(wheel).read(name)) for name in sample)
-    assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "docs/"))]

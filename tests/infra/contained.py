@@ -1,8 +1,8 @@
 """Run commands as a container engine would: non-root, a read-only root, no rights, no network.
 
 A host has a network of its own, in which names lead to loopback; each of its containers has mounts
-and process ids of its own. The program is process 1 of its container, as under an engine. Units of
-systemd share the process ids of their machine. It takes util-linux and root.
+and process ids of its own. The program is process 1 of its container, as under an engine. It takes
+util-linux and root.
 """
 
 from __future__ import annotations
@@ -73,19 +73,13 @@ class Container:
     environment: Mapping[str, str]
     process: subprocess.Popen[bytes]
     log: Path
-    own_pids: bool = True
 
     def said(self) -> str:
         """Give what it has written."""
         return self.log.read_text(errors="replace")
 
     def pid(self) -> int:
-        """Name the program itself: `unshare` is its parent, and hears no signal.
-
-        Without process ids of its own, the program takes the place of what has started it.
-        """
-        if not self.own_pids:
-            return self.process.pid
+        """Name the program itself: `unshare` is its parent, and hears no signal."""
 
         def look() -> int | None:
             assert self.process.poll() is None, f"{self.name} ended: {self.said()}"
@@ -118,7 +112,6 @@ class Host:
         volumes: Mapping[Path, str] | None = None,
         user: int = USER,
         work: str = "/var/nightgrid",
-        own_pids: bool = True,
     ) -> Container:
         """Start a program; `own` are folders in memory, `volumes` those of this machine."""
         new = self.folder / f"root-{name}-{len(self.containers)}"
@@ -146,7 +139,7 @@ class Host:
             process = subprocess.Popen(
                 [
                     *("nsenter", f"--net=/proc/{self.holder}/ns/net", "unshare", "--mount"),
-                    *(("--pid", "--fork", "--kill-child=KILL") if own_pids else ()),
+                    *("--pid", "--fork", "--kill-child=KILL"),
                     *("sh", "-c", BRINGS_UP, "sh", *command),
                 ],
                 env=inside,
@@ -161,7 +154,6 @@ class Host:
             environment=variables,
             process=process,
             log=log,
-            own_pids=own_pids,
         )
         self.containers.append(made)
         return made
@@ -197,7 +189,6 @@ class Host:
     def close(self) -> None:
         """End everything."""
         for container in self.containers:
-            # Without process ids of its own, what a shell has started outlives the shell.
             with suppress(ProcessLookupError):
                 os.killpg(container.process.pid, signal.SIGKILL)
             container.process.wait()

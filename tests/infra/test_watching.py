@@ -73,36 +73,6 @@ def test_every_figure_of_workers_drivers_and_nights_is_on_the_dashboard():
     assert [name for name in metrics() if name not in shown] == []
 
 
-def test_every_legend_names_labels_that_its_figures_have():
-    known = names()
-    for panel in panels():
-        for target in panel["targets"]:
-            of_figures = {
-                label
-                for name in re.findall(r"nightgrid_\w+", target["expr"])
-                for label in known[name]
-            }
-            legend = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]))
-            assert legend <= of_figures, panel["title"]
-
-
-def test_panels_have_titles_and_places_of_their_own():
-    titles = [panel["title"] for panel in dashboard()["panels"]]
-    assert len(titles) == len(set(titles))
-    assert len({panel["id"] for panel in dashboard()["panels"]}) == len(titles)
-    taken = set()
-    for panel in dashboard()["panels"]:
-        place = panel["gridPos"]
-        assert place["x"] + place["w"] <= 24
-        cells = {
-            (x, y)
-            for x in range(place["x"], place["x"] + place["w"])
-            for y in range(place["y"], place["y"] + place["h"])
-        }
-        assert not cells & taken, panel["title"]
-        taken |= cells
-
-
 def test_every_alert_is_tried_and_explained():
     alerts = {rule["alert"] for rule in rules()}
     assert len(alerts) == len(rules())
