@@ -115,7 +115,8 @@ class Settings(BaseSettings):
     """The driver gives up on a dead broker after this time, and so does a process that starts
     workers for one that NIGHTGRID_REDIS_URL names."""
     attempts_max: int = Field(default=4, ge=2)
-    """Failed attempts at a job after which it is poison."""
+    """Failed attempts at a chunk of one row after which its job is poison. A chunk of many rows is
+    halved after two, and each half starts at its first attempt."""
     ondemand_seconds: float = Field(default=5.0, gt=0)
     """What a small job on demand may take; over it, it comes back divided or alone."""
     ondemand_table_bytes: int = Field(default=512 * 1024**2, ge=1)

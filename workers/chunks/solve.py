@@ -36,15 +36,15 @@ from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.runs.attempts import Note, read_note, take_back, write_note
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.run_files import ChunkRef
-from nightgrid.workers.runs.staged import drop_frontiers, stage_part
-from nightgrid.workers.runs.status import drops_states, is_cancelled
+from nightgrid.workers.runs.staged import stage_part
+from nightgrid.workers.runs.status import is_cancelled
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.stopping import watching
 from nightgrid.workers.tracing import span
 
 Ended = Literal["solved", "done", "stale", "returned"]
-"""What became of a chunk: it was worked now; its result was there already; it is not wanted any
-more; or what it needs is gone, and is made again."""
+"""What became of a chunk: solved now; its result existed already; its run is cancelled or the
+attempt has failed; or states that it needs are missing and are made again."""
 
 
 def solve_chunk(
@@ -58,14 +58,15 @@ def solve_chunk(
 ) -> Ended:
     """Solve every row of a chunk and write its chunk result, unless another execution was faster.
 
-    Which rows come back split depends on time, so the first result stands: a driver may have read
-    it. A `small` chunk is worked within the small budget of on-demand work, and a row over that
-    comes back divided or alone. `worker` is noted in the lake before the work begins. With
-    `is_requested`, work of a run that is cancelled meanwhile is stopped and has no result. Raises
-    TransientError when the lake fails, RefusalError when this process cannot work the run (it is
-    not in its lake, which it cannot write, or of another solver version, or words are missing), and
-    whatever a solver raises that is not about one puzzle. Ids of the run and chunk stay bound to
-    lines of the log.
+    Which rows come back split depends on time, so the first result is kept: a driver may have read
+    it. A `small` chunk is solved within the small budget of on-demand work, and a row over it comes
+    back divided or alone. The attempt of `worker` is noted in the lake before the work begins. With
+    `is_requested`, work of a run that is cancelled meanwhile is stopped and has no result. The ids
+    of run and chunk stay bound to log lines.
+
+    Raises TransientError if the lake fails, RefusalError if this process cannot work the run (not
+    in its lake, lake not writable, another solver version, words missing), and errors of a solver
+    that are not about one puzzle.
     """
     bind_contextvars(run=ref.run_id, chunk=ref.name)
     with watching(is_requested, lake, ref.run_id) as stop:
@@ -74,31 +75,25 @@ def solve_chunk(
         except Exception as error:
             is_stopped = stop is not None and stop.reason_code is not None
             if is_stopped and not isinstance(error, RefusalError):
-                # What a search raises that was stopped says nothing of the puzzle.
-                return _stopped(lake, ref, worker)
+                # A search that was stopped may raise; that says nothing about the puzzle.
+                take_back(lake, ref, worker)
+                return "stale"
             if isinstance(error, TransientError):
                 take_back(lake, ref, worker)
             raise
         except BaseException:
-            # This process is told to exit.
+            # This process was told to exit.
             take_back(lake, ref, worker)
             raise
 
 
 def _name_work(game: Game[Any, Any], rows: pa.Table) -> None:
-    """Let every line of the log say what is worked: the game, and the job of a chunk of one row."""
+    """Bind the game to log lines, and the job of a chunk of one row."""
     bind_contextvars(game=game.name)
     if rows.num_rows == 1:
         bind_contextvars(job=rows.column("job_id")[0].as_py())
         with suppress(PermanentError):
             bind_contextvars(puzzle=game.puzzle_id(game.from_arrays(arrays_of(rows), 0)))
-
-
-def _stopped(lake: Lake, ref: ChunkRef, worker: str) -> Ended:
-    if drops_states(lake, ref.run_id):
-        drop_frontiers(lake, ref.run_id, [ref.key])
-    take_back(lake, ref, worker)
-    return "stale"
 
 
 def _worked(
@@ -133,22 +128,17 @@ def _worked(
     else:
         with refusing(), span("kernel", game=game.name, rows=rows.num_rows, staged=True):
             part = carry(lake, ref, run, game, rows, stage)
-        if drops_states(lake, ref.run_id):
-            # The process that cancelled the run has deleted all states but these.
-            return _stopped(lake, ref, worker)
     if part is None:
         take_back(lake, ref, worker)
         return "done" if lake.exists(ref.result_path) else "returned"
     if run.budget.stopped is not None:
-        return _stopped(lake, ref, worker)
+        take_back(lake, ref, worker)
+        return "stale"
     with refusing():
         with span("file", rows=rows.num_rows):
             created = lake.create_table(ref.result_path, part)
         if created:
             _count_rows(game.name, part)
-        if stage is not None and not created and read_done(lake, ref.run_id) is not None:
-            # Too late for any process to take on what this one has left, or to delete it.
-            drop_frontiers(lake, ref.run_id, [ref.key])
     return "solved" if created else "done"
 
 
@@ -161,10 +151,10 @@ def _count_rows(game: str, part: pa.Table) -> None:
 
 @contextmanager
 def refusing(fault: type[PermanentError] = PermanentError) -> Iterator[None]:
-    """Turn a fault outside a puzzle into a refusal: this process cannot work, the puzzle is sound.
+    """Raise RefusalError in place of an error that is not about a puzzle.
 
-    Raises RefusalError instead of it, and of what the system refuses this process: solvers have no
-    files, so a full disk, a missing permission or too many open files are never a puzzle's fault.
+    That is `fault`, and any OSError: solvers open no files, so a full disk, a missing permission or
+    too many open files are never a puzzle's fault.
     """
     try:
         yield
@@ -177,7 +167,7 @@ def refusing(fault: type[PermanentError] = PermanentError) -> Iterator[None]:
 
 
 def _superseded(lake: Lake, ref: ChunkRef) -> Ended | None:
-    """Return why a chunk needs no work: a message may come twice, or long after its time."""
+    """Return why a chunk needs no work: a message may come twice or late."""
     if lake.exists(ref.result_path) or read_done(lake, ref.run_id) is not None:
         return "done"
     note = read_note(lake, ref)

@@ -24,7 +24,7 @@ def beat_path(folder: Path) -> Path:
     return folder / "beats" / "supervisor"
 
 
-def write_heartbeat(folder: Path, not_ready: str = "") -> None:
+def write_beat(folder: Path, not_ready: str = "") -> None:
     """Note that the supervisor goes round, and why it is not ready; nothing on a full disk."""
     path = beat_path(folder)
     with contextlib.suppress(OSError):

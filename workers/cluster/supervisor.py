@@ -36,7 +36,7 @@ from nightgrid.workers.broker.lake_keys import make_lake_id
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
 from nightgrid.workers.broker.worker_keys import DEAD, LEFT, living_workers, record_exit, refusals
 from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.probe import beat_path, notify, write_heartbeat
+from nightgrid.workers.cluster.probe import beat_path, notify, write_beat
 from nightgrid.workers.exporter import exporting, metrics_environment
 from nightgrid.workers.logs import chosen_format, get_logger
 from nightgrid.workers.processes import end_group, kill_group, locked, spawn, wait
@@ -211,7 +211,7 @@ class Supervisor:
         # The others often follow from the first.
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         if self._holds(LOCK):
-            write_heartbeat(self._settings.side_dir, f"{missing[0]}{more}" if missing else "")
+            write_beat(self._settings.side_dir, f"{missing[0]}{more}" if missing else "")
         notify("WATCHDOG=1")
         if not missing and not self._was_ready:
             self._was_ready = True
@@ -265,7 +265,7 @@ class Supervisor:
         """Stop the workers together, then the server they speak to."""
         notify("STOPPING=1")
         if LOCK in self._locks:
-            write_heartbeat(self._settings.side_dir, "it stops")
+            write_beat(self._settings.side_dir, "it stops")
         soft_s = self._settings.soft_shutdown_seconds
         workers = [(c, c.process) for c in self._children if c.role != SERVER and c.process]
         if workers and self._stopped_by == signal.SIGINT:

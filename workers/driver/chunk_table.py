@@ -79,7 +79,6 @@ class PartOf:
 class Flight:
     """A chunk that was sent or begun and has no result in the lake."""
 
-    ref: ChunkRef
     sent_at: float
     """Monotonic seconds."""
     worker: str = ""
@@ -180,9 +179,6 @@ class ChunkTable:
 
     def __getitem__(self, key: ChunkKey) -> Chunk:
         return self._chunks[key]
-
-    def __contains__(self, key: ChunkKey) -> bool:
-        return key in self._chunks
 
     def __iter__(self) -> Iterator[Chunk]:
         return iter(self._chunks.values())
@@ -300,11 +296,11 @@ class ChunkTable:
 
     def send(self, key: ChunkKey, now: float) -> None:
         """Its message was sent."""
-        self._move("send", key, flight=Flight(ref=self.ref(key), sent_at=now))
+        self._move("send", key, flight=Flight(sent_at=now))
 
     def begin(self, key: ChunkKey, worker: str, now: float) -> None:
         """A worker has noted that it begins, perhaps after another one or for an earlier driver."""
-        flight = self._chunks[key].flight or Flight(ref=self.ref(key), sent_at=now)
+        flight = self._chunks[key].flight or Flight(sent_at=now)
         self._move("begin", key, flight=flight)
         if worker != flight.worker:
             flight.worker, flight.missing_since = worker, None

@@ -1,4 +1,8 @@
-"""Drive a run to its end: keep a small window of chunks in flight, and believe only the lake."""
+"""Drive a run to its end: keep a small window of chunks in flight, and believe only the lake.
+
+`Driver.step` is one pass. `Driver._settle` has the rule by which a lost chunk is found,
+`Driver._fail` what follows of a failed attempt: retry, halve, or poison.
+"""
 
 from __future__ import annotations
 
@@ -35,27 +39,27 @@ from nightgrid.workers.settings import Settings
 log = get_logger("nightgrid.driver")
 
 HALVED_AFTER = 2
-"""Failed attempts after which a chunk of many rows is halved: one of them may be at fault."""
+"""Failed attempts after which a chunk of many rows is halved, to isolate a bad row."""
 NOWHERE_SECONDS = 0.1
-"""A message that is nowhere at a look, and still at one that is so much later, is lost: between the
-queue and the hands of a worker it is nowhere for a moment."""
+"""A message that is missing at two looks that far apart is lost. On its way from the queue to a
+worker, a message is in neither for a moment."""
 PLAN_POLL_SECONDS = 0.05
-"""How often a driver looks whether the planner has come further."""
+"""How often a driver checks for new segments of the planner."""
 UNRECOVERABLE = Reason(code=ReasonCode.UNRECOVERABLE_JOB)
 DAMAGED_MAX = 3
-"""Results of one chunk that are set aside, before that is the fault of the lake."""
+"""Damaged results of one chunk that are made again; one more is the fault of the lake."""
 
 
 class AllRefuseError(TransientError):
-    """Every living worker refuses the chunks of a run, for reasons that are not the run's."""
+    """Every living worker refuses the chunks of a run: another version, lake or missing words."""
 
 
 class Driver:
-    """Drive one run: a table of its chunks, and what the lake says of them.
+    """Drive one run, by a table of its chunks and what the lake says about them.
 
-    Call `step` again and again, with a wait of `pause_s` between, and `finish` when it returns
-    True. Both may be called again after a TransientError. Any number of drivers share an outbox;
-    two drivers of one run do no harm.
+    Call `step` repeatedly, with a pause of `pause_s` in between, and `finish` when it returns True.
+    Both may be called again after a TransientError. Any number of drivers share an outbox. Two
+    drivers of the same run do no harm.
     """
 
     def __init__(
@@ -68,25 +72,25 @@ class Driver:
         queue: str = BATCH,
         check_planner: Callable[[], None] | None = None,
     ) -> None:
-        """Open the run. `check_planner` raises if no process plans it any more."""
+        """Open the run. `check_planner` raises if its planner has died."""
         self._lake = lake
         self._run_id = run_id
         self._outbox = outbox
         self._settings = settings
         self.queue = queue
-        """The queue of its first chunks; what comes back divided or alone goes to `batch`."""
+        """The queue of its first segment; later segments go to `batch`."""
         self._check_planner = check_planner
         self._begun = time.monotonic()
         self._heard: deque[Announcement] = deque()
         self._damaged: Counter[str] = Counter()
         self._unseen = 0
-        """Chunks in a row that were announced as done and have no result in this lake."""
+        """Consecutive announcements of results that are not in this lake."""
         self.failures = 0
-        """Attempts that failed, as far as this driver noted it."""
+        """Failed attempts that this driver noted."""
         self.cancelled = False
-        """Whether the run was cancelled at the last look: nothing is sent any more."""
+        """Whether the run was cancelled at the last look; then nothing is sent."""
         self.resubmissions = 0
-        """How often a chunk was to be sent again."""
+        """How often a chunk had to be sent again."""
         self._open()
         self.chunks_resumed = self._table.number_in(State.DONE)
 
@@ -102,12 +106,12 @@ class Driver:
 
     @property
     def queue_left(self) -> str:
-        """The queue of what is left to be worked."""
+        """The queue of the remaining chunks."""
         return self.queue if len(self.run.segments) <= 1 else BATCH
 
     @property
     def pause_s(self) -> float:
-        """How long to wait for announcements before the next step."""
+        """Seconds to wait for announcements before the next step."""
         return self._settings.tuning.poll_seconds if self.run.planned else PLAN_POLL_SECONDS
 
     @property
@@ -124,12 +128,12 @@ class Driver:
         )
 
     def hear(self, announcement: Announcement) -> None:
-        """Take an announcement of a worker into account at the next step."""
+        """Keep a worker's announcement for the next step."""
         if announcement.ref.run_id == self._run_id:
             self._heard.append(announcement)
 
     def check_planner(self) -> None:
-        """Raise if the run is not planned to its end and no process plans it any more."""
+        """Raise if the run is not completely planned and its planner has died."""
         if self.run.planned:
             return
         if self._check_planner is None:
@@ -139,10 +143,10 @@ class Driver:
         self._check_planner()
 
     def step(self) -> bool:
-        """Make one pass without waiting; return True when no chunk is left to be worked.
+        """Make one pass without waiting; return True if every chunk has its result.
 
-        Raises TransientError while lake or broker fail, and AllRefuseError, one of these, while no
-        worker can work.
+        Raises TransientError if the lake or the broker fails, and AllRefuseError if no worker can
+        work.
         """
         try:
             return self._step()
@@ -171,7 +175,7 @@ class Driver:
         return False
 
     def _require_workers(self) -> None:
-        """Raise TransientError while no worker works in this lake."""
+        """Raise TransientError if no worker can work in this lake."""
         why = self._outbox.refusal(self.queue_left)
         if why:
             raise AllRefuseError(f"no worker can work here: {why}")
@@ -182,7 +186,7 @@ class Driver:
             )
 
     def _is_done(self) -> bool:
-        """Look once more: results may be gone, or another driver may have added to the run."""
+        """Check the lake again: results may be missing, or another driver may have added chunks."""
         if count_segments(self._lake, self._run_id) != len(self.run.segments):
             self._open()
             return False
@@ -190,9 +194,9 @@ class Driver:
         return self._table.is_settled
 
     def finish(self) -> dict[str, Any]:
-        """Merge the chunk results into results, solutions and DONE.json; return what that says.
+        """Merge the chunk results into results, solutions and DONE.json; return the latter.
 
-        Raises TransientError for a chunk result that is damaged: it is worked again.
+        Raises TransientError for a damaged chunk result: its chunk is worked again.
         """
         try:
             done = finish_run(self._lake, self._run_id)
@@ -206,7 +210,7 @@ class Driver:
     # -- what is to be sent ------------------------------------------------------------------
 
     def _send(self) -> None:
-        """Send chunks until the window is full; a row that has one chance left is sent alone."""
+        """Send chunks until the window is full; a row on its last attempt is sent alone."""
         table, window = self._table, self._outbox.window(self.queue_left)
         if any(map(self._has_last_chance, table.chunks_in(*IN_FLIGHT))):
             return
@@ -228,7 +232,7 @@ class Driver:
         return self._growing.has_sources(chunk) and (is_alone or not self._has_last_chance(chunk))
 
     def _has_last_chance(self, chunk: Chunk) -> bool:
-        """Return whether a row is poison if its worker dies once more, perhaps of another row."""
+        """Return whether a row is poison if its worker dies again, perhaps because of another."""
         if chunk.rows_left > 1 or chunk.attempt < self._settings.attempts_max:
             return False
         last = read_note(self._lake, replace(self._table.ref(chunk.key), attempt=chunk.attempt - 1))
@@ -236,7 +240,7 @@ class Driver:
         return failure is not None and failure.code is ReasonCode.WORKER_LOST
 
     def _end_unworked(self, ref: ChunkRef, status: Status, reason: Reason) -> list[Row]:
-        """Write the result of a chunk that is not worked any more; return its jobs."""
+        """Write the result of a chunk without solving it; return its jobs."""
         rows = self._lake.read_row_group(ref.manifest_path, ref.chunk)
         part = [result_row(head, str(status), reason) for head in heads_of(rows)]
         self._lake.create_table(ref.result_path, pa.Table.from_pylist(part, PARTS))
@@ -255,7 +259,7 @@ class Driver:
                 self._table.move("land", chunk.key)
                 self._unseen = 0
             else:
-                # Where the lake is slow to show files, the next look finds it.
+                # If the lake is slow to show new files, the next look finds it.
                 self._unseen += 1
         elif heard.ref.attempt != chunk.attempt:
             return
@@ -263,7 +267,7 @@ class Driver:
             self._fail(chunk, heard.reason)
         else:
             self._send_again(chunk, heard.reason.sentence)
-            # It may have found that results of other chunks are gone.
+            # Results of other chunks, which this one needs, may be missing.
             self._look_at = 0.0
 
     def _read_results(self) -> None:
@@ -274,9 +278,9 @@ class Driver:
             self._send_again(self._table[error.ref.key], "its result was damaged")
 
     def _set_aside(self, error: DamagedResultError) -> None:
-        """Set a damaged result aside, so that its chunk is worked again.
+        """Move a damaged result aside, so that its chunk is worked again.
 
-        Raises PermanentError where a lake damages the result of one chunk again and again.
+        Raises PermanentError if that happens to the same chunk too often.
         """
         name = error.ref.name
         self._damaged[name] += 1
@@ -291,7 +295,7 @@ class Driver:
     # -- what did not come back --------------------------------------------------------------
 
     def _look(self) -> None:
-        """List chunk results and begun attempts, and decide what became of each chunk in flight."""
+        """List chunk results and begun attempts, and update every chunk accordingly."""
         table = self._table
         self.cancelled = is_cancelled(self._lake, self._run_id)
         looked_at = self._outbox.look()
@@ -313,12 +317,12 @@ class Driver:
         self._outbox.publish_demand(self._run_id, waiting)
 
     def _settle(self, chunk: Chunk, looked_at: float, *, is_begun: bool) -> None:
-        """Decide what became of a chunk without a result: the one rule for what is lost.
+        """Find out whether a chunk without a result is lost.
 
         - Its attempt has failed if the note says so, or if the worker that wrote the note is gone.
-        - The same attempt is sent again if that worker was told to leave, if the message is
-          nowhere, or if it was taken a while ago and no worker began.
-        - Else it is on its way.
+        - The same attempt is sent again if that worker was stopped, if the message is missing, or
+          if a worker took it a while ago and has not begun.
+        - Otherwise it is on its way.
         """
         ref = self._table.ref(chunk.key)
         attempt = read_note(self._lake, ref) if is_begun else None
@@ -347,7 +351,7 @@ class Driver:
             self._send_again(chunk, "its message was lost")
 
     def _send_again(self, chunk: Chunk, why: str) -> None:
-        """Let the same attempt be made once more."""
+        """Mark a chunk to be sent again, as the same attempt."""
         ref = self._table.ref(chunk.key)
         log.info("chunk sent again", chunk=ref.name, reason=why)
         self._lake.delete(ref.started_path, durable=False)
@@ -355,10 +359,10 @@ class Driver:
         self.resubmissions += 1
 
     def _fail(self, chunk: Chunk, why: Reason) -> None:
-        """Note that an attempt failed, then try the next one, halve the chunk, or give it up."""
+        """Note that an attempt failed; then retry, halve the chunk, or make its row poison."""
         ref = self._table.ref(chunk.key)
         if self._lake.exists(ref.result_path):
-            # Another worker has answered it, or this one just before it died.
+            # Another worker has solved it, or this one did just before it died.
             self._table.move("land", chunk.key)
             return
         if write_failure(self._lake, ref, why):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 import pyarrow as pa
@@ -111,15 +111,17 @@ class GrowingRun:
         chunks: list[pa.Table] = []
         try:
             for chunk in list(self.table.chunks_in(State.DONE)):
-                growth = read_growth(self._lake, self.table.ref(chunk.key), chunk)
-                if growth is None:
+                found = read_chunk(self._lake, self.table.ref(chunk.key), chunk)
+                if found is None:
                     self.table.move("requeue", chunk.key)
-                elif growth.chunks:
-                    split.append((chunk.key, growth.reading))
-                    origins += [chunk.key] * len(growth.chunks)
-                    chunks += growth.chunks
+                    continue
+                reading, new = found
+                if new:
+                    split.append((chunk.key, reading))
+                    origins += [chunk.key] * len(new)
+                    chunks += new
                 else:
-                    self.table.read(chunk.key, growth.reading)
+                    self.table.read(chunk.key, reading)
         finally:
             if chunks:
                 self._add("split", origins, chunks)
@@ -195,22 +197,12 @@ def open_table(lake: Lake, run: Run) -> ChunkTable:
     return table
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
-    """What a finished chunk means for the rest of its run."""
+def read_chunk(lake: Lake, ref: ChunkRef, chunk: Chunk) -> tuple[Reading, list[pa.Table]] | None:
+    """Read the result of a chunk; None: it is missing.
 
-    chunks: list[pa.Table]
-    """Manifest rows, one table per chunk, in which rows of the finished chunk go on."""
-    reading: Reading
-    """What counts of it in the table of chunks."""
-
-
-def read_growth(lake: Lake, ref: ChunkRef, chunk: Chunk) -> Growth | None:
-    """Read how the rows of a finished chunk go on; None: its result is gone.
-
-    Parts, and rows that were over the small budget, get a chunk each; rows that the chunk had no
-    time for share smaller ones. Raises DamagedResultError for a result that is none, or not of
-    this chunk.
+    Returns what it means for the run, and manifest rows, one table for each new chunk, in which
+    rows of it go on. Parts, and rows over the small budget, get a chunk each; rows for which the
+    chunk had no time share smaller ones. Raises DamagedResultError.
     """
     part = read_result(lake, ref, _COLUMNS, rows=chunk.rows)
     if not part.num_rows:
@@ -239,8 +231,7 @@ def read_growth(lake: Lake, ref: ChunkRef, chunk: Chunk) -> Growth | None:
             pc.any(pc.and_(over, pc.not_equal(part.column("part_path"), ""))).as_py()
         ),
     )
-    chunks = _chunks_of_split(lake, ref, split, part.num_rows) if split else []
-    return Growth(chunks=chunks, reading=reading)
+    return reading, _chunks_of_split(lake, ref, split, part.num_rows) if split else []
 
 
 def _chunks_of_split(

@@ -1,6 +1,6 @@
-"""The outbox of a process: sends chunks to be worked, and knows what became of the messages.
+"""The outbox of a process: sends chunks to workers, and knows where their messages are.
 
-One outbox serves all drivers of a process. All of it is a shortcut: what is in the lake decides.
+One outbox serves all drivers of a process. What it knows only shortens waits: the lake decides.
 """
 
 from __future__ import annotations
@@ -41,38 +41,38 @@ from nightgrid.workers.settings import Settings
 GONE_INTERVALS = 3
 """Heartbeat intervals of silence after which a worker is gone."""
 CHUNKS_PER_PROCESS = 4
-"""Chunks in flight for each process that lives: one at work, and enough behind it that no
-worker waits for the driver."""
+"""Chunks in flight for each living process: one being solved, and enough behind it that no worker
+waits for the driver."""
 
 
 class Place(StrEnum):
     """Where the message of a chunk is."""
 
     QUEUED = "queued"
-    """It waits for its turn."""
+    """It waits in a queue."""
     TAKEN = "taken"
-    """A worker has taken it, and has not acknowledged it."""
+    """A worker has taken it and has not acknowledged it."""
     NOWHERE = "nowhere"
     UNKNOWN = "unknown"
-    """It was sent after the last look, or the look did not reach the end of its queue."""
+    """It was sent after the last look, or the look did not reach the end of the queue."""
 
 
 class Worker(StrEnum):
     """What is known of a worker that began a chunk."""
 
     LIVES = "lives"
-    """It said so a moment ago, or has been silent for a moment only."""
+    """Its last heartbeat is recent."""
     GONE = "gone"
-    """It died, or has been silent for too long."""
+    """It died, or has sent no heartbeat for too long."""
     LEFT = "left"
-    """It was told to exit, and has handed back what it had."""
+    """It was told to exit, and has handed back its chunks."""
 
 
 _INLINE_HERE = f"inline-{socket.gethostname()}-"
 
 
 class InlineOutbox:
-    """Works chunks in this process: one whenever a driver waits."""
+    """Solves chunks in this process: one whenever a driver waits."""
 
     def __init__(self, lake: Lake, settings: Settings) -> None:
         self._lake = lake
@@ -81,7 +81,7 @@ class InlineOutbox:
         self._name = f"{_INLINE_HERE}{uuid.uuid4().hex[:8]}"
 
     def window(self, queue: str) -> int:  # noqa: ARG002
-        """One: the driver goes on when it is worked."""
+        """One: the driver continues when it is solved."""
         return 1
 
     def processes(self, queue: str) -> int:  # noqa: ARG002
@@ -89,11 +89,11 @@ class InlineOutbox:
         return 1
 
     def idle_processes(self, queue: str) -> int:  # noqa: ARG002
-        """One: it works what it sends."""
+        """One: this process."""
         return 1
 
     def refusal(self, queue: str) -> str:  # noqa: ARG002
-        """Nothing: `wait` raises if this process cannot work."""
+        """Empty: `wait` raises if this process cannot work."""
         return ""
 
     def send(self, ref: ChunkRef, queue: str) -> None:  # noqa: ARG002
@@ -101,9 +101,9 @@ class InlineOutbox:
         self._waiting.append(ref)
 
     def wait(self, timeout_s: float) -> list[Announcement]:
-        """Work the next chunk, however long it takes.
+        """Solve the next chunk, however long it takes.
 
-        Raises TransientError where this process cannot now; the chunk stays the next.
+        Raises TransientError if this process cannot now; the chunk stays queued.
         """
         if not self._waiting:
             time.sleep(timeout_s)
@@ -117,7 +117,7 @@ class InlineOutbox:
             event = "returned" if ended == "returned" else "done"
         except TransientError:
             raise
-        except Exception as error:  # noqa: BLE001 - recorded: it must not take the run along
+        except Exception as error:  # noqa: BLE001 - recorded: it must not end the run
             event, reason = "failed", exception_reason(error)
         self._waiting.popleft()
         return [Announcement(event=event, ref=ref, reason=reason)]
@@ -127,16 +127,16 @@ class InlineOutbox:
         return time.monotonic()
 
     def place(self, ref: ChunkRef, sent_at: float) -> Place:  # noqa: ARG002
-        """Queued or nowhere: while a chunk is worked no driver asks."""
+        """Queued or nowhere: no driver asks while a chunk is being solved."""
         return Place.QUEUED if ref in self._waiting else Place.NOWHERE
 
     def worker(self, name: str) -> Worker:
-        """Gone, if it was another such process of this host: one at a time drives a run."""
+        """Gone, if it was another inline process of this host: only one at a time drives a run."""
         is_other = name.startswith(_INLINE_HERE) and name != self._name
         return Worker.GONE if is_other else Worker.LIVES
 
     def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
-        """Publish nothing: there is one worker, and it is this process."""
+        """Do nothing: the only worker is this process."""
 
     def close(self) -> None:
         """Drop what is still queued."""
@@ -144,14 +144,14 @@ class InlineOutbox:
 
 
 class CeleryOutbox:
-    """Sends chunks by reference to queues that workers serve."""
+    """Sends references to chunks to the queues of workers."""
 
     def __init__(
         self, settings: Settings, runs: Callable[[], int] = lambda: 1, name: str = ""
     ) -> None:
-        """Connect lazily; `runs` returns how many runs of this process send in turn.
+        """Connect lazily; `runs` returns how many runs of this process share the window.
 
-        `name` is that of its list of announcements, in the place of a random one.
+        `name` names its list of announcements; empty: a random name.
         """
         self._settings = settings
         self._runs = runs
@@ -168,8 +168,8 @@ class CeleryOutbox:
     def window(self, queue: str) -> int:
         """Chunks that one run may have in flight: as set, or some for each living process.
 
-        Runs that share a queue have an equal share of these: what comes first to a queue goes
-        first out of it, so that each gets as many chunks worked as any other.
+        Runs that share a queue have equal shares: queues are first in, first out, so each run makes
+        the same progress.
         """
         most = self._settings.tuning.window_chunks
         if most is None:
@@ -178,12 +178,12 @@ class CeleryOutbox:
         return max(1, -(-most // max(1, self._runs())))
 
     def processes(self, queue: str) -> int:
-        """Processes that served the queue at the last look; before it, those of this machine."""
+        """Processes that served the queue at the last look; before that, those of this machine."""
         serving = sum(about["processes"] for about in self._serving(queue).values())
         return serving or self._settings.batch_processes
 
     def idle_processes(self, queue: str) -> int:
-        """Processes that a new run may count on: its share, but one where messages wait already.
+        """Processes that a new run can expect: its share, or one if messages already wait.
 
         Raises TransientError when the broker is dead.
         """
@@ -193,7 +193,7 @@ class CeleryOutbox:
         return 1 if waiting else max(1, self.processes(queue) // (self._runs() + 1))
 
     def refusal(self, queue: str) -> str:
-        """Why every worker that serves the queue refuses; empty unless all do."""
+        """Why the workers that serve the queue refuse; empty unless all do."""
         serving = self._serving(queue).keys()
         if not serving or not serving <= self._refusals.keys():
             return ""
@@ -246,8 +246,8 @@ class CeleryOutbox:
     def worker(self, name: str) -> Worker:
         """What is known of a worker.
 
-        A server that was wiped forgets who lives, so silence is counted from when this process
-        first noticed it. Raises TransientError when the broker is dead.
+        Silence is counted from when this process first noticed it: a wiped server has forgotten
+        all heartbeats. Raises TransientError when the broker is dead.
         """
         if name in self._alive:
             return Worker.LIVES
@@ -261,7 +261,7 @@ class CeleryOutbox:
         return Worker.GONE if how == DEAD or silent_s > limit_s else Worker.LIVES
 
     def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
-        """Publish it in Redis, for a while."""
+        """Publish in Redis how many chunks of a run wait, for a while."""
         publish_demand(self._client, self._settings, run_id, chunks_waiting)
 
     def close(self) -> None:

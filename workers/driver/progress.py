@@ -1,16 +1,15 @@
-"""How far a run is, how fast it goes, and when it will have ended.
+"""The progress of a run: jobs done, states per second, and the estimated time left.
 
-**Jobs** are puzzles: one is done when its answer is complete, in however many chunks it was worked.
+**Jobs** are puzzles. A job is done when its answer is complete, however many chunks it takes.
 
-**States per second** are those that the chunks kept which are done, divided by their kernel time,
-times the processes that are at work. This is the rate of what was worked; waiting for a chunk does
-not change it.
+**States per second** is the number of states of finished chunks divided by their kernel time, times
+the number of busy processes. Waiting for a chunk does not change it.
 
-**What is left** is what the planner expects of the chunks that are not done, times what chunks took
-so far over what was expected of them. Chunks that came back split or go on by stages took time and
-were not expected: they make the rest longer. Few chunks say little, so the planner's estimate
-counts as much as FEW_CHUNKS of them. While there are chunks of which nothing was expected, what is
-left is a lower bound; it is not shown while a chunk has been in flight for longer than that.
+**Time left** is the planner's estimate for the remaining chunks, times the ratio of actual to
+expected time of the finished ones. Chunks of split rows and of stages have no estimate: their time
+raises the ratio. The ratio of few chunks is uncertain, so 1 counts as much as FEW_CHUNKS chunks.
+The time left is a lower bound while some remaining chunk has no estimate. It is not shown while it
+is shorter than the oldest chunk has been in flight.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from nightgrid.workers.driver.chunk_table import ChunkTable, State
 from nightgrid.workers.runs.manifest import Run
 
 LEAST_S = 1.0
-"""The end is estimated only after so much has been worked."""
+"""Kernel seconds before the end is estimated."""
 LEAST_SHARE = 0.01
-"""Least share of a run that is planned before the rest is estimated from it."""
+"""Lower bound of the planned share when the rest is extrapolated from it."""
 FEW_CHUNKS = 4
-"""Chunks after which what they took counts for half of its logarithm."""
-OLDEST_TOLD_S = 2.0
-"""A chunk in flight is shown only when it is older."""
+"""Number of chunks whose ratio is weighted by one half (of its logarithm)."""
+OLDEST_SHOWN_S = 2.0
+"""The oldest chunk in flight is shown from this age on."""
 DAY_S = 24 * 3600
 YEAR_S = 365.25 * DAY_S
 
@@ -57,43 +56,43 @@ class Progress:
     """Jobs of the run, as far as it is planned."""
     in_flight: int
     failures: int
-    """Attempts that failed, as far as this driver noted it."""
+    """Failed attempts that this driver noted."""
     seconds: float
     game: str = ""
     processes: int = 1
-    """Processes that work chunks."""
+    """Processes that solve chunks."""
     oldest_seconds: float | None = None
-    """How long ago the oldest chunk in flight was sent; None: none is."""
+    """Age of the oldest chunk in flight; None: there is none."""
     planned_share: float = 1.0
-    """Share of the puzzles that is planned: totals are of these alone."""
+    """Share of the puzzles that is planned; totals are of this share."""
 
     @property
     def kernel_s(self) -> float:
-        """What the chunks took that are done."""
+        """Kernel time of the chunks that were read."""
         return self.kernel_ns / 1e9
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left of what is planned."""
+        """Whether all that is planned is done."""
         return self.jobs_done >= self.jobs_total and self.chunks_done >= self.chunks_total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """What is left of a run, by estimation."""
+    """The estimated time left of a run."""
 
     core_s: float
     """Seconds of one process."""
     wall_s: float
-    """Seconds until its processes have ended it."""
+    """Seconds with all processes."""
     at_least: bool
-    """Whether it may be more, by an unknown amount."""
+    """Whether it is a lower bound."""
 
 
 def progress_of(
     table: ChunkTable, run: Run, *, processes: int, seconds: float, now: float, failures: int = 0
 ) -> Progress:
-    """Return how far a run is by its table; `now` is of the clock of the table's flights."""
+    """Return the progress of a run; `now` is monotonic seconds, as in the table's flights."""
     chunks = [chunk for chunk in table if chunk.state is not State.HALVED]
     foreseen = [(c.expected_s, c.has_result) for c in chunks if c.expected_s is not None]
     readings = [chunk.reading for chunk in chunks if chunk.reading is not None]
@@ -128,16 +127,16 @@ def progress_of(
 
 
 def states_per_s(progress: Progress) -> float | None:
-    """Return how many states a second the processes keep that are at work; None: not known yet."""
+    """Return the states per second of all busy processes; None: not known yet."""
     if not progress.kernel_s:
         return None
-    # Between two stages of a count no process is at work for a moment.
+    # Between two stages of a count, no process is busy for a moment.
     at_work = min(progress.processes, progress.in_flight) or progress.processes
     return progress.states / progress.kernel_s * at_work
 
 
 def left_of(progress: Progress) -> Left | None:
-    """Estimate what is left; None: the planner expected nothing of what is planned."""
+    """Estimate the time left; None: the planner made no estimate."""
     if not progress.expected_total_s:
         return None
     over = 1.0
@@ -155,28 +154,28 @@ def left_of(progress: Progress) -> Left | None:
 
 
 def progress_text(progress: Progress) -> str:
-    """Write for people how far a run is, how fast it goes, and when it will have ended."""
+    """Format the progress of a run as one line."""
     more = "" if progress.planned_share == 1.0 else " so far"
-    told = [
+    shown = [
         f"{progress.jobs_done:,} of {progress.jobs_total:,} jobs{more}",
         f"{progress.chunks_done:,} of {progress.chunks_total:,} chunks{more}",
         f"{progress.seconds:.1f} s",
     ]
     rate = states_per_s(progress)
     if rate:
-        told.append(f"{_short(rate)} states/s")
-    if progress.oldest_seconds is not None and progress.oldest_seconds >= OLDEST_TOLD_S:
-        told.append(f"oldest chunk {progress.oldest_seconds:.0f} s")
+        shown.append(f"{_short(rate)} states/s")
+    if progress.oldest_seconds is not None and progress.oldest_seconds >= OLDEST_SHOWN_S:
+        shown.append(f"oldest chunk {progress.oldest_seconds:.0f} s")
     if progress.failures:
-        told.append(plural(progress.failures, "failure"))
+        shown.append(plural(progress.failures, "failure"))
     left = None if progress.ended or progress.kernel_s < LEAST_S else left_of(progress)
     if left is not None and left.wall_s >= (progress.oldest_seconds or 0.0):
-        told.append(f"{'at least' if left.at_least else 'about'} {clock_time(left.wall_s)} left")
-    return ", ".join(told)
+        shown.append(f"{'at least' if left.at_least else 'about'} {clock_time(left.wall_s)} left")
+    return ", ".join(shown)
 
 
 def clock_time(seconds: float) -> str:
-    """Write a time for people: 40 s, 3:05 min, 2:10 h, 12 days, 1,600 years."""
+    """Format a time: 40 s, 3:05 min, 2:10 h, 12 days, 1,600 years."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"
@@ -190,9 +189,9 @@ def clock_time(seconds: float) -> str:
 
 
 def _short(number: float) -> str:
-    """Write a large number with three digits: 950, 12.3 k, 1.75 M."""
+    """Format a large number with three digits: 950, 12.3 k, 1.75 M."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        # What rounds to 1,000 of a unit is 1 of the next.
+        # 1,000 of a unit after rounding is 1 of the next.
         if number >= 0.9995 * size:
             return f"{number / size:.3g} {unit}"
     return f"{number:.0f}"

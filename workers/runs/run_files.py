@@ -1,17 +1,16 @@
-"""How the files of a run are named, and which process writes each.
+"""The files of a run, and which process writes each, in runs/run=<id>/.
 
-runs/run=<id>/asked.json                         planner   what is asked; written first
-              plan.json                          planner   what is asked; written last, so a
-                                                           run with a plan is planned entirely
-              manifest/seg-00000.parquet         planner and driver; row group i = chunk i;
-                                                           its metadata say why it exists;
-                                                           never written over
-              started/seg-…-chunk-…-attempt-N.json   worker, then driver   who works on a chunk;
-                                                           perhaps why that failed
-              parts/seg-…-chunk-….parquet        worker    outcomes; its presence means done
-              frontier/seg-…-chunk-….parquet     worker    states that a stage leaves; deleted by
-                                                           the driver when they were taken on
-              DONE.json                          driver    the results stand in results/
+asked.json                      planner             what is asked; written first
+plan.json                       planner             what is asked, with counts; written last, so
+                                                    a run with a plan is planned entirely
+manifest/seg-….parquet          planner, driver     row group i is chunk i; never written over
+started/seg-…-chunk-…-attempt-N.json  worker, driver  who began a chunk, and why that failed
+parts/seg-…-chunk-….parquet     worker              outcomes; its presence means done
+frontier/seg-…-chunk-….parquet  worker              states for the next stage of a count; deleted
+                                                    by the driver two stages later
+CANCELLED.json                  any client          nothing more is sent; deleted when the run is
+                                                    resumed
+DONE.json                       driver              the results are in results/
 """
 
 from __future__ import annotations
@@ -39,17 +38,17 @@ ChunkKey = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class ChunkRef:
-    """What one Celery message stands for: one row group of a run's manifest."""
+    """A chunk and its attempt, as a Celery message names them: one row group of the manifest."""
 
     run_id: str
     segment: int
     chunk: int
     attempt: int = 1
-    """Counts the attempts that a worker began; a message of an attempt that failed is stale."""
+    """Number of the attempt, from 1; a message of an attempt that failed is stale."""
 
     @property
     def key(self) -> ChunkKey:
-        """The chunk, whatever its attempt."""
+        """The chunk without its attempt."""
         return self.segment, self.chunk
 
     @property
@@ -64,22 +63,22 @@ class ChunkRef:
 
     @property
     def result_path(self) -> str:
-        """Where the outcomes go, of whichever worker, however often it is worked."""
+        """The chunk result: one file, whoever solves the chunk and however often."""
         return f"{folder(self.run_id)}/parts/{self.name}.parquet"
 
     @property
     def started_path(self) -> str:
-        """Where the note of this attempt is (nightgrid.workers.runs.attempts)."""
+        """The note of this attempt (nightgrid.workers.runs.attempts)."""
         return f"{folder(self.run_id)}/started/{self.name}-attempt-{self.attempt}.json"
 
 
 def is_run_id(text: str) -> bool:
-    """Return whether a text may be the id of a run."""
+    """Return whether a text has the form of a run id."""
     return _RUN_ID.fullmatch(text) is not None
 
 
 def check_run_id(run_id: str) -> None:
-    """Raise PermanentError for what is no id of a run."""
+    """Raise PermanentError unless a text has the form of a run id."""
     if not is_run_id(run_id):
         raise PermanentError(f"run_id is {run_id!r:.60}; expected 32 hexadecimal digits")
 
@@ -90,12 +89,12 @@ def folder(run_id: str) -> str:
 
 
 def asked_path(run_id: str) -> str:
-    """Name the file that says what a run asks whose plan is not complete."""
+    """Name the file that says what a run asks while it is being planned."""
     return f"{folder(run_id)}/asked.json"
 
 
 def plan_path(run_id: str) -> str:
-    """Name the file that says that a run is planned to its end, and what it asks."""
+    """Name the file that says what a run asks; its presence means that the run is planned."""
     return f"{folder(run_id)}/{PLAN}"
 
 
@@ -105,7 +104,7 @@ def segment_path(run_id: str, number: int) -> str:
 
 
 def done_path(run_id: str) -> str:
-    """Name the file that says that a run is finished."""
+    """Name the file whose presence means that a run is finished."""
     return f"{folder(run_id)}/DONE.json"
 
 
@@ -115,16 +114,13 @@ def done_chunks(lake: Lake, run_id: str) -> set[ChunkKey]:
 
 
 def named_chunks(paths: Iterable[str]) -> list[tuple[ChunkKey, int]]:
-    """Parse names of files of chunks: the chunk and attempt of each, 0 where it names no attempt.
-
-    Files of no chunk are left out.
-    """
+    """Parse file names into chunks and attempts, 0 for a name without one; skip other files."""
     named = filter(None, map(_NAME.search, paths))
     return [((int(name[1]), int(name[2])), int(name[3] or 0)) for name in named]
 
 
 class DamagedResultError(DamagedFileError):
-    """A chunk result does not hold what its worker wrote, or is not that of its chunk."""
+    """A chunk result is damaged, or is not that of its chunk."""
 
     def __init__(self, ref: ChunkRef, why: str) -> None:
         super().__init__(why)
@@ -134,10 +130,9 @@ class DamagedResultError(DamagedFileError):
 def read_result(
     lake: Lake, ref: ChunkRef, columns: Sequence[str] = PARTS.names, *, rows: int | None = None
 ) -> pa.Table:
-    """Read columns of a chunk result; without a file there are no rows.
+    """Read columns of a chunk result; a missing file has no rows.
 
-    Raises DamagedResultError where the file is damaged or foreign, and where it has not as many
-    `rows` as its chunk.
+    Raises DamagedResultError if the file is damaged, or has another number of rows than its chunk.
     """
     try:
         part = lake.read_table(ref.result_path, PARTS, columns)

@@ -280,8 +280,8 @@ def frontiers(lake: Lake, run_id: str) -> list[ChunkKey]:
     return [key for key, _ in named_chunks(lake.list(frontier_folder(run_id)))]
 
 
-def drop_frontiers(lake: Lake, run_id: str, dropped: Iterable[ChunkKey]) -> None:
-    """Delete the frontiers of some chunks of a run."""
-    for segment, chunk in dropped:
+def drop_frontiers(lake: Lake, run_id: str, dropped: Iterable[ChunkKey] | None = None) -> None:
+    """Delete the frontiers of some chunks of a run; None: of all."""
+    for segment, chunk in frontiers(lake, run_id) if dropped is None else dropped:
         ref = ChunkRef(run_id=run_id, segment=segment, chunk=chunk)
         lake.delete(frontier_path(ref), durable=False)

@@ -17,7 +17,7 @@ from nightgrid.solvers.canonical import digest
 from nightgrid.workers.runs.listed import drop_files
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.run_files import done_chunks, folder
-from nightgrid.workers.runs.staged import drop_frontiers, frontiers
+from nightgrid.workers.runs.staged import drop_frontiers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> RunStat
         when = status.cancelled_at or dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         write_json(lake, cancelled_path(run_id), {"cancelled_at": when, "drop_states": drop_states})
     if drop_states:
-        drop_frontiers(lake, run_id, frontiers(lake, run_id))
+        drop_frontiers(lake, run_id)
         drop_files(lake, open_run(lake, run_id))
     return read_run_status(lake, run_id)
 

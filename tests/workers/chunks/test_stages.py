@@ -20,7 +20,6 @@ from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.notices import Announcement
-from nightgrid.workers.chunks import solve as chunks
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.chunks.stage_part import carry
 from nightgrid.workers.cluster.supervisor import supervisor_state
@@ -254,15 +253,6 @@ def test_a_late_message_finds_its_part_and_not_the_states_that_were_deleted(tmp_
     lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(come_late))
     assert set(late) == {False, True}
     assert result_rows(lake, run_id) == undisturbed
-
-
-def test_states_that_come_after_the_end_of_the_run_are_taken_away(tmp_path, monkeypatch):
-    lake, run_id = count_in(tmp_path, layered(2))
-    settings = small_settings(tmp_path)
-    monkeypatch.setattr(chunks, "_superseded", lambda *_: None)
-    first = [ref for ref in open_run(lake, run_id).chunks() if stage_of(lake, ref) == 0]
-    assert [solve_chunk(lake, ref, settings, "late") for ref in first] == ["done"]
-    assert lake.list(f"runs/run={run_id}/frontier") == []
 
 
 def truncate(path):

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from nightgrid.workers.cluster import supervisor
-from nightgrid.workers.cluster.probe import FRESH_S, beat_path, probe, write_heartbeat
+from nightgrid.workers.cluster.probe import FRESH_S, beat_path, probe, write_beat
 from nightgrid.workers.cluster.supervisor import ROLES, Supervisor
 from nightgrid.workers.settings import Settings
 
@@ -83,5 +83,5 @@ def test_the_program_says_why_and_imports_nothing_that_takes_time(tmp_path):
     assert done.stderr.splitlines()[-1].startswith(f"not live in {tmp_path}: the supervisor has")
     imported = {line.rsplit("|")[-1].strip() for line in done.stderr.splitlines()}
     assert not imported & {"pydantic", "redis", "celery", "numpy", "structlog"}
-    write_heartbeat(tmp_path)
+    write_beat(tmp_path)
     subprocess.run(command, env=env, check=True, capture_output=True)

@@ -26,7 +26,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import Run, has_run, open_run, read_done
 from nightgrid.workers.runs.run_files import DamagedResultError, done_path, folder
-from nightgrid.workers.runs.staged import drop_frontiers, frontiers
+from nightgrid.workers.runs.staged import drop_frontiers
 
 NIGHTLY = "runs/nightly"
 """Folder of the notes of which run a night has begun."""
@@ -113,7 +113,7 @@ def set_run_aside(lake: Lake, run_id: str) -> str:
     for note in lake.list(NIGHTLY):
         if read_hint(lake, note, lambda told: told["run_id"]) == run_id:
             lake.delete(note)
-    drop_frontiers(lake, run_id, frontiers(lake, run_id))
+    drop_frontiers(lake, run_id)
     # What says that there is such a run goes first.
     for path in sorted(lake.list(folder(run_id)), key=lambda path: path.count("/")):
         set_aside(lake, path)

@@ -30,7 +30,7 @@ from nightgrid.workers.runs.listed import merged_ranks, settle_files, statistics
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.retry_option import statuses_of
 from nightgrid.workers.runs.run_files import done_path, segment_path
-from nightgrid.workers.runs.staged import CARRIED, drop_frontiers, frontiers
+from nightgrid.workers.runs.staged import CARRIED, drop_frontiers
 
 _UNRECOVERABLE = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the job, whatever the other parts say."""
@@ -79,7 +79,7 @@ def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any
             solved = _write(lake, solution_path, _solution_tables(run, answers, others), SOLUTIONS)
         tables = _result_tables(run, answers, others, counts)
         written = _write(lake, result_path, tables, RESULTS)
-    drop_frontiers(lake, run_id, frontiers(lake, run_id))
+    drop_frontiers(lake, run_id)
     done = {
         "run_id": run_id,
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -1,12 +1,12 @@
-"""One pass over the puzzles of a run: leave out what is answered, estimate, sort, cut into chunks.
+"""One pass over the puzzles of a run: skip answered ones, estimate, sort, cut into chunks.
 
-Puzzles may come as a stream of any length. They are taken batch by batch; one batch is held back,
-so that chunks become shorter when the end is in sight. Memory next to the batches: 16 bytes a job.
+Puzzles are a stream of any length, processed in batches. One batch is held back, so that chunks
+become shorter near the end. Memory besides the batches: 16 bytes a job.
 
 Chunks are cut by guided self-scheduling (Polychronopoulos and Kuck, 1987): a chunk is a fixed share
-of what is left, so that chunks are long while there is much to do and short when it runs out.
-Within a batch jobs stand from the most expensive down, and drivers send chunks in this order (the
-longest processing time first, Graham, 1969): whatever is worked last is short.
+of the remaining work, so chunks are long at first and short at the end. Within a batch the most
+expensive jobs come first, and drivers send chunks in this order (longest processing time first,
+Graham, 1969): the last chunks are short.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ from nightgrid.workers.runs.run_files import CHUNKS_MAX, segment_path
 from nightgrid.workers.runs.staged import first_stage
 
 CHUNK_MAX_S = 4.0
-"""Seconds of expected work that one chunk of many holds at most."""
+"""Maximum expected work of a chunk of many jobs."""
 CHUNK_MIN_S = 0.05
-"""Below this a chunk would cost more in messages and files than in work."""
+"""Below this, messages and files would cost more than the work."""
 CHUNK_MAX_ROWS = 32_768
 SHARES_PER_WORKER = 4
-"""A chunk is one of so many shares of the work left, for each worker: expectations of single
-jobs are off by a factor of two, those of chunks by less."""
+"""A chunk is one of so many shares of the remaining work for each worker: estimates of single jobs
+are off by a factor of two, those of chunks by less."""
 BATCH_ROWS = CHUNK_MAX_ROWS
 """Puzzles named, compared, estimated, sorted and cut at once."""
 DIVIDE_S = 20.0
@@ -66,19 +66,19 @@ DIVIDED_PARTS_MAX = 64
 DIVIDED_MAX = (CHUNKS_MAX - BATCH_ROWS) // DIVIDED_PARTS_MAX
 """Jobs of one batch that are divided: its chunks are one segment."""
 IDLE_S = 3.0
-"""A job that is expected to take longer is divided where workers would be idle next to it. Shorter
-ones are not worth it: each stage of a count waits for messages and files, and on demand for the
-chunks of other runs."""
+"""A job that is expected to take longer is divided if workers would be idle meanwhile. Shorter ones
+are not worth it: each stage of a count waits for messages and files, and on demand for the chunks
+of other runs."""
 CLOSE_ROWS = 64
 """A batch of so few boards is estimated closely, by `Game.expected`: some 0.01 ms a board."""
-LARGEST_TOLD = 5
+LARGEST_NAMED = 5
 """Jobs that an estimate names."""
 _HEAD = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "job_id", "part_path")])
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is asked of puzzles: in which lake, by which game, within which budget of each job."""
+    """What a run asks of puzzles: the lake, the game, and the budget of each job."""
 
     lake: Lake
     game: Game[Any, Any]
@@ -88,18 +88,17 @@ class Asking:
     worker_count: int = 2
     """Processes that chunks are cut for."""
     retry: Retry | None = None
-    """Which jobs are worked again that a run gave up within this budget."""
+    """Which unanswered jobs are solved again."""
     expected_s: float = 0.0
-    """What every job is expected to take, in the place of a smaller estimate by its size."""
+    """A lower bound of every job's expected time."""
     solution_bytes: int | None = None
-    """How many bytes of solutions a job may list; None: what the worker's setting says."""
+    """How many bytes of solutions a job may list; None: the worker's setting."""
     divide_into: int = 1
-    """Into how many parts a small job on demand is divided that is over its small budget; 1: it is
-    worked whole then."""
+    """Parts of a small job on demand that is over its small budget; 1: it is worked whole."""
 
     @property
     def listed_bytes(self) -> int | None:
-        """The bound of `solution_bytes`, if the run lists solutions."""
+        """`solution_bytes`, if the run lists solutions."""
         return self.solution_bytes if self.ask.kind == "all" else None
 
     @property
@@ -108,7 +107,7 @@ class Asking:
         return question_of(self.game, self.ask)
 
     def read_answers(self) -> Answers:
-        """Read which jobs need no work; damaged results are set aside, and are no answers."""
+        """Read which jobs need no work; damaged results are set aside and do not count."""
         again = statuses_of(self.retry)
         answers = read_answers(
             self.lake, self.question, self.budget, again=again, listed_bytes=self.solution_bytes
@@ -118,29 +117,17 @@ class Asking:
         return answers
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Chunks of a plan that belong together: one of whole jobs, or all parts of a divided job."""
-
-    chunks: list[pa.Table]
-    """As rows of the manifest."""
-    cost_s: list[float]
-    """What each of them is expected to take."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Jobs:
-    """Open jobs: their manifest columns but the number, and what each is expected to take."""
-
-    rows: pa.Table
-    cost_s: npt.NDArray[np.float64]
+PlannedChunk = tuple[pa.Table, float]
+"""The manifest rows of a chunk, and the seconds that it is expected to take."""
+_Jobs = tuple[pa.Table, npt.NDArray[np.float64]]
+"""Manifest rows of open jobs, not numbered yet, and the expected seconds of each."""
 
 
 class PlanPass:
-    """One pass over the puzzles of a run. `job_count` and the like are final at its end."""
+    """One pass over the puzzles of a run; its counts are final at the end."""
 
     def __init__(self, asking: Asking, answers: Answers | None = None) -> None:
-        """Begin a pass; `answers` is what the lake has answered, if it was read before."""
+        """Start a pass; None: read the answers of the lake."""
         self._asking = asking
         self._question = asking.question
         self._answers = answers or asking.read_answers()
@@ -150,14 +137,13 @@ class PlanPass:
         """Jobs among those answered that are poison."""
         self.job_count = self.divided_count = self.chunk_count = 0
         self.cost_s = 0.0
-        """Seconds that one core is expected to take for all chunks."""
+        """Seconds that one core is expected to take for the chunks so far."""
         self.largest: list[dict[str, Any]] = []
-        """Those expected to take longest: puzzle_id, size and seconds of each."""
-        self._cut_s = 0.0
+        """The most expensive jobs: puzzle_id, size and expected seconds of each."""
         self._key_sum = np.zeros(2, np.uint64)
 
     def find(self, puzzles: pa.Table) -> tuple[Keys, npt.NDArray[np.bool_]]:
-        """Name the job of every row, and find which are open: neither repeated nor answered.
+        """Name the job of each row, and return which are open: neither repeated nor answered.
 
         Raises PermanentError for puzzles of another game.
         """
@@ -177,14 +163,14 @@ class PlanPass:
         return keys, is_open
 
     def run_id(self) -> str:
-        """Name the run of the jobs that were found open, whatever their order."""
+        """Name the run of the open jobs, independent of their order."""
         jobs = [str(self.open_count), *(f"{half:016x}" for half in self._key_sum.tolist())]
         if self._asking.listed_bytes is not None:
             jobs.append(str(self._asking.listed_bytes))
         return self._question.run_id(self._asking.budget, tuple(jobs))
 
     def take_over(self, run_id: str, segment: Segment) -> None:
-        """Count in the jobs of a `plan` segment that is in the lake, and do not plan them again."""
+        """Count the jobs of a `plan` segment in the lake, and do not plan them again."""
         rows = self._asking.lake.read_table(segment_path(run_id, segment.number), _HEAD)
         numbers = rows.column("job_no").to_numpy()
         self._seen.add(keys_of(rows.column("job_id")))
@@ -193,9 +179,8 @@ class PlanPass:
         self.divided_count += len(np.unique(numbers[is_part]))
         self.chunk_count += len(segment.chunk_rows)
         self.cost_s += sum(segment.chunk_cost_s)
-        self._cut_s += sum(segment.chunk_cost_s)
 
-    def pieces(self, tables: Iterable[pa.Table], first_rows: int) -> Iterator[list[Piece]]:
+    def chunks(self, tables: Iterable[pa.Table], first_rows: int) -> Iterator[list[PlannedChunk]]:
         """Make the chunks of each batch of puzzles; the first has at most `first_rows`."""
         held: _Jobs | None = None
         for table in batches(tables, first_rows):
@@ -204,18 +189,18 @@ class PlanPass:
                 continue
             jobs = self._estimate(table, keys, is_open)
             if held is not None:
-                # More may come than is held: as much as there has been, for all one knows.
-                yield list(self._cut(held, self._cut_s + float(jobs.cost_s.sum())))
+                # Assume that as much is still to come as there has been.
+                yield self._cut(held, self.cost_s + float(jobs[1].sum()))
             held = jobs
         if held is not None:
-            yield list(self._cut(held, 0.0))
+            yield self._cut(held, 0.0)
 
     def _estimate(self, table: pa.Table, keys: Keys, is_open: npt.NDArray[np.bool_]) -> _Jobs:
         if not is_open.all():
             table, keys = table.filter(pa.array(is_open)), keys[is_open]
         empty = pa.repeat(pa.scalar(""), len(keys))
         head = {
-            # Numbered when its place in the plan is known.
+            # Numbered when the job is put into a chunk.
             "job_no": pa.array(np.zeros(len(keys), np.int64)),
             "job_id": ids_of(keys),
             "ask": pa.repeat(pa.scalar(str(self._question.ask)), len(keys)),
@@ -227,60 +212,54 @@ class PlanPass:
         asking = self._asking
         by_game_s = expected_s(asking.game, asking.ask, arrays_of(table))
         cost_s = np.maximum(by_game_s, asking.expected_s)
-        self._tell_largest(table, cost_s)
-        return _Jobs(rows, cost_s)
+        self._note_largest(table, cost_s)
+        return rows, cost_s
 
-    def _tell_largest(self, table: pa.Table, cost_s: npt.NDArray[np.float64]) -> None:
-        most = np.argsort(-cost_s, kind="stable")[:LARGEST_TOLD]
+    def _note_largest(self, table: pa.Table, cost_s: npt.NDArray[np.float64]) -> None:
+        most = np.argsort(-cost_s, kind="stable")[:LARGEST_NAMED]
         jobs = table.select(["puzzle_id", "size"]).take(pa.array(most)).to_pylist()
         self.largest += [
             {**job, "seconds": float(cost_s[i])} for job, i in zip(jobs, most, strict=True)
         ]
         self.largest.sort(key=lambda job: -job["seconds"])
-        del self.largest[LARGEST_TOLD:]
+        del self.largest[LARGEST_NAMED:]
 
-    def _cut(self, jobs: _Jobs, left_s: float) -> Iterator[Piece]:
-        """Cut a batch into chunks, those jobs first that are expected to take longest.
+    def _cut(self, jobs: _Jobs, left_s: float) -> list[PlannedChunk]:
+        """Cut a batch into chunks, the most expensive jobs first.
 
-        `left_s` is what is left to do after these jobs.
+        `left_s` is the expected work after these jobs.
         """
-        order = np.argsort(-jobs.cost_s, kind="stable")
-        cost_s = jobs.cost_s[order]
-        self._cut_s += float(cost_s.sum())
+        rows, cost_s = jobs
+        order = np.argsort(-cost_s, kind="stable")
+        rows, cost_s = rows.take(pa.array(order)), cost_s[order]
         divided = min(int((cost_s >= self._divided_from_s(left_s)).sum()), DIVIDED_MAX)
-        for row in order[:divided].tolist():
-            yield self._counted(self._divided(jobs.rows.slice(row, 1), float(jobs.cost_s[row])))
-        rows = jobs.rows
-        if divided or (np.diff(order) < 0).any():
-            rows = rows.take(pa.array(order[divided:]))
-        bounds = cut(cost_s[divided:], left_s, self._asking.worker_count)
-        for start, stop in bounds:
-            numbers = np.arange(self.job_count, self.job_count + stop - start)
-            self.job_count += stop - start
-            chunk = rows.slice(start, stop - start)
-            chunk = chunk.set_column(0, rows.schema.field(0), pa.array(numbers))
-            whole_s = float(cost_s[divided + start : divided + stop].sum())
-            yield self._counted(Piece([chunk], [whole_s]))
+        chunks: list[PlannedChunk] = []
+        for row in range(divided):
+            chunks += self._divided(self._numbered(rows.slice(row, 1)), float(cost_s[row]))
+        for start, stop in cut(cost_s[divided:], left_s, self._asking.worker_count):
+            chunk = self._numbered(rows.slice(divided + start, stop - start))
+            chunks.append((chunk, float(cost_s[divided + start : divided + stop].sum())))
+        self.chunk_count += len(chunks)
+        self.cost_s += float(cost_s.sum())
+        return chunks
+
+    def _numbered(self, rows: pa.Table) -> pa.Table:
+        numbers = np.arange(self.job_count, self.job_count + len(rows))
+        self.job_count += len(rows)
+        return rows.set_column(0, rows.schema.field(0), pa.array(numbers))
 
     def _divided_from_s(self, left_s: float) -> float:
-        """Return from how many expected seconds on a job is divided, of so many left to do."""
+        """Return the expected seconds from which on a job is divided."""
         workers = self._asking.worker_count
-        # What takes longer than a fair share of the work would keep others waiting.
+        # A job longer than a fair share of the work would keep the others waiting.
         fair_s = left_s / max(1, workers)
         return DIVIDE_S if workers < 2 else min(DIVIDE_S, max(IDLE_S, 1.001 * fair_s))
 
-    def _counted(self, piece: Piece) -> Piece:
-        self.chunk_count += len(piece.chunks)
-        self.cost_s += sum(piece.cost_s)
-        return piece
+    def _divided(self, job: pa.Table, cost_s: float) -> list[PlannedChunk]:
+        """Divide a job into chunks of one part each; an indivisible one stays whole.
 
-    def _divided(self, job: pa.Table, cost_s: float) -> Piece:
-        """Divide a job into chunks of one part each; what will not divide stays whole.
-
-        A count that can go by stages begins with the one part of the first.
+        A count by stages starts with the one part of its first stage.
         """
-        job = job.set_column(0, job.schema.field(0), pa.array([self.job_count], pa.int64()))
-        self.job_count += 1
         # One for each worker: more repeat more of each other's search (Strands: 9 % in two, 26 % in
         # four, 49 % in eight).
         into = min(max(2, round(cost_s / DIVIDED_S), self._asking.worker_count), DIVIDED_PARTS_MAX)
@@ -292,13 +271,14 @@ class PlanPass:
             is_listing = ask.kind == "all"
             parts = stage or ([] if is_listing else game.split(puzzle, ask, None, into))
         except PermanentError:
-            # Whatever is wrong with the board, solving it says so in its result.
+            # Whatever is wrong with the board, solving it reports it in its result.
             stage, parts = None, []
         if len(parts) <= 1 and not stage:
-            return Piece([job], [cost_s])
+            return [(job, cost_s)]
         self.divided_count += 1
-        chunks = [manifest_row(job, part, str(i)) for i, part in enumerate(parts)]
-        return Piece(chunks, [cost_s / len(chunks)] * len(chunks))
+        return [
+            (manifest_row(job, part, str(i)), cost_s / len(parts)) for i, part in enumerate(parts)
+        ]
 
 
 def expected_s(
@@ -315,10 +295,7 @@ def expected_s(
 
 
 def batches(tables: Iterable[pa.Table], first_rows: int) -> Iterator[pa.Table]:
-    """Cut and join tables into batches; each has twice the rows of the one before.
-
-    The first has `first_rows` at most, none more than BATCH_ROWS.
-    """
+    """Cut and join tables into batches of `first_rows`, then twice as many, up to BATCH_ROWS."""
     rows, held = min(first_rows, BATCH_ROWS), list[pa.Table]()
     for table in tables:
         held.append(table)
@@ -331,7 +308,7 @@ def batches(tables: Iterable[pa.Table], first_rows: int) -> Iterator[pa.Table]:
 
 
 def chunk_s(left_s: float, worker_count: int) -> float:
-    """Choose the expected seconds of the next chunk from those of the work that is left."""
+    """Return the expected seconds of the next chunk, given those of the remaining work."""
     share_s = left_s / (SHARES_PER_WORKER * max(1, worker_count))
     return min(max(share_s, CHUNK_MIN_S), CHUNK_MAX_S)
 
@@ -339,10 +316,9 @@ def chunk_s(left_s: float, worker_count: int) -> float:
 def cut(
     cost_s: npt.NDArray[np.float64], stop_left_s: float, worker_count: int
 ) -> Iterator[tuple[int, int]]:
-    """Cut jobs, from the most expensive down, into chunks: yield where each begins and ends.
+    """Cut jobs, the most expensive first, into chunks: yield where each begins and ends.
 
-    `stop_left_s` is what is left to do after these jobs. A job that takes as long as a chunk
-    stands alone.
+    `stop_left_s` is the expected work after these jobs. A job as long as a chunk gets its own.
     """
     upto = np.cumsum(cost_s)
     total = float(upto[-1]) if len(upto) else 0.0
@@ -350,7 +326,6 @@ def cut(
     while start < len(cost_s):
         before = float(upto[start - 1]) if start else 0.0
         wanted = chunk_s(total - before + stop_left_s, worker_count)
-        # The job with which the chunk is long enough is its last.
         stop = int(np.searchsorted(upto, before + wanted, side="left")) + 1
         stop = min(max(stop, start + 1), start + CHUNK_MAX_ROWS, len(cost_s))
         if stop - start > 1 and cost_s[start] >= wanted:

@@ -1,6 +1,6 @@
-"""Planning a run, segment by segment, while workers may be at it already.
+"""Plan a run, segment by segment, while workers may already solve the first ones.
 
-`plan_pass` finds what there is to plan, and cuts it into chunks.
+`plan_pass` finds the open jobs and cuts them into chunks.
 """
 
 from __future__ import annotations
@@ -25,11 +25,7 @@ from nightgrid.workers.runs.manifest import (
     read_segment,
     read_segments,
 )
-from nightgrid.workers.runs.plan.plan_pass import (
-    Asking,
-    Piece,
-    PlanPass,
-)
+from nightgrid.workers.runs.plan.plan_pass import Asking, PlannedChunk, PlanPass
 from nightgrid.workers.runs.run_files import asked_path, plan_path
 from nightgrid.workers.runs.status import next_name
 from nightgrid.workers.tracing import span
@@ -41,7 +37,7 @@ FIRST_ROWS = 2_048
 has twice as many, up to BATCH_ROWS."""
 
 Puzzles: TypeAlias = pa.Table | Callable[[], Iterable[pa.Table]]
-"""A table, or what gives any number of them for each pass, with the schema of the puzzles table."""
+"""A puzzles table, or a function that returns any number of them for each pass."""
 
 
 def plan_run(
@@ -49,12 +45,10 @@ def plan_run(
 ) -> str:
     """Plan one job per distinct puzzle that the lake has not answered yet; return the run's id.
 
-    The lexicon that the game is bound to is put into the lake. The run is named after its question,
-    its budget and its jobs, for which the puzzles are passed over once more: the same jobs are the
-    same run, planned once and found again, with all the work done for it. Expensive jobs come
-    first, as far as they are held together. `answers` is what the lake has answered, if it was read
-    before, and `known_count` how many answered puzzles the caller has left out: the plan counts
-    them in.
+    The game's lexicon is put into the lake. The run is named after its question, its budget and its
+    jobs, in a pass of its own over the puzzles: the same jobs are the same run, with all the work
+    done for it. `answers` are those of the lake, if they were read before; `known_count` is how
+    many answered puzzles the caller has left out, and is added to those of the plan.
     """
     lake, answers = asking.lake, answers or asking.read_answers()
     jobs = PlanPass(asking, answers)
@@ -63,23 +57,22 @@ def plan_run(
     run_id = jobs.run_id()
     if jobs.open_count:
         if asking.retry is not None:
-            # A run of the same jobs may have given them up.
+            # A run of the same jobs may have ended without answering them.
             run_id = next_name(lake, run_id, more=True)
         ensure_plan(lake, run_id)
         with span("plan", run=run_id, game=asking.game.name):
             begin_run(asking, run_id, puzzle_count=jobs.open_count)
             extend_run(asking, puzzles, run_id, answers, known_count)
     else:
-        # All runs without jobs have one name: what is answered may be other puzzles each time.
+        # All runs without jobs have the same name, whatever their answered puzzles are.
         _write_plan(asking, run_id, 0, jobs, known_count)
     return run_id
 
 
 def begin_run(asking: Asking, run_id: str, *, puzzle_count: int) -> None:
-    """Let a run be worked that is not planned yet, under a name that its caller vouches for.
+    """Start a run under a name that stands for its question and puzzles; `extend_run` plans it.
 
-    The same name has to mean the same question about the same puzzles, of which there are
-    `puzzle_count`. `extend_run` plans it. What is begun or planned stays as it is.
+    Does nothing if the run exists. `puzzle_count` is the number of puzzles.
     """
     if has_run(asking.lake, run_id):
         return
@@ -94,11 +87,10 @@ def extend_run(
     answers: Answers | None = None,
     known_count: int = 0,
 ) -> None:
-    """Plan what is missing of a run that was begun, while drivers may be at it, to the end.
+    """Plan the rest of a run that was begun, while drivers may work it.
 
-    A planner that was killed anywhere is followed up by the same call, and so is one that lives:
-    what is in the manifest stands, and nothing is planned twice. `answers` is what the lake has
-    answered, if it was read before, and `known_count` as in `plan_run`.
+    Continues after a planner that was killed, or next to one that lives: segments in the manifest
+    are kept, and nothing is planned twice. `answers` and `known_count` are as in `plan_run`.
     """
     lake = asking.lake
     while not has_plan(lake, run_id):
@@ -116,9 +108,9 @@ def _tables(puzzles: Puzzles) -> Iterable[pa.Table]:
 
 
 def estimate_run(asking: Asking, puzzles: Puzzles) -> PlanPass:
-    """Return the pass that `extend_run` would make, at its end, and write nothing."""
+    """Make the pass that `extend_run` would make, without writing; return it for its counts."""
     plan = PlanPass(asking)
-    for _ in plan.pieces(_tables(puzzles), FIRST_ROWS):
+    for _ in plan.chunks(_tables(puzzles), FIRST_ROWS):
         pass
     return plan
 
@@ -126,30 +118,30 @@ def estimate_run(asking: Asking, puzzles: Puzzles) -> PlanPass:
 def _add_missing(lake: Lake, plan: PlanPass, tables: Iterable[pa.Table], run_id: str) -> None:
     """Add segments to a run until all jobs of a pass are in its manifest.
 
-    Raises SegmentTakenError when another planner has added one meanwhile: what it holds must not
-    be planned again.
+    Raises SegmentTakenError if another planner adds one meanwhile: its jobs must not be planned
+    again.
     """
     known = read_segments(lake, run_id)
     for segment in known:
         if segment.kind == "plan":
             plan.take_over(run_id, segment)
     number = len(known)
-    for pieces in plan.pieces(tables, FIRST_ROWS):
-        number = add_plan(lake, run_id, number, pieces)
+    for chunks in plan.chunks(tables, FIRST_ROWS):
+        number = add_plan(lake, run_id, number, chunks)
 
 
-def add_plan(lake: Lake, run_id: str, number: int, pieces: Iterable[Piece]) -> int:
+def add_plan(lake: Lake, run_id: str, number: int, planned: Iterable[PlannedChunk]) -> int:
     """Add a segment under the first number from `number` on that no driver has taken.
 
-    Returns the number after it. Raises SegmentTakenError where another planner has taken one.
+    Returns the number after it. Raises SegmentTakenError if another planner has taken one.
     """
-    chunks = [chunk for piece in pieces for chunk in piece.chunks]
-    cost_s = [round(s, 4) for piece in pieces for s in piece.cost_s]
+    chunks, seconds = zip(*planned, strict=True)
+    cost_s = [round(s, 4) for s in seconds]
     while True:
         try:
             add_segment(lake, run_id, number, "plan", (), chunks, cost_s)
         except SegmentTakenError:
-            # Most often what came back split to a driver.
+            # Most often a driver's, of rows that came back split.
             if read_segment(lake, run_id, number).kind == "plan":
                 raise
         else:
