@@ -13,14 +13,13 @@ import pytest
 from nightgrid.archive.lake.faults import LakeRefusesError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli.checks import (
-    Finding,
     check_jobs,
     check_lake,
     check_persistence,
     check_server,
     check_versions,
 )
-from nightgrid.service.cli.doctor import origins, say_findings
+from nightgrid.service.cli.doctor import origins
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.workers.cluster import server
 from nightgrid.workers.settings import load_settings
@@ -141,17 +140,6 @@ def test_a_store_that_replaces_what_is_created_is_a_failure(
     assert "If-None-Match" in finding.advice
 
 
-def test_lake_of_another_schema_version_is_a_failure(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    (tmp_path / "results").mkdir()
-    table = pa.table({"a": [1]}).replace_schema_metadata({"nightgrid.schema_version": "99"})
-    pq.write_table(table, tmp_path / "results" / "old.parquet")
-    failures = [f for f in check_lake(read_settings(lake=str(tmp_path))) if f.verdict == "failure"]
-    assert [f.found[:44] for f in failures] == ["results/old.parquet has schema version 99, t"]
-
-
 def test_a_damaged_table_is_named_with_what_to_do(tmp_path: Path) -> None:
     for folder in ("results", "gold"):
         (tmp_path / folder).mkdir()
@@ -184,40 +172,6 @@ def test_failure_exits_with_1_and_says_below_it_what_to_do(
     lines = out.splitlines()
     (place,) = (i for i, line in enumerate(lines) if line.startswith("failure"))
     assert any("to do: " in line for line in lines[place + 1 : place + 4])
-
-
-def test_each_finding_is_a_line_also_where_a_path_is_longer_than_the_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setenv("NO_COLOR", "1")
-    path = "/" + "a" * 70
-    warning = Finding("server", "warning", path, "look at it")
-    say_findings([Finding("python", "ok", "3.12"), warning])
-    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    assert lines[0].split() == ["ok", "python", "3.12"]
-    assert lines[1].split()[:2] == ["warning", "server"]
-    assert lines[-1].strip() == "to do: look at it"
-    # A path in pieces cannot be copied: the terminal breaks it, and copies it whole.
-    assert lines[1][17:] == path
-
-
-def test_findings_are_folded_between_words(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.setenv("NO_COLOR", "1")
-    say_findings([Finding("server", "warning", "it keeps nothing " * 3, "set appendonly to yes")])
-    lines = capsys.readouterr().out.splitlines()
-    assert lines == [
-        "warning  server  it keeps nothing it",
-        "                 keeps nothing it keeps",
-        "                 nothing",
-        "                 to do: set appendonly",
-        "                 to yes",
-    ]
 
 
 def test_what_is_said_is_listed_with_its_place_and_without_passwords(

@@ -55,19 +55,6 @@ def test_a_damaged_file_is_named_and_mended(invoke: Invoke, lake: Lake) -> None:
         assert (code, out) == (0, f"Nothing is wrong with {lake.url}.\n")
 
 
-@pytest.mark.parametrize(
-    ("path", "sentence"),
-    [
-        ("state/pips-1.json", "2 faults; nightgrid lake repair mends what can be mended.\n"),
-    ],
-)
-def test_a_check_says_what_a_repair_would_do(
-    invoke: Invoke, lake: Lake, path: str, sentence: str
-) -> None:
-    lake.write_bytes(path, b"{")
-    assert invoke("lake", "check", "--lake", lake.url)[1].endswith(sentence)
-
-
 def test_a_command_that_meets_a_damaged_file_names_what_mends_it(
     invoke: Invoke, tmp_path: Path, lake_to_read: Path
 ) -> None:
@@ -79,13 +66,6 @@ def test_a_command_that_meets_a_damaged_file_names_what_mends_it(
     code, _, err = invoke("query", "nonsense", "--lake", str(tmp_path / "lake"))
     assert code == 3
     assert "repair" not in err
-
-
-def test_a_lake_that_is_not_there_is_bad_input(invoke: Invoke, tmp_path: Path) -> None:
-    code, _, err = invoke("lake", "check", "--lake", str(tmp_path / "none"))
-    assert code == 3
-    assert "there is no lake at" in err
-    assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize("action", ["check", "repair", "rebuild"])
@@ -153,35 +133,3 @@ def test_a_prune_lists_what_goes_and_deletes_it(invoke: Invoke, lake: Lake) -> N
     (told,) = map(json.loads, out.splitlines())
     assert (code, told["table"], told["count"]) == (0, "damaged", 1)
     assert lake.list("damaged") == []
-
-
-def test_what_a_repair_did_is_named_and_no_path_is_broken(invoke: Invoke, lake: Lake) -> None:
-    path = f"results/{'a' * 120}.parquet"
-    lake.write_bytes(path, b"x")
-    code, out, err = invoke("lake", "repair", "--lake", lake.url)
-    lines = out.splitlines()
-    assert code == 0
-    assert "outcome        mended" in lines
-    assert f"file           {path}" in lines
-    assert all(line == line.rstrip() for line in lines)
-    assert "of 0 files" not in err
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["prune"], "what to delete; expected --keep TABLE=DAYS"),
-        (["prune", "--keep", "counts=3"], "results, corpora, runs or damaged"),
-        (["prune", "--keep", "runs=-1"], "whole days"),
-        (["check", "--dry-run"], "--dry-run is not for lake check; expected prune"),
-        (["repair", "--keep", "runs=1"], "--keep is not for lake repair; expected prune"),
-        (["rebuild", "--game", "chess"], "unknown game 'chess'"),
-    ],
-)
-def test_options_that_say_nothing_to_an_action_are_bad_input(
-    invoke: Invoke, lake: Lake, words: list[str], sentence: str
-) -> None:
-    code, out, err = invoke("lake", *words, "--lake", lake.url)
-    assert (code, out) == (3, "")
-    assert sentence in " ".join(err.split())
-    assert lake.list("leases") == []

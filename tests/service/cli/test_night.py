@@ -17,18 +17,14 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import read_reference
-from nightgrid.archive.results.gold.gold import COUNTS_PATH
 from nightgrid.archive.sources.web import Politeness
-from nightgrid.flows.night.report import GameReport
 from nightgrid.service.cli.demo import SAMPLES
-from nightgrid.service.cli.night import MAX_FAILURES_SHOWN, _note_failures
 from nightgrid.service.drawing import text_of
 from nightgrid.service.games import view
 from nightgrid.service.terminal.colour import PIPED_WIDTH_CHARS
-from nightgrid.service.terminal.progress import ProgressLine, describe
+from nightgrid.service.terminal.progress import ProgressLine
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
@@ -80,21 +76,6 @@ def test_dates_bound_the_night(invoke: Invoke, source: Path, tmp_path: Path) -> 
     assert json.loads(out)["planned"] == 3
 
 
-@pytest.mark.parametrize(
-    ("bound", "asked"),
-    [("--from", ["2026-01-02", "2026-01-03"]), ("--to", ["2026-01-01", "2026-01-02"])],
-)
-def test_each_end_of_a_night_is_bounded_by_its_own_option(
-    invoke: Invoke, source: Path, tmp_path: Path, bound: str, asked: list[str]
-) -> None:
-    lake = tmp_path / "lake"
-    words = ("nightly", "--source", str(source), "--lake", str(lake), *PLAIN, "--json")
-    code, _, _ = invoke(*words, bound, "2026-01-02")
-    assert code == 0
-    counts = Lake.open(str(lake)).read_table(COUNTS_PATH, COUNTS_BY_DATE)
-    assert sorted({str(date) for date in counts.column("date").to_pylist()}) == asked
-
-
 def test_result_draws_solutions_on_the_board_of_the_lake(invoke: Invoke, source: Path) -> None:
     words = ("--source", str(source), "--lake", "lake", "--ask", "first", *PLAIN)
     assert invoke("nightly", *words)[0] == 0
@@ -104,13 +85,6 @@ def test_result_draws_solutions_on_the_board_of_the_lake(invoke: Invoke, source:
     puzzle = board.published.puzzle
     (solution,) = game("pips").solve(puzzle, Ask(kind="first")).solutions
     assert text_of(view("pips").solution(puzzle, solution, scored=True)) in out
-
-
-def test_source_that_is_none_is_bad_input(invoke: Invoke, tmp_path: Path) -> None:
-    words = ("--lake", str(tmp_path / "lake"), *PLAIN)
-    code, _, err = invoke("nightly", "--source", str(tmp_path / "nowhere"), *words)
-    assert code == 3
-    assert err.splitlines()[-1].startswith("nightgrid: ")
 
 
 DEMO_KINDS_MAX = 21
@@ -199,18 +173,6 @@ def test_demo_ends_with_a_board_its_solution_counts_and_what_to_do_next(invoke: 
     assert rows[-3]["already_known"] == rows[-1]["already_known"] == 1
 
 
-def test_progress_is_one_line() -> None:
-    from nightgrid.workers.driver.progress import Progress
-
-    progress = Progress(
-        run_id="0" * 32, chunks_done=1, chunks_total=4, jobs_done=500, jobs_total=2000,
-        in_flight=2, failures=3, seconds=1.25,
-    )  # fmt: skip
-    assert describe(progress) == (
-        "[#######.......................] 500 of 2,000 jobs, 1 of 4 chunks, 1.2 s, 3 failures"
-    )
-
-
 @pytest.mark.long(
     short="tests/service/cli/test_night.py::test_demo_counts_the_sample_as_solve_does"
 )
@@ -279,14 +241,6 @@ def test_source_that_is_down_is_no_good_night(
     code, out, _ = invoke("nightly", "--source", dead_url, *words, "--to", "2025-08-18")
     assert code == 1
     assert json.loads(out)["already_known"] == 9
-
-
-def test_failures_are_named_up_to_a_bound(capsys: pytest.CaptureFixture[str]) -> None:
-    failures = tuple(f"day {n}: gone" for n in range(MAX_FAILURES_SHOWN + 1200))
-    _note_failures(GameReport(game="pips", ask="count", fetch_failures=failures))
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "not fetched: day 0: gone"
-    assert lines[MAX_FAILURES_SHOWN:] == ["not fetched: 1,200 more dates"]
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from nightgrid.solvers.algebra import STATUS_CODES, Status
 from nightgrid.solvers.pips.game import PipsGame
 from tests.service.scenes import PAIR, payload
 
@@ -90,40 +89,3 @@ def test_a_night_tells_the_poison_of_earlier_ones_until_it_is_worked_again(
     assert (code, "POISON" in out, "NO ANSWER" in err) == (0, False, False)
     code, out, _ = invoke(*night, "--retry", "all")
     assert (code, "(1 known already)" in out) == (0, True)
-
-
-def test_what_an_earlier_version_called_invalid_is_worked_again_by_a_night_and_a_count(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Given boards that are sound and have rows `invalid`, When both retry invalid ones."""
-    source = tmp_path / "source"
-    source.mkdir()
-    (source / "2026-01-05.json").write_text(json.dumps(payload(easy=PAIR)))
-    inline = ("--lake", "lake", "--inline", "--no-prefect", "--json")
-    night = ("nightly", "--source", "source", *inline)
-    solve_batch = PipsGame.solve_batch
-
-    def refuses(self: PipsGame, *arguments: Any) -> dict[str, Any]:
-        found = solve_batch(self, *arguments)
-        found["status"][:] = STATUS_CODES.index(Status.INVALID)
-        return found
-
-    count = ("count", SPEC, *inline)
-    with monkeypatch.context() as patch:
-        patch.setattr(PipsGame, "solve_batch", refuses)
-        assert invoke(*night)[0] == invoke(*count)[0] == 5
-    for words, solved in ((night, 0), ((*night, "--retry", "invalid"), 1), (night, 0)):
-        report = json.loads(invoke(*words)[1])
-        assert (report["planned"], report["solved"]) == (solved, solved)
-    assert json.loads(invoke(*count)[1])["statuses"] == {"invalid": 4}
-    for _ in range(2):
-        code, out, _ = invoke(*count, "--retry", "all")
-        assert (code, json.loads(out)["statuses"]) == (0, {"solved": 4})
-
-
-@pytest.mark.parametrize("command", [("count", SPEC), ("nightly", "--source", "x")])
-def test_what_cannot_be_retried_is_one_sentence(command: tuple[str, ...], invoke: Invoke) -> None:
-    code, _, err = invoke(*command, "--retry", "solved")
-    assert code == 3
-    assert "--retry" in err
-    assert err.count("\n") == 1

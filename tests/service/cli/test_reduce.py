@@ -85,20 +85,3 @@ def test_random_instances_are_written_as_they_are_read(invoke: Invoke, tmp_path:
     code, read, _ = invoke("reduce", "sum-pips", str(path), "--json")
     assert (code, json.loads(read)) == (0, json.loads(drawn))
     assert path.read_text().startswith("p subset-sum 8 ")
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("sat", "--random", "3"), "unknown reduction 'sat'; expected one of nae-letterboxed"),
-        (("sum-pips", "x", "--random", "3"), "--random and a file exclude one another"),
-        (("sum-pips", "no-such-file"), "cannot read 'no-such-file': No such file or directory"),
-        (("sum-pips", "--random", "3", "--lexicon-out", "w"), "--lexicon-out is for Strands"),
-    ],
-)
-def test_wrong_input_gets_one_sentence(invoke: Invoke, words: tuple[str, ...], says: str) -> None:
-    code, out, err = invoke("reduce", *words)
-    assert (code, out) == (3, "")
-    assert err.startswith("nightgrid: ")
-    assert says in err
-    assert err.count("\n") == 1

@@ -81,55 +81,10 @@ def test_a_file_of_that_name_goes_before_a_reference(
         assert len(json.loads(out)["puzzle"]["dominoes"]) == size
 
 
-@pytest.mark.parametrize(
-    ("name", "game", "sentence"),
-    [
-        ("chess/2026-01-02", None, "unknown game 'chess'"),
-        ("pips/2026-01-32", None, "expected a date as YYYY-MM-DD"),
-        ("pips/2026-01-03", "pips", "dates of pips from 2026-01-01 to 2026-01-02"),
-        ("pips/2026-01-02/expert", "pips", "that date has easy, medium, hard"),
-        ("ffffffffffff", None, "whose id begins so"),
-        ("missing.json", None, "No such file or directory"),
-        ("", None, "No such file or directory"),
-    ],
-)
-@pytest.mark.parametrize("command", ["show", "solve", "submit"])
-@pytest.mark.usefixtures("lake")
-def test_bad_names_get_one_sentence_and_no_wrong_game(
-    invoke: Invoke, command: str, name: str, game: str | None, sentence: str
-) -> None:
-    code, out, err = invoke(command, name, "--json")
-    assert code == 3
-    assert err.count("\n") == 1
-    assert sentence in err
-    row = json.loads(out)
-    assert (row["source"], row["game"], row["reason_code"]) == (name, game, "invalid_puzzle")
-    assert sentence in row["reason"]
-
-
 def test_a_level_that_a_file_lacks_is_called_a_level(invoke: Invoke) -> None:
     file = str(SAMPLES["pips"] / "2026-01-01.json")
     sentence = f"no level harder in {file}; expected one of easy, medium, hard"
     assert invoke("solve", file, "--level", "harder") == (3, "", f"nightgrid: {sentence}\n")
-
-
-def test_without_a_lake_a_reference_says_how_to_name_one(invoke: Invoke, tmp_path: Path) -> None:
-    code, _, err = invoke("show", "pips/2026-01-02")
-    assert code == 3
-    assert "is no lake with puzzles; name one with --lake or NIGHTGRID_LAKE" in err
-    assert not (tmp_path / "lake").exists()
-
-
-def test_json_of_a_fault_names_no_game_that_nothing_tells(invoke: Invoke, write: Write) -> None:
-    for value, game in (
-        ({"foo": 1}, None),
-        ({"startingBoard": 1}, "strands"),
-        ({"sides": 3}, "letterboxed"),
-        ({"regions": 3}, "pips"),
-        ("no json", None),
-    ):
-        code, out, _ = invoke("solve", write(value), "--json")
-        assert (code, json.loads(out)["game"]) == (3, game), value
 
 
 def test_folders_are_solved_in_order_whatever_games_they_hold(
@@ -200,29 +155,6 @@ def test_puzzles_results_and_quarantine_are_listed(invoke: Invoke, lake: str) ->
     assert invoke("list", "results", "--status", "poison") == none
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ((), "what to list is missing; expected puzzles, results or quarantine"),
-        (("boards",), "what to list is 'boards'"),
-        (("puzzles", "--status", "solved"), "--status is of results, not of puzzles"),
-        (("results", "--status", "solved,lost"), "expected solved, unsolvable, over_budget"),
-        (("results", "--game", "chess"), "--game is 'chess'"),
-        (("results", "--from", "today"), "--from is 'today'"),
-        (("results", "--json", "--format", "csv"), "exclude one another"),
-        (("results", "--format", "xml"), "--format is 'xml'; expected one of table"),
-        (("results", "--lake", "nowhere"), "is no lake with puzzles"),
-    ],
-)
-def test_bad_lists_get_one_sentence(
-    invoke: Invoke, words: tuple[str, ...], sentence: str, lake: str
-) -> None:
-    code, out, err = invoke("list", *words)
-    assert (code, out) == (3, "")
-    assert err.count("\n") == 1
-    assert sentence in err
-
-
 def test_an_unsolvable_board_of_strands_names_the_words_that_its_list_lacks(
     invoke: Invoke, worked: Path, write: Write
 ) -> None:
@@ -270,15 +202,4 @@ def test_an_argument_that_is_no_file_says_what_else_it_may_be(
         3,
         "",
         f"nightgrid: cannot read {word!r}: No such file or directory{meant}\n",
-    )
-
-
-def test_a_command_without_typed_boards_names_no_option_for_them(invoke: Invoke) -> None:
-    assert invoke("play", "missing") == (
-        3,
-        "",
-        (
-            "nightgrid: cannot read 'missing': No such file or directory; a puzzle of a lake is "
-            "GAME/DATE\n"
-        ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -182,48 +181,11 @@ def test_payloads_of_a_line_each_are_all_read(invoke: Invoke) -> None:
     assert err.endswith("(in lines.json, line 2)\n")
 
 
-def test_one_board_over_many_lines_is_one_board(invoke: Invoke) -> None:
-    Path("spread.json").write_text(json.dumps(PAIR, indent=0))
-    code, out, _ = invoke("solve", "spread.json", "--count", "--json")
-    assert (code, json.loads(out)["source"]) == (0, "spread.json")
-
-
 def test_missing_level_names_those_there_are(invoke: Invoke, write: Write) -> None:
     code, out, err = invoke("solve", write(payload(easy=PAIR)), "--level", "brutal")
     assert (code, out) == (3, "")
     assert "no level brutal in" in err
     assert "easy" in err
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "not json",
-        "[]",
-        "{}",
-        '{"easy": NaN}',
-        '{"dominoes": 7, "regions": []}',
-        '{"easy": ' + "[" * 100_000,
-        '{"printDate": "2026-01-05", "easy": {"id": 0, "dominoes": null}}',
-        '{"dominoes": [[1, 99999999999999999999999]], "regions": [{"indices": [[0,0],[0,1]]}]}',
-    ],
-)
-def test_hostile_input_is_one_line_and_exit_3(invoke: Invoke, write: Write, text: str) -> None:
-    code, _, err = invoke("solve", write(text))
-    assert code == 3
-    assert err.startswith("nightgrid: ")
-    assert err.count("\n") == 1
-    assert len(err) < 600
-    assert "Traceback" not in err
-
-
-def test_folder_and_binary_input_are_one_line_and_exit_3(invoke: Invoke, tmp_path: Path) -> None:
-    binary = tmp_path / "binary"
-    binary.write_bytes(bytes(range(256)))
-    for path in (tmp_path, binary):
-        code, _, err = invoke("solve", str(path))
-        assert (code, err.count("\n")) == (3, 1)
 
 
 @pytest.mark.parametrize("ask", [[], ["--count"], ["--all", "--json"]])
@@ -246,50 +208,6 @@ def test_the_budget_that_a_person_gives_reaches_the_solver(
         monkeypatch.setattr(PipsGame, name, noting(getattr(PipsGame, name)))
     assert invoke("solve", write(payload(easy=PAIR)), *ask, "--seconds", "7")[0] == 0
     assert set(given) == {replace(read_settings().budget, seconds=7.0)}
-
-
-def test_input_without_an_end_is_refused(nightgrid: Run) -> None:
-    done = nightgrid("solve", "/dev/zero")
-    assert done.returncode == 3
-    assert "is larger than" in done.stderr
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["solve", "--frobnicate"],
-        ["frobnicate"],
-        ["solve", "--count", "--all"],
-        ["solve", "--limit", "3"],
-        ["solve", "--all", "--limit", "0"],
-        ["solve", "--seconds", "0"],
-        ["solve", "--seconds", "nan"],
-        ["nightly"],
-        ["submit", "--first", "--count"],
-        ["result"],
-        ["result", "xyz"],
-        ["generate", "--start", "yesterday"],
-        ["generate", "--level", "brutal"],
-        ["generate", "--start", "9999-12-31", "--days", "2"],
-        ["nightly", "--source", "nowhere", "--ask", "guess"],
-        ["nightly", "--source", "", "--inline"],
-        ["nightly", "--source", "x", "--from", "2026-02-01", "--to", "2026-01-01"],
-    ],
-)
-def test_wrong_usage_is_one_line_and_exit_3(invoke: Invoke, words: list[str]) -> None:
-    code, out, err = invoke(*words)
-    assert (code, out) == (3, "")
-    assert err.startswith("nightgrid: ")
-    assert err.count("\n") == 1
-
-
-def test_wrong_setting_names_its_variable(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NIGHTGRID_BUDGET_NODES", "many")
-    code, _, err = invoke("status")
-    assert code == 3
-    assert err == (
-        "nightgrid: NIGHTGRID_BUDGET_NODES is many; expected a whole number of 1 or more\n"
-    )
 
 
 def test_unexpected_error_is_one_line_too(
@@ -359,28 +277,6 @@ def test_interrupt_ends_the_program_without_a_traceback(tmp_path: Path) -> None:
         assert b"Traceback" not in err
 
 
-@pytest.mark.parametrize("within_a_text", [False, True])
-def test_an_interrupt_while_the_program_loads_is_one_word(
-    tmp_path: Path, *, within_a_text: bool
-) -> None:
-    """Given an import that takes long, When Ctrl-C is pressed, Then no traceback is shown.
-
-    Within a text that Python runs, as it does to make a dataclass, it is not the end by a signal.
-    """
-    pressed = "signal.raise_signal(signal.SIGINT)"
-    pressed = f"exec({pressed!r})" if within_a_text else pressed
-    (tmp_path / "typer.py").write_text(f"import signal\n{pressed}\n")
-    path = os.pathsep.join((str(tmp_path), str(Path(__file__).parents[3])))
-    done = subprocess.run(
-        [sys.executable, "-m", "nightgrid"],
-        capture_output=True,
-        check=False,
-        cwd=tmp_path,
-        env=environment(PYTHONPATH=path),
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"interrupted\n")
-
-
 def test_show_draws_the_board_and_the_payloads_own_solution(invoke: Invoke, write: Write) -> None:
     from datetime import date
 
@@ -396,12 +292,6 @@ def test_show_draws_the_board_and_the_payloads_own_solution(invoke: Invoke, writ
     assert Puzzle.from_json(json.loads(out)["puzzle"]) == puzzle
 
 
-def test_show_says_when_there_is_no_solution_to_show(invoke: Invoke, write: Write) -> None:
-    code, out, _ = invoke("show", write(PAIR), "--solution")
-    assert code == 0
-    assert "The payload gives no solution." in out
-
-
 @pytest.mark.archive
 @pytest.mark.parametrize(
     ("date", "expected"),
@@ -414,42 +304,11 @@ def test_published_counts(invoke: Invoke, published: Path, date: str, expected: 
     assert (code, answer["date"], answer["count"]) == (0, date, expected)
 
 
-def test_file_that_is_no_json_has_one_answer_whatever_level_is_wanted(
-    invoke: Invoke, write: Write
-) -> None:
-    code, _, err = invoke("solve", "--level", "easy", write("not json", "notjson.json"))
-    assert (code, err.count("\n")) == (3, 1)
-    assert "expected a JSON object" in err
-
-
-def test_levels_are_known_in_any_case(invoke: Invoke, write: Write) -> None:
-    code, out, err = invoke("solve", "-l", "HARD", write(payload(hard=PAIR)), "--json")
-    assert (code, err) == (0, "")
-    assert json.loads(out)["level"] == "hard"
-
-
 def test_a_wrong_solution_is_told_with_the_way_around_it(invoke: Invoke, write: Write) -> None:
     wrong = {**PAIR, "solution": [[[0, 0], [1, 0]], [[1, 1], [0, 1]]]}
     code, _, err = invoke("solve", write(wrong))
     assert code == 3
     assert "remove `solution` to solve the board alone" in err
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "shown"),
-    [
-        ("--seconds", "1e400", "inf"),
-        ("--seconds", "-1", "-1.0"),
-        ("--seconds", "nan", "nan"),
-        ("--seconds", "1e12", "1000000000000.0"),
-    ],
-)
-def test_a_budget_out_of_range_names_the_option_and_the_value(
-    invoke: Invoke, write: Write, option: str, value: str, shown: str
-) -> None:
-    code, out, err = invoke("solve", write(PAIR), option, value)
-    assert (code, out, err.count("\n")) == (3, "", 1)
-    assert err.startswith(f"nightgrid: {option} is {shown}; expected ")
 
 
 def test_settings_bound_a_solve_unless_an_option_does(
@@ -474,24 +333,6 @@ def test_an_empty_setting_is_unset(
     )
 
 
-def test_a_redirected_log_has_no_colours(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from nightgrid.workers.logs import get_logger; get_logger('x').info('up')",
-        ],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=environment(),
-        timeout=60,
-        check=True,
-    )
-    assert "up" in done.stderr
-    assert "\x1b" not in done.stderr
-
-
 BOARDS = {
     "pips": PAIR,
     "strands": ["CAT", "XYZ", "DOG"],
@@ -509,12 +350,6 @@ def test_show_writes_a_picture_of_every_game(invoke: Invoke, write: Write, game:
     assert "width=" in text
 
 
-def test_solve_writes_a_picture_of_pips_with_its_dominoes(invoke: Invoke, write: Write) -> None:
-    code, _, err = invoke("solve", write(PAIR), "--svg", "board.svg")
-    assert (code, err) == (0, "")
-    assert Path("board.svg").read_text().count("<circle") == 10, "a dot a pip"
-
-
 def test_a_board_wider_than_the_terminal_is_said_to_be(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -527,24 +362,6 @@ def test_a_board_wider_than_the_terminal_is_said_to_be(
     say_drawing((*wide, *narrow))
     said = "(a board of 90 columns is not drawn in 80; --svg FILE draws it)"
     assert capsys.readouterr().out == f"{said}\n\nWORD\n"
-
-
-@pytest.mark.parametrize(("columns", "drawn"), [(42, False), (43, True), (60, True)])
-def test_a_narrow_terminal_shows_a_board_or_a_sentence_but_no_torn_lines(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    columns: int,
-    drawn: bool,
-) -> None:
-    board = ((("┌──┐".ljust(43, "─"), ""),), ((" └┘", ""),))
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setenv("NO_COLOR", "1")
-    say_drawing((*board, *plain(f"\n{'1. 19 A5 · ' * 6}")))
-    first, *others, listed = capsys.readouterr().out.splitlines()
-    said = f"(a board of 43 columns is not drawn in {columns}; --svg FILE draws it)"
-    assert (first, len(others)) == ((board[0][0][0], 2) if drawn else (said, 1))
-    assert listed.startswith("1. 19 A5"), "what is listed is written all the same"
 
 
 def test_a_second_puzzle_for_one_picture_is_refused_before_anything_is_done(

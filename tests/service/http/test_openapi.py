@@ -21,33 +21,12 @@ OPERATIONS = {
     for path, operations in DOCUMENT["paths"].items()
     for method, operation in operations.items()
 }
-NONE = "0" * 32
-"""The id of no job."""
 
 
 def test_the_document_is_that_of_the_service(sample: TestClient):
     told = sample.get("/openapi.json").json()
     assert told == DOCUMENT
     assert told["openapi"].startswith("3.1")
-
-
-@pytest.mark.parametrize("name", [n for n, (_, at, _) in OPERATIONS.items() if at[:4] == "/v1/"])
-def test_a_parameter_that_an_operation_lacks_is_refused(name: str, sample: TestClient) -> None:
-    """Given a misspelt name, Then the problem names the one that is meant, if there is one."""
-    method, path, operation = OPERATIONS[name]
-    path = path.format(game="pips", date="2026-01-01", level="hard", job_id=NONE)
-    body = {"id": NONE} if method == "post" else None
-    names = [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]
-    for real in names or [""]:
-        answer = sample.request(method, path, params={f"{real}x": "1"}, json=body)
-        meant = f"; did you mean {real}?" if real else ""
-        assert answer.status_code == 422, answer.text
-        assert answer.json()["type"] == "/problems/bad-value"
-        assert answer.json()["detail"] == f"?{real}x: is unknown here{meant}"
-        assert answer.json()["errors"][0]["pointer"] == f"?{real}x"
-    for real in names:
-        answer = sample.request(method, path, params={real: "1"}, json=body)
-        assert "is unknown here" not in answer.text
 
 
 def test_head_has_the_parameters_of_get(sample: TestClient) -> None:

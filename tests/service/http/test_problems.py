@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from fastapi import FastAPI
 from pydantic import BaseModel
@@ -67,27 +65,6 @@ def test_every_error_is_a_problem_of_its_own_kind(client: TestClient, name: str)
 def test_a_broken_rule_of_a_game_names_its_field(client: TestClient) -> None:
     (error,) = client.get("/raise/puzzle").json()["errors"]
     assert error == {"pointer": "/puzzle/regions/3/indices/1", "detail": "expected one region"}
-
-
-@pytest.mark.parametrize(
-    ("request_", "status", "slug", "pointers"),
-    [
-        ({"content": b"{"}, 400, "bad-json", []),
-        ({"json": {"number": "x"}}, 422, "bad-value", ["/number"]),
-        ({"json": {}}, 422, "bad-value", ["/number"]),
-        ({"json": {"number": 1}, "params": {"limit": "x"}}, 422, "bad-value", ["?limit"]),
-        ({"json": []}, 422, "bad-value", [""]),
-    ],
-)
-def test_a_field_of_a_wrong_kind_is_named(
-    client: TestClient, request_: dict[str, Any], status: int, slug: str, pointers: list[str]
-) -> None:
-    headers = {"content-type": "application/json"}
-    answer = client.post("/body", headers=headers, **request_)
-    assert answer.status_code == status
-    value = answer.json()
-    assert value["type"] == f"/problems/{slug}"
-    assert [error["pointer"] for error in value.get("errors", [])] == pointers
 
 
 def test_paths_and_methods_that_are_none_are_problems(client: TestClient) -> None:

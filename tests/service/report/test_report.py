@@ -27,7 +27,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.archive.results.gold.rank_accuracy import PATH as RANK_ACCURACY_PATH
 from nightgrid.archive.sources.folder import FolderSource
-from nightgrid.flows.maintenance.check import check_lake_files
 from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.service.cli.app import main
 from nightgrid.service.games.plug import SAMPLES
@@ -241,28 +240,6 @@ def test_the_command_writes_into_a_folder_or_the_lake(nights, invoke: Invoke, tm
     assert json.loads(out) == {"report": f"{lake}/{REPORT_PATH}"}
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("--since", "yesterday"), "--since is 'yesterday'; expected a date as YYYY-MM-DD"),
-        (("--since", "2999-01-01"), "since 2999-01-01 is after the last board, of 2026-"),
-        (("--lake", "nowhere"), "is no lake with puzzles"),
-        (("-o", "file"), "--output file is no folder"),
-        (
-            ("-o", "r.html"),
-            "--output r.html names a file; expected a folder, in which index.html is written",
-        ),
-        (("-o", "deep/R.HTM"), "--output deep/R.HTM names a file; expected a folder"),
-    ],
-)
-def test_bad_input_gets_one_sentence(nights, invoke: Invoke, tmp_path, words, sentence):
-    (tmp_path / "file").write_text("")
-    code, out, err = invoke("report", "--lake", str(nights[0] / "lake"), *words)
-    assert (code, out, err.count("\n")) == (3, "", 1)
-    assert sentence in err
-    assert [path.name for path in tmp_path.iterdir() if path.name != "lake"] == ["file"]
-
-
 def test_a_night_that_finds_nothing_leaves_the_report(tmp_path):
     assert night(tmp_path, "2026-01-01") == 0
     lake = Lake.open(str(tmp_path / "lake"))
@@ -272,12 +249,6 @@ def test_a_night_that_finds_nothing_leaves_the_report(tmp_path):
     lake.delete(REPORT_PATH)
     assert night(tmp_path) == 0
     assert lake.read_bytes(REPORT_PATH).startswith(b"<!doctype html>")
-
-
-def test_files_of_reports_are_the_lake_s_own(nights, tmp_path):
-    shutil.copytree(nights[0] / "lake", tmp_path / "lake")
-    lake = Lake.open(str(tmp_path / "lake"))
-    assert list(check_lake_files(lake)) == []
 
 
 def test_a_setting_keeps_nights_from_reporting(tmp_path, monkeypatch):

@@ -88,22 +88,6 @@ def test_the_rest_of_a_long_list_follows_in_lines(capsys: pytest.CaptureFixture[
     assert out.splitlines()[-1] == "  1,000"
 
 
-@pytest.mark.parametrize(
-    ("given", "output", "json", "sentence"),
-    [
-        (Format.CSV, None, True, "--json and --format csv exclude one another"),
-        (None, "rows.txt", False, "wants --format csv, json or parquet"),
-        (Format.TABLE, "rows.csv", False, "wants --format csv, json or parquet"),
-        (Format.CSV, "nowhere/rows.csv", False, "is no file that can be written"),
-    ],
-)
-def test_contradictions_get_a_sentence(
-    given: Format | None, output: str | None, json: bool, sentence: str, tmp_path: Path
-) -> None:
-    with pytest.raises(PermanentError, match=sentence):
-        chosen_format(given, None if output is None else tmp_path / output, json=json)
-
-
 def test_the_name_of_a_file_says_its_format(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.cli.counting.count_tables import say_spread
 from nightgrid.service.terminal.progress import SlicesLine
 from nightgrid.workers.runs.status import cancelled_path
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
@@ -64,11 +63,6 @@ def test_a_corpus_is_counted_told_and_not_counted_again(invoke: Invoke, folder: 
     code, out, _ = invoke("count", folder, *PLAIN)
     assert "Nothing to do: all 2 pips puzzles of " in out
     assert "in kernels" not in out, "the table of figures is for --verbose"
-
-
-def test_a_count_without_an_unsolvable_puzzle_names_none(invoke: Invoke):
-    code, out, _ = invoke("count", SPEC, *PLAIN)
-    assert (code, "unsolvable\n" in out) == (0, False)
 
 
 def test_the_question_that_people_are_told_works_when_it_is_pasted(invoke: Invoke, folder: str):
@@ -141,18 +135,6 @@ def test_a_dry_run_writes_nothing_into_any_lake(invoke: Invoke, folder: str) -> 
         assert _files(Path.cwd()) == counted
 
 
-def test_a_dry_run_of_boards_that_break_rules_names_no_place(
-    invoke: Invoke, tmp_path: Path
-) -> None:
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "c.json").write_text(json.dumps(payload(easy=BROKEN)))
-    code, _, err = invoke("count", str(tmp_path / "broken"), *PLAIN, "--dry-run")
-    assert code == 3
-    assert "no sound puzzle of pips; 1 broke a rule, which the count itself writes down" in err
-    code, _, err = invoke("count", str(tmp_path / "broken"), *PLAIN)
-    assert "what broke a rule (1) is in " in err
-
-
 def test_a_dry_run_over_a_begun_run_tells_how_far_it_is(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ):
@@ -214,24 +196,6 @@ def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pyte
     assert json.loads(out)["finished"] is True
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ((), "there is no CORPUS"),
-        (("nowhere",), "does not exist"),
-        (("pips:n=5", "--ask", "most"), "unknown ask 'most'"),
-        (("pips:n=5", "--rule", "min_length=4"), "min_length is for"),
-        (("pips:n=5", "--cancel", "0" * 32), "takes no CORPUS"),
-        (("--cancel", "mine"), "expected the id of a run, 32 hexadecimal digits"),
-    ],
-)
-def test_what_cannot_be_counted_is_one_sentence(invoke: Invoke, words: tuple[str, ...], says: str):
-    code, out, err = invoke("count", *words, *(PLAIN if "--cancel" not in words else PLAIN[:2]))
-    assert (code, out) == (3, "")
-    (line,) = [line for line in err.splitlines() if line.startswith("nightgrid: ")]
-    assert says in line
-
-
 def test_rules_and_words_are_those_of_the_command(invoke: Invoke, tmp_path: Path):
     (tmp_path / "words.txt").write_text("TAP\nPEN\nNET\n")
     words = ("count", "letterboxed:n=2,sides=3,letters=3,seed=1", *PLAIN, "--json")
@@ -285,18 +249,6 @@ def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
     assert "\x1b" not in log
 
 
-def test_slices_of_a_corpus_are_told_where_it_takes_long(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("time.monotonic", lambda: 100.0)
-    line = SlicesLine()
-    line(0, 3)
-    line.rows(0, 60_000)
-    line(3, 3)
-    line.close()
-    assert capsys.readouterr().err == "corpus: it is read or made first, once\n"
-
-
 def test_boards_that_a_generator_makes_are_told_every_half_minute(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
@@ -320,31 +272,14 @@ def test_boards_that_a_generator_makes_are_told_every_half_minute(
     ]
 
 
-def test_rows_that_are_read_are_told_where_nothing_says_how_many_there_are(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-):
-    clock = [100.0]
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    line = SlicesLine()
-    line(1, 4)
-    clock[0] = 106.0
-    line.rows(5_000, None)
-    assert capsys.readouterr().err == "corpus: 5,000 rows read, 1 of 4 parts, 6.0 s\n"
-
-
 @pytest.mark.parametrize(
     ("spec", "trouble"),
     [
-        ("pips:n=5,mix=foo", "mix is 'foo'"),
         ("pips:n=5,mix=loose,dominoes=11-12,rows=4", "generator spec 'pips:n=5,dominoes=11-12"),
-        ("nowhere", "does not exist"),
-        ("pips:n=5 --ask best(3)", "best(K) is for Strands, Letter Boxed and Tiles"),
         ("tiles:n=5 --ask best(2)", "best(2) is not for Tiles"),
         ("strands:n=5 --rule fewest_letters=yes", "fewest_letters is for Letter Boxed"),
         ("letterboxed:n=5 --lexicon none.txt", "word list none.txt: No such file"),
-        ("pips --ask best(3)", "best(K) is for Strands, Letter Boxed and Tiles"),
         ("pips --lexicon none.txt", "--lexicon is for Strands and Letter Boxed"),
-        ("lake --rule teleports=no", "teleports is for Tiles; this is Pips"),
     ],
 )
 def test_what_cannot_be_asked_is_told_before_anything_starts(
@@ -372,15 +307,3 @@ def test_a_count_that_stops_at_the_first_solution_tells_no_numbers_of_solutions(
     assert "5 solved, 0 unsolvable, " in out
     assert "Most solutions" not in out
     assert "kernel_ns from corpora join results" in out
-
-
-def test_bars_of_a_narrow_terminal_stand_in_one_row(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setenv("NO_COLOR", "1")
-    say_spread("solutions", [("unique", 19_000), ("2 to 9", 1_000)])
-    lines = capsys.readouterr().out.splitlines()
-    assert all(len(line) <= 60 for line in lines)
-    assert len([line for line in lines if "█" in line]) == 2

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
@@ -104,29 +103,6 @@ def test_answers_to_other_asks_stand_behind_the_usual_one(
         count, every = board["results"]
         assert (count["ask"], every["ask"]) == ("count", "all")
         assert every["solutions_stored"] == int(count["count"])
-
-
-@pytest.mark.parametrize(
-    ("path", "status", "slug"),
-    [
-        ("/v1/puzzles/chess", 404, "no-such-game"),
-        ("/v1/puzzles/chess/2026-01-01", 404, "no-such-game"),
-        (f"{URL}?from=2026-02-30", 422, "bad-value"),
-        (f"{URL}?from=1767225600", 422, "bad-value"),
-        (f"{URL}?from=2026-01-02&to=2026-01-01", 422, "bad-value"),
-        (f"{URL}?limit=0", 422, "bad-value"),
-        (f"{URL}?limit=1001", 422, "bad-value"),
-        (f"{URL}?offset=-1", 422, "bad-value"),
-        (f"{URL}?sort=date", 422, "bad-value"),
-        (f"{URL}/2030-01-01", 404, "no-such-board"),
-        (f"{URL}/20260101", 422, "bad-value"),
-        (f"{URL}/..%2f..%2fetc", 404, "not-found"),
-        (f"{URL}/2026-01-01?level=wild", 404, "no-such-board"),
-        (f"{URL}/2026-01-01/wild/picture.svg", 404, "no-such-board"),
-    ],
-)
-def test_what_is_wrong_is_a_problem(path: str, status: int, slug: str, sample: TestClient):
-    assert problem(sample.get(path)) == (status, slug)
 
 
 def test_a_picture_is_known_by_its_etag(sample: TestClient):

@@ -133,39 +133,6 @@ def test_a_refused_body_leaves_its_key_free(remembering: TestClient, board: dict
     assert other.json()["type"] == "/problems/replayed-key"
 
 
-@pytest.mark.parametrize(
-    ("change", "pointer"),
-    [
-        ({"puzzle": None}, ""),
-        ({"id": "pips/2026-01-05/hard"}, ""),
-        ({"level": "harder"}, "/level"),
-        ({"ask": "most"}, "/ask"),
-        ({"deadline_s": -1}, "/deadline_s"),
-        ({"deadline_s": "soon"}, "/deadline_s"),
-        ({"budget": {"seconds": 1e9}}, "/budget/seconds"),
-        ({"budget": {"minutes": 1}}, "/budget/minutes"),
-        ({"rules": {"spangram": "off"}}, "/rules/spangram"),
-        ({"more": 1}, "/more"),
-    ],
-)
-def test_a_field_that_is_wrong_is_named_and_nothing_is_queued(
-    client: TestClient, board: dict[str, Any], lake: Lake, change: dict[str, Any], pointer: str
-) -> None:
-    found = client.post("/v1/solves", json=board | change)
-    assert found.status_code == 422
-    assert found.headers["content-type"] == "application/problem+json"
-    assert [error["pointer"] for error in found.json()["errors"]] == [pointer]
-    assert list_jobs(lake) == set()
-
-
-@pytest.mark.parametrize("path", ["", "/events", "/solutions", "/picture.svg"])
-@pytest.mark.parametrize("job", ["0" * 32, "x", "..%2f..", "0" * 31 + "G"])
-def test_a_job_that_there_is_not_is_not_found(client: TestClient, path: str, job: str) -> None:
-    found = client.get(f"/v1/solves/{job}{path}")
-    assert found.status_code == 404
-    assert found.headers["content-type"] == "application/problem+json"
-
-
 def test_a_job_whose_deadline_passed_is_expired(
     client: TestClient, work: Work, board: dict[str, Any]
 ) -> None:
@@ -183,21 +150,6 @@ def test_another_client_that_wants_it_longer_extends_a_deadline(
     time.sleep(0.02)
     work()
     assert client.get(at).json()["state"] == "done"
-
-
-@pytest.mark.parametrize(
-    ("more", "told"),
-    [
-        ({"deadline": 5}, "/deadline: is unknown here; did you mean deadline_s?"),
-        ({"budget": {"second": 5}}, "/budget/second: is unknown here; did you mean seconds?"),
-        ({"shade": "red"}, "/shade: is unknown here"),
-    ],
-)
-def test_a_field_that_is_nearly_known_is_named(
-    client: TestClient, board: dict[str, Any], more: dict[str, Any], told: str
-) -> None:
-    answer = client.post("/v1/solves", json=board | more)
-    assert (answer.status_code, answer.json()["detail"]) == (422, told)
 
 
 @pytest.mark.parametrize(
@@ -230,33 +182,9 @@ def test_the_reason_of_a_cancelled_job_names_the_door(
     assert (cancelled["state"], cancelled["reason"]) == ("cancelled", door)
 
 
-def test_a_text_as_puzzle_is_told_where_an_id_goes(client: TestClient) -> None:
-    told = client.post("/v1/solves", json={"puzzle": "pips/2026-01-05/hard"}).json()
-    assert told["errors"][0]["pointer"] == "/puzzle"
-    assert told["detail"].endswith("what names a board of the lake goes into id")
-
-
 def test_a_lake_without_puzzles_is_said_to_have_none(client: TestClient) -> None:
     told = client.post("/v1/solves", json={"id": "pips/2026-01-05/hard"})
     assert (told.status_code, told.json()["detail"]) == (404, "/id: the lake has no puzzles yet")
-
-
-@pytest.mark.parametrize(
-    ("path", "methods"),
-    [
-        ("/v1/solves", "GET, HEAD, POST"),
-        (f"/v1/solves/{'0' * 32}", "DELETE, GET, HEAD"),
-        ("/v1/games", "GET, HEAD"),
-        ("/openapi.json", "GET, HEAD"),
-    ],
-)
-def test_a_method_that_a_path_lacks_is_told_those_that_it_has(
-    client: TestClient, path: str, methods: str
-) -> None:
-    for method in ("PUT", "PATCH", "OPTIONS"):
-        told = client.request(method, path, json={})
-        assert (told.status_code, told.headers["allow"]) == (405, methods)
-        assert told.json()["detail"] == f"this path has {methods}"
 
 
 def test_a_list_of_solves_is_of_a_puzzle(client: TestClient) -> None:
