@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightgrid.service.options.shared_options import Json, LakeOption, read_settings
+from nightgrid.service.options.shared_options import Json, LakeOption, check_game, read_settings
 from nightgrid.service.terminal.console import Exit, emit, say, say_table
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
@@ -68,7 +68,12 @@ def maintain_lake(
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.terminal.progress import MovingLine
 
-    _check_options(action, keep=keep, game=game, dry_run=dry_run)
+    if (keep or dry_run) and action is not Action.PRUNE:
+        raise PermanentError(f"--keep and --dry-run are for lake prune, not for lake {action}")
+    if game and action is not Action.REBUILD:
+        raise PermanentError(f"--game is for lake rebuild, not for lake {action}")
+    for name in game or ():
+        check_game(name)
     kept = _read_keep(keep or []) if action is Action.PRUNE else {}
     url = read_settings(lake=lake, writes=not (action is Action.CHECK or dry_run)).lake
     opened = Lake.open(url)
@@ -88,28 +93,6 @@ def maintain_lake(
         if action is Action.REBUILD:
             return _rebuild(opened, game or [], json=json)
         return _prune(opened, kept, dry_run=dry_run, json=json)
-
-
-_OPTIONS = {
-    Action.CHECK: set[str](),
-    Action.REPAIR: set[str](),
-    Action.REBUILD: {"game"},
-    Action.PRUNE: {"keep", "dry_run"},
-}
-"""Options that an action reads."""
-
-
-def _check_options(action: Action, **given: object) -> None:
-    from nightgrid.solvers.registry import GAMES
-
-    for name, value in given.items():
-        if value and name not in _OPTIONS[action]:
-            option = f"--{name.replace('_', '-')}"
-            others = [other for other in Action if name in _OPTIONS[other]]
-            raise PermanentError(f"{option} is not for lake {action}; expected {', '.join(others)}")
-    for name in given["game"] if isinstance(given["game"], list) else ():
-        if name not in GAMES:
-            raise PermanentError(f"unknown game {name!r:.40}; expected one of {', '.join(GAMES)}")
 
 
 def _read_keep(texts: Sequence[str]) -> dict[str, float]:

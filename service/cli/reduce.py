@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,13 +12,12 @@ import typer
 from nightgrid.service.cli.answers import cost_text
 from nightgrid.service.games import service_plug, view
 from nightgrid.service.options.completion import offer
-from nightgrid.service.options.pictures import check_picture, write_file, write_picture
+from nightgrid.service.options.pictures import check_picture, write_file
 from nightgrid.service.options.shared_options import Json, check_range
 from nightgrid.service.terminal.console import Exit, emit, exit_for, note, say, say_drawing
 from nightgrid.service.terminal.progress import compiling_shown
 from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import GAMES, game_plug, titles
 
 if TYPE_CHECKING:
     from nightgrid.solvers.reductions.catalogue import Made, Reduction
@@ -62,10 +62,6 @@ def reduce(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the board to FILE.")
     ] = None,
-    lexicon_out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Strands: write the words to play it with to FILE."),
-    ] = None,
     svg: Annotated[
         Path | None,
         typer.Option(
@@ -93,19 +89,9 @@ def reduce(
     chosen = catalogue.reduction(reduction)
     check_range(seconds, "--seconds", MAX_BUDGET_S)
     check_picture(svg)
-    # Boards of other games need no words, or bring them.
-    takers = [name for name in GAMES if game_plug(name).words and not game_plug(name).own_words]
-    if lexicon_out is not None and chosen.game not in takers:
-        raise PermanentError(
-            f"--lexicon-out is for {titles(takers)}; boards of others need no word list"
-        )
     made = catalogue.make(chosen, _instance(chosen, file, random, seed))
-    for path, text in (
-        (out, dumps(made.reduced.puzzle.to_json(), ensure_ascii=False) + "\n"),
-        (lexicon_out, "".join(f"{word}\n" for word in made.reduced.words)),
-    ):
-        if path is not None:
-            write_file(path, text)
+    if out is not None:
+        write_file(out, f"{dumps(made.reduced.puzzle.to_json(), ensure_ascii=False)}\n", "--out")
     outcome = None
     if solve:
         bound, budget = made.reduced.bind(), Budget(seconds=seconds)
@@ -114,7 +100,7 @@ def reduce(
     found = outcome.solutions[0] if outcome is not None and outcome.solutions else None
     answer = None if found is None else made.solution_of(found)
     if svg is not None:
-        write_picture(svg, picture(made, found))
+        write_file(svg, picture(made, found), "--svg")
     if json:
         emit(_json(made, outcome, answer))
     else:
@@ -186,7 +172,11 @@ def _say(
     if reduced.rules:
         say(f"Rules: {reduced.rules}")
     if reduced.words:
-        say(f"Words: {_shortened(reduced.words)}")
+        some = " ".join(
+            textwrap.shorten(word, 24, placeholder="...") for word in reduced.words[:12]
+        )
+        more = len(reduced.words) - 12
+        say(f"Words: {some}" + (f" and {more:,} more; --json has all" if more > 0 else ""))
     if drawn:
         drawing = shown.board(reduced.puzzle)
         if found is not None:
@@ -199,9 +189,3 @@ def _say(
         say(f"{ended} in {cost_text(outcome)}")
     if answer is not None:
         say(made.reduction.problem.to_text(made.instance, answer))
-
-
-def _shortened(words: tuple[str, ...], most: int = 12, letters: int = 24) -> str:
-    some = [word if len(word) <= letters else f"{word[:letters]}..." for word in words[:most]]
-    more = f" and {len(words) - most:,} more" if len(words) > most else ""
-    return " ".join(some) + more

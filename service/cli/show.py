@@ -8,7 +8,7 @@ import typer
 
 from nightgrid.service.cli.answers import each_puzzle, head_json, say_head, say_unsolved
 from nightgrid.service.games import view
-from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
+from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_file
 from nightgrid.service.options.shared_options import (
     Files,
     GameName,
@@ -47,7 +47,8 @@ def show(
         shown = view(found.game)
         puzzle, official = published.puzzle, published.solution
         if svg is not None:
-            write_picture(svg, shown.svg(puzzle, official if solution else None, published.clue))
+            drawn = official if solution else None
+            write_file(svg, shown.svg(puzzle, drawn, published.clue), "--svg")
         if json:
             # Drawing needs no kernels, and these come with the game.
             played = game_of(found.game)

@@ -20,7 +20,7 @@ from nightgrid.service.cli.answers import (
 )
 from nightgrid.service.games import ALL, service_plug, view
 from nightgrid.service.options.game_rules import Lexicon, RuleTexts, read_rules
-from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_picture
+from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_file
 from nightgrid.service.options.shared_options import (
     All,
     Best,
@@ -158,7 +158,7 @@ def solve(
             status, solutions = solve.answer() if search is None else solve.search(search)
         if svg is not None:
             solution = next(iter(solutions), None)
-            write_picture(svg, view(found.game).svg(puzzle, solution, published.clue))
+            write_file(svg, view(found.game).svg(puzzle, solution, published.clue), "--svg")
         return exit_for(status)
 
     def wanted(name: str) -> Ask | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from nightgrid.solvers.registry import GAMES
 
@@ -21,21 +20,6 @@ def offer(values: Sequence[str] | Callable[[], Iterable[str]], *, listed: bool =
         return [f"{before}{comma}{value}" for value in every if value.startswith(word.lower())]
 
     return begun
-
-
-def open_jobs(ctx: Any, incomplete: str) -> list[str]:
-    """Offer the on-demand jobs of the lake that have no result yet; none where there is no lake."""
-    from nightgrid.archive.lake.storage import Lake
-    from nightgrid.service.options.shared_options import read_settings
-    from nightgrid.solvers.errors import NightgridError
-    from nightgrid.workers.ondemand.submissions import list_jobs
-
-    try:
-        lake = Lake.open(read_settings(lake=ctx.params.get("lake"), writes=False).lake)
-        jobs = sorted(list_jobs(lake))
-    except NightgridError:
-        return []
-    return [job for job in jobs if job.startswith(incomplete.lower())]
 
 
 def levels() -> list[str]:

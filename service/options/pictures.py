@@ -60,29 +60,17 @@ def check_picture(path: Path | None) -> None:
     """
     if path is None:
         return
-    folder = path.parent
     kind, _ = mimetypes.guess_type(path.name)
-    if path.is_dir():
-        reason = "Is a directory"
-    elif not folder.is_dir():
-        reason = "No such file or directory" if not folder.exists() else "Not a directory"
-    elif not os.access(path if path.exists() else folder, os.W_OK):
-        reason = "Permission denied"
-    elif kind not in (None, SVG_TYPE):
-        reason = f"pictures are SVG, not {kind}; expected a name that ends with .svg"
-    else:
-        return
-    raise PermanentError(f"--svg {path}: {reason}")
+    if kind not in (None, SVG_TYPE):
+        expected = "expected a name that ends with .svg"
+        raise PermanentError(f"--svg {path}: pictures are SVG, not {kind}; {expected}")
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise PermanentError(f"--svg {path} is no file that can be written")
 
 
-def write_picture(path: Path, text: str) -> None:
-    """Write a picture. Raises PermanentError where that fails."""
-    write_file(path, text, "--svg")
-
-
-def write_file(path: Path, text: str, what: str = "cannot write") -> None:
-    """Write a text. Raises PermanentError, beginning with `what`, where that fails."""
+def write_file(path: Path, text: str, option: str) -> None:
+    """Write the file that an option names. Raises PermanentError where that fails."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise PermanentError(f"{what} {path}: {error.strerror or error}") from error
+        raise PermanentError(f"{option} {path}: {error.strerror or error}") from error

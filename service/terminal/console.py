@@ -246,12 +246,12 @@ def say_table(
     numbers: Sequence[str] = (),
     whole: int = 0,
     fold_last: bool = False,
-) -> bool:
+) -> None:
     """Write a table to standard output, or records where the terminal is too narrow for a table.
 
     Columns named in `numbers` are right-aligned, cells of the first `whole` ones stay in one line,
     and no word of the others is broken: rich would break them, and leave out whole columns. With
-    `fold_last` the last column is folded instead, and it is always a table. Tells whether it was.
+    `fold_last` the last column is folded instead, and it is always a table.
     """
     from rich.table import Table
     from rich.text import Text
@@ -272,11 +272,10 @@ def say_table(
         if title is not None:
             say(title)
         say_records(headings, rows)
-        return False
+        return
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console().print(table)
-    return True
 
 
 def say_records(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

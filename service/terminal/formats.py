@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from nightgrid.service.terminal.console import duration, say, say_records, say_table
+from nightgrid.service.terminal.console import duration, say_table
 from nightgrid.service.terminal.encoded import (
     csv_pieces,
     json_pieces,
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLE_ROWS = 1_000
-"""Rows that are drawn as a table. Those of a longer list follow as lines below it: a table is laid
-out when all of its rows are there, and takes far longer a row."""
+"""Rows of one drawn table, which is laid out when all of them are there; more rows are drawn in
+further tables."""
 
 
 class Format(StrEnum):
@@ -125,23 +125,10 @@ def _draw(
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     ]
     cells = ([_shown(row, key) for key in headings] for row in rows_of(tables, names))
-    first = list(itertools.islice(cells, TABLE_ROWS))
-    if not first:
-        return 0
-    drawn = say_table(list(headings.values()), first, numbers=numbers, whole=1)
-    widths = [max(map(len, column)) for column in zip(*first, strict=True)]
-    right = [heading in numbers for heading in headings.values()]
-    rows = len(first)
-    for row in cells:
-        rows += 1
-        if not drawn:
-            say_records(list(headings.values()), [row])
-            continue
-        places = zip(row, widths, right, strict=True)
-        line = "  ".join(
-            f"{cell:>{width}}" if r else f"{cell:<{width}}" for cell, width, r in places
-        )
-        say(f"  {line.rstrip()}")
+    rows = 0
+    while part := list(itertools.islice(cells, TABLE_ROWS)):
+        say_table(list(headings.values()), part, numbers=numbers, whole=1)
+        rows += len(part)
     return rows
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nightgrid.service.cli.ondemand.job_sources import Url, jobs_at, named_jobs
-from nightgrid.service.options.completion import open_jobs
 from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.console import emit, say
 
@@ -21,7 +20,6 @@ def cancel(
         list[str],
         typer.Argument(
             metavar="JOB|REFERENCE",
-            autocompletion=open_jobs,
             help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or its "
             "beginning.",
         ),

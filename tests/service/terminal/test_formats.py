@@ -80,12 +80,14 @@ def test_a_drawing_has_the_chosen_columns(capsys: pytest.CaptureFixture[str]) ->
     assert "2026-01-02" in out, "where the first column is empty the second one stands"
 
 
-def test_the_rest_of_a_long_list_follows_in_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_rest_of_a_long_list_follows_in_a_table_of_its_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     table = pa.table({"n": range(TABLE_ROWS + 1)})
     write_table([table], table.schema, Format.TABLE)
     out = capsys.readouterr().out
-    assert out.count("┏") == 1
-    assert out.splitlines()[-1] == "  1,000"
+    assert out.count("┏") == 2
+    assert out.splitlines()[-2] == "│ 1,000 │"
 
 
 def test_the_name_of_a_file_says_its_format(
