@@ -1,4 +1,4 @@
-"""Rows of the table `parts`: what becomes of manifest rows, one by one or in columns."""
+"""Rows of the table `parts`, made from manifest rows one by one or in columns."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 Row = dict[str, Any]
 
 HEAD = ("job_no", "job_id", "part_path")
-"""What a result row has from its manifest row."""
+"""Columns that a result row takes from its manifest row."""
 NOTHING = ("value", "value_at_least", "value_at_most", "count", "solutions", "children")
-"""Columns that are null where an outcome has nothing to say."""
+"""Columns that are null unless an outcome has them."""
 
 
 def heads_of(rows: pa.Table) -> list[Row]:
-    """Read of manifest rows what their result rows begin with."""
+    """Return the HEAD columns of manifest rows."""
     heads: list[Row] = rows.select(HEAD).to_pylist()
     return heads
 
@@ -46,7 +46,7 @@ def listed_row(head: Row, outcome: Outcome[Any], **rest: Any) -> Row:
     return result_row(
         head,
         str(outcome.status),
-        outcome_reason(outcome),
+        outcome.reason_code and Reason(code=outcome.reason_code, sentence=outcome.reason),
         count=outcome.count,
         value=outcome.value,
         value_at_least=outcome.value_at_least,
@@ -57,21 +57,9 @@ def listed_row(head: Row, outcome: Outcome[Any], **rest: Any) -> Row:
     )
 
 
-def outcome_reason(outcome: Outcome[Any]) -> Reason | None:
-    """Return why an outcome is not an answer."""
-    if outcome.reason_code is None:
-        return None
-    return Reason(code=outcome.reason_code, sentence=outcome.reason)
-
-
 def exception_reason(error: BaseException) -> Reason:
-    """Return which error the work raised."""
+    """Return the reason of work that raised an error."""
     return Reason(code=ReasonCode.EXCEPTION, sentence=f"{type(error).__name__}: {error}")
-
-
-def poison_reason(failure: Reason, attempts: int) -> Reason:
-    """Return why something is poison that failed so often."""
-    return Reason(code=failure.code, sentence=f"{failure.sentence} ({attempts} attempts)")
 
 
 def result_row(head: Row, status: str, reason: Reason | None, **rest: Any) -> Row:

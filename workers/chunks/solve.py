@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -116,7 +115,7 @@ def _worked(
                 f"{game.solver_version}"
             )
         _name_work(game, rows)
-        write_note(lake, ref, Note(worker=worker, started_at=time.time()))
+        write_note(lake, ref, Note(worker=worker))
     stage = stage_part(rows.column("part")[0].as_py())
     if stage is None:
         drop_tables()

@@ -77,10 +77,8 @@ def carry(
         write_frontier(lake, ref, reached, states, begins, count.layout)
         carried = Carried(
             layer=reached,
-            layers=count.layers,
             row_words=count.row_words,
             rows=tuple((begins[1:] - begins[:-1]).tolist()),
-            layout=count.layout,
             kept=0 if part.until is None else kept,
         )
         row = result_row(head, CARRIED, None, children=carried.to_json())

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -22,7 +22,7 @@ from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.notices import Announcement
 from nightgrid.workers.broker.queues import BATCH
-from nightgrid.workers.chunks.result_rows import Row, heads_of, poison_reason, result_row
+from nightgrid.workers.chunks.result_rows import Row, heads_of, result_row
 from nightgrid.workers.driver.chunk_table import IN_FLIGHT, Chunk, State
 from nightgrid.workers.driver.growth import GrowingRun
 from nightgrid.workers.driver.outbox import GONE_INTERVALS, Outbox, Place, Worker
@@ -46,8 +46,6 @@ worker, a message is in neither for a moment."""
 PLAN_POLL_SECONDS = 0.05
 """How often a driver checks for new segments of the planner."""
 UNRECOVERABLE = Reason(code=ReasonCode.UNRECOVERABLE_JOB)
-DAMAGED_MAX = 3
-"""Damaged results of one chunk that are made again; one more is the fault of the lake."""
 
 
 class AllRefuseError(TransientError):
@@ -82,7 +80,6 @@ class Driver:
         self._check_planner = check_planner
         self._begun = time.monotonic()
         self._heard: deque[Announcement] = deque()
-        self._damaged: Counter[str] = Counter()
         self._unseen = 0
         """Consecutive announcements of results that are not in this lake."""
         self.failures = 0
@@ -278,19 +275,9 @@ class Driver:
             self._send_again(self._table[error.ref.key], "its result was damaged")
 
     def _set_aside(self, error: DamagedResultError) -> None:
-        """Move a damaged result aside, so that its chunk is worked again.
-
-        Raises PermanentError if that happens to the same chunk too often.
-        """
-        name = error.ref.name
-        self._damaged[name] += 1
-        if self._damaged[name] > DAMAGED_MAX:
-            raise PermanentError(
-                f"{error}: the result of {name} was damaged {DAMAGED_MAX + 1} times; expected "
-                "a lake that keeps what is written"
-            )
+        """Move a damaged result aside, so that its chunk is worked again."""
         aside = set_aside(self._lake, error.ref.result_path)
-        log.warning("result set aside", chunk=name, to=aside, reason=str(error))
+        log.warning("result set aside", chunk=error.ref.name, to=aside, reason=str(error))
 
     # -- what did not come back --------------------------------------------------------------
 
@@ -377,7 +364,7 @@ class Driver:
             self.resubmissions += 1
 
     def _poison(self, ref: ChunkRef, why: Reason) -> None:
-        reason = poison_reason(why, ref.attempt)
+        reason = replace(why, sentence=f"{why.sentence} ({ref.attempt} attempts)")
         count_rows(self.run.question.game, {str(Status.POISON): 1})
         for row in self._end_unworked(ref, Status.POISON, reason):
             log.error(

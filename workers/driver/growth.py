@@ -35,7 +35,6 @@ from nightgrid.workers.runs.manifest import (
 from nightgrid.workers.runs.run_files import (
     ChunkKey,
     ChunkRef,
-    DamagedResultError,
     done_chunks,
     read_result,
     segment_path,
@@ -243,9 +242,7 @@ def _chunks_of_split(
     chunks: list[pa.Table] = []
     deferred = []
     for row in split:
-        index, children, path = index_of.get(row["job_no"]), row["children"], row["part_path"]
-        if index is None or children is None:
-            raise DamagedResultError(ref, f"{ref.result_path} answers other jobs than it was asked")
+        index, children, path = index_of[row["job_no"]], row["children"], row["part_path"]
         if row["reason_code"] == ReasonCode.DEFERRED:
             deferred.append(index)
         elif children == AGAIN:

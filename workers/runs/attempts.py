@@ -1,6 +1,6 @@
-"""Attempts at chunks: a note in the lake for each, of who began it and perhaps why it failed.
+"""Attempts at chunks: a note in the lake for each, with who began it and why it failed.
 
-The notes of a chunk are its attempts: there is no other count. A worker writes the note when it
+The notes of a chunk are its attempts: there is no other counter. A worker writes the note when it
 begins, and deletes it when it hands the chunk back; the driver adds why the attempt failed.
 """
 
@@ -22,9 +22,7 @@ class Note:
     """What the lake has of one attempt at a chunk."""
 
     worker: str
-    """Worker id, under which its heartbeat lies in Redis; empty if none is known to have begun."""
-    started_at: float
-    """Unix time, seconds, by the clock of the worker."""
+    """Id of the worker, as in its heartbeat; empty if none is known to have begun."""
     failure: Reason | None = None
     """Why the attempt failed."""
 
@@ -32,10 +30,10 @@ class Note:
 def write_note(lake: Lake, ref: ChunkRef, note: Note) -> None:
     """Write the note of an attempt: before a worker begins, or when the attempt has failed.
 
-    It outlives every process. That of a worker is not synced to the disk: a machine that loses it
-    in a power failure loses its workers too.
+    A worker's note is not synced to disk: a machine that loses it in a power failure loses its
+    workers too.
     """
-    value: dict[str, Any] = {"worker": note.worker, "started_at": note.started_at}
+    value: dict[str, Any] = {"worker": note.worker}
     if note.failure is not None:
         value["failure"] = {"code": str(note.failure.code), "reason": note.failure.sentence}
     write_json(lake, ref.started_path, value, durable=note.failure is not None)
@@ -45,17 +43,16 @@ def read_note(lake: Lake, ref: ChunkRef) -> Note | None:
     """Read the note of an attempt; None if no worker began it. A damaged note counts as none."""
 
     def note(value: dict[str, Any]) -> Note:
-        worker, started_at = str(value["worker"]), float(value["started_at"])
         why = value.get("failure")
         failure = why and Reason(code=ReasonCode(why["code"]), sentence=why["reason"])
-        return Note(worker=worker, started_at=started_at, failure=failure)
+        return Note(worker=value["worker"], failure=failure)
 
     return read_hint(lake, ref.started_path, note)
 
 
 def write_failure(lake: Lake, ref: ChunkRef, failure: Reason) -> bool:
-    """Add to the note of an attempt why it failed; return whether it did not say so before."""
-    note = read_note(lake, ref) or Note(worker="", started_at=0.0)
+    """Add to the note of an attempt why it failed; return whether that is new."""
+    note = read_note(lake, ref) or Note(worker="")
     if note.failure is not None:
         return False
     write_note(lake, ref, replace(note, failure=failure))
@@ -63,7 +60,7 @@ def write_failure(lake: Lake, ref: ChunkRef, failure: Reason) -> bool:
 
 
 def take_back(lake: Lake, ref: ChunkRef, worker: str) -> None:
-    """Delete the note of a worker that hands a chunk back: it was no attempt."""
+    """Delete the note of a worker that hands a chunk back: that does not count as an attempt."""
     with suppress(NightgridError):
         note = read_note(lake, ref)
         if note is not None and note.worker == worker and note.failure is None:
@@ -71,6 +68,6 @@ def take_back(lake: Lake, ref: ChunkRef, worker: str) -> None:
 
 
 def read_attempts(lake: Lake, run_id: str) -> dict[ChunkKey, int]:
-    """List the last attempt at each chunk of a run that was begun."""
+    """Return the last attempt at each chunk that was begun."""
     # The last attempt of each chunk comes last, and replaces those before it.
     return dict(sorted(named_chunks(lake.list(f"{folder(run_id)}/started"))))

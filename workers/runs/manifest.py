@@ -37,7 +37,7 @@ _ORIGINS = b"nightgrid.segment"
 NO_JOBS = pa.nulls(0, pa.int64())
 _NUMBERS = (
     *("job_count", "answered_count", "divided_count", "puzzle_count", "poison_count"),
-    *("solution_bytes", "divide_into", "cost_s"),
+    *("solution_bytes", "divide_into"),
 )
 """What a plan says of a run under the names of its fields."""
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
@@ -92,8 +92,6 @@ class Run:
     """How many bytes of solutions a job may list; None: what the worker's setting says."""
     divide_into: int = 1
     """Parts for processes that were idle when it was planned, see `Asking.divide_into`."""
-    cost_s: float = 0.0
-    """Seconds that one core was expected to take for all jobs."""
 
     def chunks(self) -> list[ChunkRef]:
         """Every chunk that has to be worked: halved ones are replaced by their halves."""

@@ -28,7 +28,6 @@ from nightgrid.solvers.errors import PermanentError
 
 CHUNKS_MAX = 100_000
 """Chunks of one segment: what five digits name."""
-PLAN = "plan.json"
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _NAME = re.compile(r"seg-(\d{5})-chunk-(\d{5})(?:-attempt-(\d+))?\.\w+$")
 
@@ -95,7 +94,7 @@ def asked_path(run_id: str) -> str:
 
 def plan_path(run_id: str) -> str:
     """Name the file that says what a run asks; its presence means that the run is planned."""
-    return f"{folder(run_id)}/{PLAN}"
+    return f"{folder(run_id)}/plan.json"
 
 
 def segment_path(run_id: str, number: int) -> str:

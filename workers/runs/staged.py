@@ -116,12 +116,8 @@ class Carried:
     """What a part left for the next stage: the number of states in each bucket of one layer."""
 
     layer: int
-    layers: int
-    """Number of the last layer."""
     row_words: int
     rows: tuple[int, ...]
-    layout: str = ""
-    """What the words of a state mean: `nightgrid.solvers.layered_count.LayeredCount.layout`."""
     kept: int = 0
     """States of the layer before that it took over; 0 for a part that was alone, and went on for
     as long as it could."""

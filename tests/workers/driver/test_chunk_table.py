@@ -30,7 +30,7 @@ from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged import Carried
 
 RUN = "0" * 32
-LEFT = Reading(goes_on=True, carried=Carried(layer=1, layers=9, row_words=1, rows=(1, 2)))
+LEFT = Reading(goes_on=True, carried=Carried(layer=1, row_words=1, rows=(1, 2)))
 ARCHITECTURE = Path(__file__).parents[3] / "docs" / "explanation" / "architecture.md"
 
 

@@ -4,7 +4,6 @@ import pytest
 import toy_game as toy
 
 from benchmarks.chaos.harm import HARMS, harm
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.driver import Driver
 from nightgrid.workers.driver.outbox import InlineOutbox
@@ -99,18 +98,3 @@ def test_harm_to_chunk_results_that_were_read_is_noticed_at_the_end(
     monkeypatch.setattr(Driver, "finish", finish_harmed)
     assert finish(lake, settings, run_id) == undisturbed
     assert harmed
-
-
-def test_a_lake_that_damages_the_same_result_again_and_again_is_named(lake, settings, boards):
-    """Given a lake that damages one result each time, Then the run ends with one sentence."""
-
-    class Damaging(InlineOutbox):
-        def wait(self, timeout_s):
-            found = super().wait(timeout_s)
-            for path in lake.list(f"runs/run={run_id}/parts")[:1]:
-                harm(lake, path, "truncate")
-            return found
-
-    run_id = plan(lake, boards)
-    with pytest.raises(PermanentError, match="was damaged 4 times; expected a lake that keeps"):
-        drive(lake, run_id, Damaging(lake, settings), settings=settings)

@@ -69,7 +69,7 @@ class DyingOutbox(InlineOutbox):
     def wait(self, timeout_s):
         if len(self.worked) == self.chunks:
             if self.begin:
-                note = Note(worker=DEAD_PROCESS, started_at=time.time())
+                note = Note(worker=DEAD_PROCESS)
                 write_note(self._lake, self._waiting[0], note)
             raise Killed
         self.worked += [ref.key for ref in list(self._waiting)[:1]]
@@ -457,7 +457,7 @@ def test_a_run_that_was_stopped_twice_goes_on_within_a_few_looks(lake, settings,
     begun = open_run(lake, run_id).chunks()[:3]
     for ref in begun:
         for attempt, worker in enumerate(stops, 1):
-            note = Note(worker=worker, started_at=time.time())
+            note = Note(worker=worker)
             write_note(lake, replace(ref, attempt=attempt), note)
             if attempt < len(stops):
                 write_failure(lake, ref, Reason(code=ReasonCode.WORKER_LOST))

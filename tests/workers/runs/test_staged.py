@@ -142,8 +142,8 @@ def test_a_half_reads_what_the_part_would_have_read():
     assert of(1, 1) == of(2, 0) == of(2, 1) == of(3, 1) == [(0, 0)]
 
 
-def carried(*rows, layer=5, layers=20):
-    return Carried(layer=layer, layers=layers, row_words=4, rows=rows)
+def carried(*rows, layer=5):
+    return Carried(layer=layer, row_words=4, rows=rows)
 
 
 @given(

@@ -113,7 +113,7 @@ def test_states_are_dropped_only_where_that_was_said(lake):
 def test_the_notes_of_a_chunk_are_its_attempts(lake):
     ref = ChunkRef(run_id="0" * 32, segment=0, chunk=2)
     assert read_note(lake, ref) is None
-    begun = Note(worker="w", started_at=1.5)
+    begun = Note(worker="w")
     write_note(lake, ref, begun)
     assert read_note(lake, ref) == begun
     failure = Reason(code=ReasonCode.EXCEPTION, sentence="KeyError: 1")

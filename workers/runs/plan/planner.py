@@ -170,7 +170,6 @@ def _write_plan(
         "answered_count": plan.answered_count + known_count,
         "poison_count": plan.poison_count,
         "divided_count": plan.divided_count,
-        "cost_s": round(plan.cost_s, 6),
     }
     about = _asked(asking, run_id, puzzle_count) | planned
     write_json(asking.lake, plan_path(run_id), about)
