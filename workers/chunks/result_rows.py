@@ -46,7 +46,7 @@ def listed_row(head: Row, outcome: Outcome[Any], **rest: Any) -> Row:
     return result_row(
         head,
         str(outcome.status),
-        outcome.reason_code and Reason(code=outcome.reason_code, sentence=outcome.reason),
+        Reason(code=code, sentence=outcome.reason) if (code := outcome.reason_code) else None,
         count=outcome.count,
         value=outcome.value,
         value_at_least=outcome.value_at_least,

@@ -1,7 +1,7 @@
-"""Jobs by the million: named from a column of puzzles, and which of them need no work.
+"""Names of jobs, and which of them are already answered: columns of millions.
 
-A job_id is 128 bits. Kept as 16 bytes each, every job of a large run and every job that has been
-answered fit into memory, and finding the open ones is an anti-join of sorted arrays.
+A job_id has 128 bits. At 16 bytes each, all jobs of a large run and all answered jobs fit into
+memory, and the open ones are found by an anti-join of sorted arrays.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KEY = np.dtype(f"S{ID_HEX_DIGITS // 2}")
 NO_KEYS = np.empty(0, KEY)
 Mask = npt.NDArray[np.bool_]
 Flags = npt.NDArray[np.uint8]
-"""What is known of each job, as `Known` has it."""
+"""Flags of `Known` for each job."""
 
 _LIMITS = ("budget_nodes", "budget_table_bytes", "budget_seconds")
 _TOTALS = ("total_seconds", "total_bytes")
@@ -40,7 +40,7 @@ _LISTED = ("reason_code", "budget_solution_bytes")
 
 
 def name_jobs(question: Question, subjects: pa.Array | pa.ChunkedArray) -> Keys:
-    """Name the jobs that ask a question about subjects, as `question.job_id` does."""
+    """Return the ids of the jobs of subjects, as `question.job_id` does for one."""
     tail = ("," + json.dumps(question.job_fields, separators=(",", ":"))[1:]).encode("ascii")
     names = (encode_basestring_ascii(name).encode("ascii") for name in subjects.to_pylist())
     return np.frombuffer(
@@ -49,12 +49,12 @@ def name_jobs(question: Question, subjects: pa.Array | pa.ChunkedArray) -> Keys:
 
 
 def keys_of(job_ids: pa.Array | pa.ChunkedArray) -> Keys:
-    """Read a column of job ids, of 32 hexadecimal digits each."""
+    """Parse a column of job ids of 32 hexadecimal digits each."""
     return np.frombuffer(bytes.fromhex("".join(job_ids.to_pylist())), KEY)
 
 
 def ids_of(keys: Keys) -> pa.Array:
-    """Write job ids as the tables of the lake have them."""
+    """Format job ids as in the tables of the lake."""
     text = keys.tobytes().hex().encode("ascii")
     offsets = np.arange(len(keys) + 1, dtype=np.int32) * ID_HEX_DIGITS
     return pa.Array.from_buffers(
@@ -63,13 +63,13 @@ def ids_of(keys: Keys) -> pa.Array:
 
 
 class KeySet:
-    """A set of jobs that grows by the thousand: one sorted array, 16 bytes a job."""
+    """A set of jobs, as one sorted array of 16 bytes a job; grows by thousands at once."""
 
     def __init__(self) -> None:
         self._keys = np.empty(0, KEY)
 
-    def add(self, keys: Keys) -> npt.NDArray[np.bool_]:
-        """Add keys; return for each whether it is new, of equal new ones the first."""
+    def add(self, keys: Keys) -> Mask:
+        """Add keys; return for each whether it is new: of equal ones, only the first is."""
         ranked, firsts = np.unique(keys, return_index=True)
         at = np.searchsorted(self._keys, ranked)
         is_new = at == len(self._keys)
@@ -81,18 +81,18 @@ class KeySet:
 
 
 class Known(IntFlag):
-    """What the lake knows of a job."""
+    """What the lake knows about a job."""
 
     FINAL = 1
-    """It has a result that no budget changes."""
+    """It has a result that does not depend on the budget."""
     GIVEN_UP = 2
-    """It is over budget or poison in a run that had at least the budget in question."""
+    """It was over budget or poison within at least this budget."""
     POISON = 4
     """It was given up as poison."""
 
 
 class Answers:
-    """What the lake knows of jobs: a sorted array of keys, and the flags of each."""
+    """What the lake knows about jobs: a sorted array of keys, and the flags of each."""
 
     def __init__(self, keys: Sequence[Keys] = (), flags: Sequence[Flags] = ()) -> None:
         self._keys, at = np.unique(np.concatenate([NO_KEYS, *keys]), return_inverse=True)
@@ -100,16 +100,15 @@ class Answers:
         np.bitwise_or.at(self._flags, at, np.concatenate([np.empty(0, np.uint8), *flags]))
 
     def flags(self, keys: Keys) -> Flags:
-        """Return what is known of each job; 0: nothing."""
+        """Return the flags of each job; 0: unknown."""
         if not len(self._keys):
             return np.zeros(len(keys), np.uint8)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[at] == keys, self._flags[at], np.uint8(0))
 
     def have(self, keys: Keys, known: Known = Known.FINAL | Known.GIVEN_UP) -> Mask:
-        """Return for each job whether it has any of some flags; by default, needs no work."""
-        found: Mask = (self.flags(keys) & known.value) != 0
-        return found
+        """Return for each job whether it has any of the flags; by default, needs no work."""
+        return np.asarray((self.flags(keys) & known.value) != 0)
 
 
 def read_answers(
@@ -123,11 +122,9 @@ def read_answers(
 ) -> Answers:
     """Read which jobs need no work within a budget, from all results but those of run `but_of`.
 
-    Over budget, poison or invalid are no answers if they are among the statuses `again`. Over
-    budget and poison count only if the run that said so had at least this budget of nodes,
-    table bytes and seconds each, as its rows say; a job on demand has totals, and does not count.
-    What had too many solutions counts if its row says that it could list at least `listed_bytes`
-    of them; None: whatever it could.
+    Statuses in `again` do not count as answers. Over budget and poison count only if the row had at
+    least this budget of nodes, table bytes and seconds, and no totals, as jobs on demand have. Too
+    many solutions count only if the row's limit was at least `listed_bytes`; None: any limit.
     """
     keys, flags = [], []
     columns = _COLUMNS if listed_bytes is None else (*_COLUMNS, *_LISTED)
@@ -150,7 +147,7 @@ def read_answers(
 
 
 def _had(rows: pa.Table, budget: Budget, listed_bytes: int | None) -> pa.ChunkedArray:
-    """Return for each row whether it says that its job had a budget, and no total."""
+    """Return for each row whether its job had at least a budget, and no totals."""
     had = pc.and_(*(pc.is_null(rows.column(name)) for name in _TOTALS))
     for name, least in zip(_LIMITS, budget.limits.values(), strict=True):
         had = pc.and_(had, pc.fill_null(pc.greater_equal(rows.column(name), least), False))

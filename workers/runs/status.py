@@ -22,13 +22,13 @@ from nightgrid.workers.runs.staged import drop_frontiers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatus:
-    """How far a run is: chunks done and left, and whether it is finished or cancelled."""
+    """Chunks done and left of a run, and whether it is finished or cancelled."""
 
     run_id: str
     finished: bool
-    """Whether its results are written: there is nothing to cancel."""
+    """Whether its results are written: then it cannot be cancelled."""
     cancelled_at: str | None
-    """When it was cancelled, UTC; None while it is not, "" where a damaged note does not say."""
+    """When it was cancelled, UTC; None: it is not; "": its note is damaged."""
     jobs: int
     chunks_done: int
     chunks_left: int
@@ -42,15 +42,15 @@ def cancelled_path(run_id: str) -> str:
 
 
 def is_cancelled(lake: Lake, run_id: str) -> bool:
-    """Return whether a run is cancelled: no process is to work on it."""
+    """Return whether a run is cancelled."""
     return lake.exists(cancelled_path(run_id))
 
 
 def cancel_run(lake: Lake, run_id: str, *, drop_states: bool = False) -> RunStatus:
     """Cancel a run durably, unless it is finished; keep its chunk results.
 
-    With `drop_states`, delete the states of staged counts, which may be gigabytes, and of a run
-    that asks `all` its solution files and chunk results; they are made again if the run is resumed.
+    With `drop_states`, delete the states of staged counts, which may be gigabytes, and the solution
+    files and chunk results of listings. A run that is resumed makes them again.
     Raises PermanentError for a run that the lake does not have.
     """
     status = read_run_status(lake, run_id)
@@ -71,7 +71,7 @@ def drops_states(lake: Lake, run_id: str) -> bool:
 
 
 def _cancelled(lake: Lake, run_id: str) -> dict[str, Any] | None:
-    """Read the note of a cancelled run; None: it is not cancelled. A damaged note is empty."""
+    """Read CANCELLED.json; None: there is none. A damaged one counts as empty."""
     path = cancelled_path(run_id)
     try:
         return read_json(lake, path)
@@ -81,7 +81,7 @@ def _cancelled(lake: Lake, run_id: str) -> dict[str, Any] | None:
 
 
 def delete_discarded(lake: Lake, run_id: str) -> None:
-    """Delete a run that was cancelled and its states dropped, with the solutions that it listed."""
+    """Delete a run that was cancelled with `drop_states`, and its solution files."""
     # CANCELLED.json goes last: a deletion that is killed is found and repeated by the next upkeep.
     for path in lake.list(files_folder(run_id)):
         lake.delete(path, durable=False)
@@ -89,12 +89,12 @@ def delete_discarded(lake: Lake, run_id: str) -> None:
 
 
 def resume_run(lake: Lake, run_id: str) -> None:
-    """Let a cancelled run be worked again."""
+    """Take back the cancellation of a run."""
     lake.delete(cancelled_path(run_id))
 
 
 def read_run_status(lake: Lake, run_id: str) -> RunStatus:
-    """Read how far a run is, without reading its chunk results.
+    """Read the status of a run, without reading its chunk results.
 
     Raises PermanentError for a run that the lake does not have.
     """
@@ -126,8 +126,8 @@ def is_finished(lake: Lake, run_id: str) -> bool:
 def next_name(lake: Lake, run_id: str, *, more: bool) -> str:
     """Name the run that continues a run: the run itself, or the first usable one derived from it.
 
-    Usable is a run that is not begun or not finished; unless there is `more` to work, also one that
-    is finished. The name of a run whose folder is deleted but whose results stand is taken.
+    A run is usable if it is not begun, not finished, or if there is no `more` work to do. A run
+    whose folder is deleted but whose results exist is not.
     """
     names = chain([run_id], (digest("retry", run_id, str(number)) for number in count(1)))
     for name in names:

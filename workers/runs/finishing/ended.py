@@ -1,4 +1,4 @@
-"""What is lost or damaged of a run: set aside, and made again from what the lake still has."""
+"""Lost or damaged files of a run: moved aside, and made again from what the lake still has."""
 
 from __future__ import annotations
 
@@ -22,19 +22,18 @@ from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, result_path, stream_where
 from nightgrid.archive.skipped_files import skip_file
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import Run, has_run, open_run, read_done
 from nightgrid.workers.runs.run_files import DamagedResultError, done_path, folder
 from nightgrid.workers.runs.staged import drop_frontiers
 
 NIGHTLY = "runs/nightly"
-"""Folder of the notes of which run a night has begun."""
+"""Folder of notes that name the run of a night."""
 _RUN_ROWS = select(RESULTS, ["run_id", "job_id"])
 
 
 def results_of_run(lake: Lake, run_id: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Read columns of a run's results, each row once, wherever they stand.
+    """Read columns of a run's results, from its own file or from merged ones.
 
     Raises DamagedFileError for a damaged file.
     """
@@ -49,10 +48,10 @@ def results_of_run(lake: Lake, run_id: str, columns: Sequence[str]) -> Iterator[
 
 
 def ensure_results(lake: Lake, run_id: str) -> dict[str, Any] | None:
-    """Read how a run ended; make its results again from its chunk results if some are lost.
+    """Read DONE.json of a run; write its results again from its chunk results if rows are missing.
 
-    A damaged file of results is set aside. None: the run has not ended, or so much is lost that it
-    has to be worked again.
+    A damaged file of results is moved aside. None: the run has not ended, or chunk results are
+    missing too, so that it has to be worked again.
     """
     done = read_done(lake, run_id)
     if done is None or not done["results"]:
@@ -68,9 +67,9 @@ def ensure_results(lake: Lake, run_id: str) -> dict[str, Any] | None:
 
 
 def write_again(lake: Lake, run_id: str) -> dict[str, Any] | None:
-    """Write the results of a run that has ended once more.
+    """Write the results of a finished run again.
 
-    None: chunk results are gone, and the run has not ended any more.
+    None: chunk results are missing, and the run is no longer finished.
     """
     try:
         return finish_run(lake, run_id, again=True)
@@ -80,7 +79,7 @@ def write_again(lake: Lake, run_id: str) -> dict[str, Any] | None:
 
 
 def set_damaged_aside(lake: Lake) -> None:
-    """Move damaged files of results away, so that the jobs in them are planned again."""
+    """Move damaged files of results aside, so that their jobs are planned again."""
     for path in lake.list(RESULT_FILES.path):
         if not path.endswith(".parquet"):
             continue
@@ -91,14 +90,14 @@ def set_damaged_aside(lake: Lake) -> None:
             continue
         except DamagedFileError as error:
             aside = set_aside(lake, path)
-            skip_file(path, f"{error}; moved to {aside}, and what it told is worked again")
+            skip_file(path, f"{error}; moved to {aside}, and its jobs are solved again")
 
 
 def ensure_plan(lake: Lake, run_id: str) -> Run | None:
-    """Open a run before it is planned on; set it aside, and name it, if it cannot be read.
+    """Open a run before it is planned further; move it aside if it cannot be read.
 
-    Results are left as they are. Returns None where there is no run, or none any more: the same
-    jobs are planned again.
+    Results are kept. Returns None if there is no run, or it was moved aside: the same jobs are
+    planned again.
     """
     try:
         return open_run(lake, run_id) if has_run(lake, run_id) else None
@@ -109,37 +108,34 @@ def ensure_plan(lake: Lake, run_id: str) -> Run | None:
 
 
 def set_run_aside(lake: Lake, run_id: str) -> str:
-    """Move all files of a run to where no process reads them, but its states; return that place."""
+    """Move all files of a run to `damaged/`, but delete its states; return the new folder."""
     for note in lake.list(NIGHTLY):
         if read_hint(lake, note, lambda told: told["run_id"]) == run_id:
             lake.delete(note)
     drop_frontiers(lake, run_id)
-    # What says that there is such a run goes first.
+    # The files at the top go first: without them there is no run.
     for path in sorted(lake.list(folder(run_id)), key=lambda path: path.count("/")):
         set_aside(lake, path)
     return f"{ASIDE}/{folder(run_id)}"
 
 
 def ended_runs(lake: Lake, paths: list[str]) -> dict[str, int]:
-    """Read how many result rows each run that has ended says to have written."""
+    """Return the number of result rows in DONE.json of each finished run."""
     found = {}
     for path in paths:
         if not path.startswith("runs/run=") or not path.endswith("/DONE.json"):
             continue
         run_id = path.split("/")[1].removeprefix("run=")
-        try:
-            done = read_done(lake, run_id)
-        except PermanentError:
-            continue
+        done = read_done(lake, run_id)
         if done is not None and done.get("results"):
             found[run_id] = int(done["result_count"])
     return found
 
 
 def rows_by_run(lake: Lake, paths: list[str]) -> dict[str, int]:
-    """Count the jobs of every run that have a result row in a file that can be read.
+    """Count the jobs of each run that have a result row in a readable file.
 
-    A row may stand in two files while these are merged.
+    A row may be in two files while these are merged.
     """
     found = [_RUN_ROWS.empty_table()]
     for path in paths:

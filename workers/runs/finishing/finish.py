@@ -33,11 +33,11 @@ from nightgrid.workers.runs.run_files import done_path, segment_path
 from nightgrid.workers.runs.staged import CARRIED, drop_frontiers
 
 _UNRECOVERABLE = (Status.POISON, Status.INVALID)
-"""Statuses of a part that decide the job, whatever the other parts say."""
+"""Statuses of a part that decide the status of the job."""
 _AS_OUTCOMES = ("value", "value_at_least", "value_at_most", "truncated", "reason")
 """Columns of parts that are fields of outcomes."""
 JOINED_BYTES = 2**26
-"""Solutions of one job's parts that are joined at the end of a run, as JSON."""
+"""Maximum JSON of one job's solutions that are joined from its parts."""
 SOLUTION_ROWS = 16_384
 """Rows of a row group of solutions."""
 
@@ -45,10 +45,10 @@ SOLUTION_ROWS = 16_384
 def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any]:
     """Write the results and solutions of a run whose every chunk is done, then DONE.json.
 
-    Returns what DONE.json says. A finished run is left as it is, unless its results shall be
-    written `again`; a job that another run has answered meanwhile keeps that answer. Memory is that
-    of some ten thousand rows, whatever the length of the run; beyond a row group's they are sorted
-    on the disk. Raises DamagedResultError while chunk results are missing or damaged.
+    Returns the content of DONE.json. A finished run is not changed unless `again` is set. A job
+    that another run has answered meanwhile keeps that answer. Memory is bounded by some ten
+    thousand rows: longer runs are sorted on disk. Raises DamagedResultError if a chunk result is
+    missing or damaged.
     """
     done = read_done(lake, run_id)
     if done is not None and not again:
@@ -63,22 +63,23 @@ def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any
         divided = gather(lake, run, answers)
         if divided:
             answers.add(_merged(lake, run, divided))
-        retried = statuses_of(run.retry)
         others = read_answers(
             lake,
             run.question,
             run.budget,
             but_of=run_id,
-            again=retried,
+            again=statuses_of(run.retry),
             listed_bytes=run.solution_bytes,
         )
+
+        def kept() -> Iterator[pa.Table]:
+            return (_unanswered(table, others) for table in answers.tables())
+
         if run.question.ask.kind == "all":
-            kept = (_unanswered(table, others) for table in answers.tables())
-            files = settle_files(lake, run, kept)
+            files = settle_files(lake, run, kept())
         if run.question.ask.kind != "count":
-            solved = _write(lake, solution_path, _solution_tables(run, answers, others), SOLUTIONS)
-        tables = _result_tables(run, answers, others, counts)
-        written = _write(lake, result_path, tables, RESULTS)
+            solved = _write(lake, solution_path, _solution_tables(run, kept()), SOLUTIONS)
+        written = _write(lake, result_path, _result_tables(run, kept(), counts), RESULTS)
     drop_frontiers(lake, run_id)
     done = {
         "run_id": run_id,
@@ -95,7 +96,7 @@ def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any
 
 
 def _write(lake: Lake, path: str, tables: Iterator[pa.Table], schema: pa.Schema) -> bool:
-    """Write tables that are not empty, one row group each; tell whether there was any."""
+    """Write tables that are not empty, one row group each; return whether there was any."""
     full = (table for table in ahead(tables) if len(table))
     first = next(full, None)
     if first is not None:
@@ -104,7 +105,7 @@ def _write(lake: Lake, path: str, tables: Iterator[pa.Table], schema: pa.Schema)
 
 
 def _unanswered(table: pa.Table, others: Answers) -> pa.Table:
-    """Leave out what others have answered; a final answer yields only to a final one."""
+    """Drop jobs that other runs have answered; a final answer yields only to a final one."""
     keys = keys_of(table.column("job_id"))
     final = is_among(table.column("status"), FINAL).to_numpy()
     taken = others.have(keys, Known.FINAL) | (others.have(keys, Known.GIVEN_UP) & ~final)
@@ -112,18 +113,16 @@ def _unanswered(table: pa.Table, others: Answers) -> pa.Table:
 
 
 def _result_tables(
-    run: Run, answers: Buckets, others: Answers, counts: Counter[str]
+    run: Run, answers: Iterable[pa.Table], counts: Counter[str]
 ) -> Iterator[pa.Table]:
-    """Make the rows of the results; `counts` counts their statuses and `kernel_ns`."""
-    limits = dict(zip(BUDGET_COLUMNS, run.budget.limits.values(), strict=False))
+    """Make result rows of answers; add up their statuses and `kernel_ns` in `counts`."""
     constants = {
         **run.question.to_json(),
         "run_id": run.run_id,
-        **limits,
+        **dict(zip(BUDGET_COLUMNS, run.budget.limits.values(), strict=False)),
         "budget_solution_bytes": run.solution_bytes,
     }
-    for bucket in answers.tables():
-        rows = _unanswered(bucket, others)
+    for rows in answers:
         columns = {
             name: pa.repeat(pa.scalar(constants.get(name), RESULTS.field(name).type), len(rows))
             for name in (*constants, *BUDGET_COLUMNS)
@@ -135,11 +134,11 @@ def _result_tables(
         yield pa.table({name: columns[name] for name in RESULTS.names}, schema=RESULTS)
 
 
-def _solution_tables(run: Run, answers: Buckets, others: Answers) -> Iterator[pa.Table]:
+def _solution_tables(run: Run, answers: Iterable[pa.Table]) -> Iterator[pa.Table]:
     found: list[dict[str, Any]] = []
-    for bucket in answers.tables():
-        rows = _unanswered(bucket, others).select(["job_id", "puzzle_id", "solutions"])
-        for batch in rows.to_batches(max_chunksize=SOLUTION_ROWS):
+    for rows in answers:
+        columns = rows.select(["job_id", "puzzle_id", "solutions"])
+        for batch in columns.to_batches(max_chunksize=SOLUTION_ROWS):
             for row in batch.to_pylist():
                 solutions = json.loads(row.pop("solutions") or "[]")
                 found += solution_rows(run.question, run.run_id, solutions=solutions, **row)
@@ -168,7 +167,7 @@ def solution_rows(
 
 
 def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) -> pa.Table:
-    """Merge the parts of every divided job, in the order of their paths."""
+    """Merge the parts of each divided job."""
     game = game_of(lake, run.question)
     results = []
     for job_no, jobs in _manifest_rows(lake, run, set(by_job)):
@@ -194,7 +193,7 @@ def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) ->
 
 
 def _inline(outcome: Outcome[Any]) -> str | None:
-    """Write the solutions of a divided job; null where they are in files."""
+    """Return the solutions of a divided job as JSON; null if they are in files."""
     if outcome.count and not outcome.solutions:
         return None
     return json.dumps(list(outcome.solutions), separators=(",", ":"))
@@ -210,7 +209,7 @@ def merge_outcomes(
                 reason = f"part {row['part_path']}: {row['reason']}"
                 code = row["reason_code"] and ReasonCode(row["reason_code"])
                 return Outcome(status=status, reason_code=code, reason=reason)
-    # What a stage has carried on is in the outcomes of a later one.
+    # States that a stage carried on are in the outcomes of later ones.
     last = rows[-1]
     rows = [row for row in rows if row["status"] != CARRIED]
     if last["status"] == CARRIED and all(row["status"] != Status.OVER_BUDGET for row in rows):
@@ -230,7 +229,7 @@ def merge_outcomes(
 
 
 def _outcome_of(game: Game[Any, Any], row: Mapping[str, Any]) -> Outcome[Any]:
-    """Read the outcome of a part from its PARTS row."""
+    """Make the outcome of a part from its PARTS row."""
     solutions = json.loads(row["solutions"] or "[]")
     return Outcome(
         status=Status(row["status"]),
@@ -248,12 +247,12 @@ def path_key(path: str) -> tuple[int, ...]:
 
 
 def child_path(path: str, index: int) -> str:
-    """Name the place of a child among its siblings."""
+    """Return the path of a child part."""
     return f"{path}.{index}" if path else str(index)
 
 
 def _manifest_rows(lake: Lake, run: Run, wanted: set[int]) -> Iterator[tuple[int, pa.Table]]:
-    """Read the manifest rows of some jobs, the first of each: job number and a table of one row."""
+    """Yield the number and the first manifest row of some jobs."""
     left = set(wanted)
     for segment in run.segments:
         if segment.kind != "plan" or not left:
