@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from benchmarks.chaos.harm import harm
-from nightgrid.archive.ingest.editions import set_tables_aside
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE, RAW
 from nightgrid.archive.skipped_files import forget, skipped_files
@@ -96,10 +95,3 @@ def test_a_night_that_is_killed_between_leaves_nothing_lost(
             ingest(night)
     ingest(night)
     assert tables(night.lake) == before
-
-
-def test_sound_tables_stay(night: NightSettings) -> None:
-    ingest(night)
-    before = night.lake.list("")
-    assert set_tables_aside(night.lake, "pips") == []
-    assert night.lake.list("") == before

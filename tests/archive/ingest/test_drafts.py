@@ -13,9 +13,8 @@ import pytest
 from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.ingest.raw import RawArchive, index_path
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RAW
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, write_gold
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.registry import game
@@ -44,11 +43,6 @@ def see(lake: Lake, tmp_path: Path) -> See:
 def drafts(lake: Lake) -> list[tuple[int, bool]]:
     table = lake.read_table(editions_path("strands"), EDITIONS)
     return [(row["revision"], row["draft"]) for row in table.to_pylist()]
-
-
-def test_a_board_seen_on_its_date_is_no_draft(lake: Lake, see: See) -> None:
-    see(3, 1)
-    assert drafts(lake) == [(1, False)]
 
 
 def test_a_draft_stays_one_until_it_is_seen_on_its_date(lake: Lake, see: See) -> None:
@@ -80,18 +74,6 @@ def test_tables_for_people_show_no_draft(lake: Lake, see: See) -> None:
     assert lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).num_rows == 1
 
 
-def test_editions_of_a_lake_that_knows_no_drafts_are_read_as_published(
-    lake: Lake, see: See
-) -> None:
-    see(3, 1)
-    old = lake.read_table(editions_path("strands"), EDITIONS).drop_columns(["clue", "draft"])
-    lake.write_table(editions_path("strands"), old)
-    (row,) = current_editions(lake, "strands").to_pylist()
-    assert (row["clue"], row["draft"]) == (None, None)
-    see(4, 2)
-    assert drafts(lake) == [(1, False), (2, False)]
-
-
 def test_two_games_of_one_lake_have_tables_of_their_own(
     lake: Lake, see: See, write_archive: Callable[..., Path], now: Callable[[], dt.datetime]
 ) -> None:
@@ -106,15 +88,3 @@ def test_two_games_of_one_lake_have_tables_of_their_own(
     write_gold(lake, game("pips"))
     counts = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE)
     assert [row["game"] for row in counts.to_pylist()] == ["pips"] * 3 + ["strands"]
-
-
-@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0, 2]])
-def test_an_index_in_any_order_is_read_in_that_of_sightings(
-    lake: Lake, see: See, order: list[int]
-) -> None:
-    for day, sample in ((1, 1), (2, 2), (5, 3)):
-        see(day, sample)
-    path = index_path("strands")
-    table = lake.read_file(path, RAW)
-    lake.write_table(path, table.take(order).replace_schema_metadata(RAW.metadata))
-    assert RawArchive(lake, "strands").index.equals(table)

@@ -22,9 +22,8 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import QUARANTINE
 from nightgrid.archive.sources import Answer, AnswerKind, Validators
 from nightgrid.archive.sources.folder import FolderSource
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.errors import TransientError
 
-TODAY = dt.date(2026, 1, 15)
 Now = Callable[[], dt.datetime]
 
 
@@ -224,14 +223,6 @@ def test_unchanged_after_an_error_page_makes_the_draft_before_it_final(
     assert len(RawArchive(lake, "pips").of(day(4))) == 3
 
 
-def test_unchanged_where_nothing_was_seen_is_kept_as_nothing(
-    lake: Lake, endpoint: Endpoint, now: Now
-) -> None:
-    endpoint.answers[day(4)] = Answer(kind=AnswerKind.UNCHANGED, url="", http_status=304)
-    assert fetch(lake, endpoint, first=day(4), last=day(4), now=now).unchanged == [day(4)]
-    assert RawArchive(lake, "pips").dates() == []
-
-
 def test_validators_are_those_of_the_last_good_body_of_the_same_source(
     lake: Lake, endpoint: Endpoint, now: Now, tmp_path: Path
 ) -> None:
@@ -272,18 +263,6 @@ def test_one_failing_date_does_not_stop_the_others(
     assert lake.read_bytes(sighting.body_path) == b"<h1>500</h1>"
 
 
-def test_failed_dates_are_asked_for_again_by_the_next_run(
-    lake: Lake, endpoint: Endpoint, now: Now
-) -> None:
-    endpoint.fails(day(1))
-    endpoint.fails(day(2), body=b"oops")
-    fetch(lake, endpoint, first=day(1), last=day(2), now=now, refresh_days=0)
-    endpoint.gives(day(1), b"x")
-    endpoint.gives(day(2), b"y")
-    report = fetch(lake, endpoint, first=day(1), last=day(2), now=now, refresh_days=0)
-    assert report.new == [day(1), day(2)]
-
-
 def test_a_source_that_keeps_failing_is_left_alone_and_every_date_reported(
     lake: Lake, endpoint: Endpoint, now: Now
 ) -> None:
@@ -315,18 +294,6 @@ def test_failures_are_counted_in_a_row(
     assert [f.date for f in report.failed if f.rule == NOT_ASKED] == [day(2 * between + 1)]
 
 
-def test_a_source_is_told_how_many_dates_may_be_left_to_ask_for(
-    lake: Lake, endpoint: Endpoint, now: Now
-) -> None:
-    fetch(lake, endpoint, first=day(1), last=day(7), now=now)
-    assert endpoint.left == [5, 5, 5, 4, 3, 2, 1], "at most so many before it would be given up"
-    endpoint.left.clear()
-    for number in range(1, 8):
-        endpoint.fails(day(number))
-    fetch(lake, endpoint, first=day(1), last=day(7), now=now)
-    assert endpoint.left == [5, 4, 3, 2, 1]
-
-
 def test_a_source_that_asks_for_a_long_pause_gets_it(
     lake: Lake, endpoint: Endpoint, now: Now
 ) -> None:
@@ -335,20 +302,6 @@ def test_a_source_that_asks_for_a_long_pause_gets_it(
     report = fetch(lake, endpoint, first=day(1), last=day(3), now=now)
     assert len(endpoint.asked) == 1
     assert len(report.failed) == 3
-
-
-def test_a_folder_is_read_again_entirely_and_changes_nothing(
-    lake: Lake,
-    now: Now,
-    write_archive: Callable[..., Path],
-    snapshot: Callable[[Path], dict[str, str]],
-) -> None:
-    folder = write_archive("source", {"2026-01-01": 1, "2025-01-02": 2})
-    assert len(fetch(lake, FolderSource(folder), now=now).new) == 2
-    before = snapshot(Path(lake.url))
-    report = fetch(lake, FolderSource(folder), now=now)
-    assert (report.new, len(report.unchanged)) == ([], 2)
-    assert snapshot(Path(lake.url)) == before
 
 
 def test_a_failing_lake_stops_the_fetch(
@@ -361,12 +314,6 @@ def test_a_failing_lake_stops_the_fetch(
     monkeypatch.setattr(Lake, "write_bytes", full)
     with pytest.raises(TransientError, match="disk full"):
         fetch(lake, endpoint, first=day(1), last=day(1), now=now)
-
-
-def test_damaged_metadata_is_named(lake: Lake) -> None:
-    lake.write_bytes("raw/game=pips/date=2026-01-01/0.json", b"{}")
-    with pytest.raises(PermanentError, match=r"date=2026-01-01/0\.json is not the metadata"):
-        RawArchive(lake, "pips")
 
 
 @pytest.mark.parametrize(

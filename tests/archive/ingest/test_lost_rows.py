@@ -50,15 +50,6 @@ def test_boards_of_a_harmed_segment_are_made_again(filled: Lake, kind: str) -> N
     assert normalise(filled).dates_lost == 0
 
 
-def test_editions_that_were_written_over_are_made_again(filled: Lake) -> None:
-    """Given a date in the index without a row in any table, Then the date is made anew."""
-    before = tables(filled)
-    editions = filled.read_table(editions_path("pips"), EDITIONS)
-    filled.write_table(editions_path("pips"), editions.slice(0, 6))
-    assert normalise(filled).dates_lost == 2
-    assert tables(filled) == before
-
-
 @pytest.mark.parametrize("first", range(0, 40, 3))
 def test_two_nights_that_normalise_in_any_order_lose_nothing_for_good(
     lake: Lake, write_archive: Callable[..., Path], now: Callable[[], dt.datetime], first: int

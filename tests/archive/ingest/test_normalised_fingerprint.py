@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import pytest
@@ -130,24 +129,6 @@ def test_what_is_lost_is_there_again_after_the_next_call(
     assert fingerprinted.read_table(editions_path("strands"), EDITIONS).equals(before)
     assert sorted(readable_puzzle_ids(fingerprinted, "strands").to_pylist()) == ids
     assert (report.edition_count, report.quarantine_count > 0) == (3, True)
-
-
-def test_rows_that_are_lost_while_a_call_looks_are_not_taken_for_whole(
-    lake: Lake, source: Path, now: Now
-) -> None:
-    work(lake, source, now)
-    observe = normalising.write_observations
-
-    def losing(*given: Any) -> int:
-        told = observe(*given)
-        lose_a_row(lake)
-        return told
-
-    with mock.patch.object(normalising, "write_observations", side_effect=losing):
-        normalise(lake, game="strands")
-    report, read = work(lake, source, now)
-    assert read
-    assert report.edition_count == 3
 
 
 @pytest.mark.parametrize("data", [b"", b"{}"])

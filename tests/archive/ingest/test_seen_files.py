@@ -77,25 +77,6 @@ def test_a_file_that_is_as_it_was_is_not_read_and_is_told_as_unchanged(
     assert told.asked == told.unchanged == report.new
 
 
-@pytest.mark.parametrize("changed", [1, 2, 3])
-def test_dates_are_told_in_their_order_whichever_of_them_was_read(
-    lake: Lake, days: Path, now: Now, changed: int
-) -> None:
-    _, report = read(lake, days, now)
-    longer(days / f"2026-01-0{changed}.json")
-    again, told = read(lake, days, now)
-    assert (again, told.asked) == ([changed], report.new)
-    assert (len(told.new), told.unchanged) == (
-        1,
-        [date for date in report.new if date not in told.new],
-    )
-    # Its body stood before: read, and told among those that were not.
-    path = days / f"2026-01-0{changed}.json"
-    path.touch()
-    again, told = read(lake, days, now)
-    assert (again, told.asked, told.unchanged) == ([changed], report.new, report.new)
-
-
 def same_size_and_time(path: Path) -> None:
     told = path.stat()
     path.write_text(path.read_text().replace(": ", ":\t", 1))
@@ -183,27 +164,3 @@ def test_dates_are_noted_that_the_index_does_not_know_until_it_does(
     assert RawArchive(lake, "pips").new == []
     normalise(lake)
     assert noted(lake) == []
-
-
-def test_without_a_note_all_payloads_are_listed(lake: Lake, days: Path, now: Now) -> None:
-    fetch(lake, FolderSource(days), now=now)
-    assert noted(lake) is None
-    assert len(RawArchive(lake, "pips").new) == 3
-    normalise(lake)
-    table = RawArchive(lake, "pips").index
-    lake.write_table("raw/pips.parquet", table.slice(0, 2))
-    assert RawArchive(lake, "pips").new == []
-    lake.delete(state_path("pips"))
-    assert [sighting.date.day for sighting in RawArchive(lake, "pips").new] == [3]
-    normalise(lake)
-    assert RawArchive(lake, "pips").index.equals(table)
-
-
-def test_a_rebuild_lists_all_payloads(lake: Lake, days: Path, now: Now) -> None:
-    fetch(lake, FolderSource(days), now=now)
-    normalise(lake)
-    index = RawArchive(lake, "pips").index
-    lake.write_table("raw/pips.parquet", index.slice(0, 2))
-    assert RawArchive(lake, "pips").new == []
-    normalise(lake, rebuild=True)
-    assert RawArchive(lake, "pips").index.equals(index)

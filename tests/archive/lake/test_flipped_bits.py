@@ -13,7 +13,29 @@ import pytest
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, PARTS, RESULTS
-from tests.archive.lake.test_encoding import rows_of
+
+ITEMS = {
+    pa.string(): ["word", "words", "work"],
+    pa.uint8(): [0, 255, 7],
+    pa.int32(): [-1, 2**31 - 1, -(2**31)],
+    pa.int64(): [-(2**63), 2**40 + 1, 2**63 - 1],
+}
+
+
+def rows_of(schema: pa.Schema, count: int = 4) -> pa.Table:
+    """Make rows with something in every column."""
+    columns = []
+    for field in schema:
+        if pa.types.is_list(field.type):
+            values = [ITEMS[field.type.value_type][:i] for i in range(count)]
+        elif pa.types.is_string(field.type):
+            values = [f"text {i}" for i in range(count)]
+        elif pa.types.is_boolean(field.type):
+            values = [i % 2 == 0 for i in range(count)]
+        else:
+            values = list(range(count))
+        columns.append(pa.array(values, field.type))
+    return pa.table(columns, schema=schema)
 
 
 @pytest.mark.parametrize("schema", [PARTS, RESULTS, EDITIONS], ids=["parts", "results", "editions"])

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from nightgrid.archive.lake.location import (
     EXPECTED,
-    SCHEMES,
     check_location,
     check_path,
     folder_of,
@@ -19,12 +16,7 @@ from nightgrid.archive.lake.location import (
     make_folder,
     name_of_others,
 )
-from nightgrid.archive.lake.stored_files import STORAGES
 from nightgrid.solvers.errors import PermanentError
-
-
-def test_every_storage_has_its_scheme() -> None:
-    assert set(SCHEMES) == set(STORAGES)
 
 
 @pytest.mark.parametrize(
@@ -60,11 +52,6 @@ def test_elsewhere_it_is_refused(tmp_path: Path, url: str, trouble: str) -> None
     assert str(error.value) == f"lake {url!r} {trouble}; {EXPECTED}"
 
 
-def test_a_colon_in_the_name_of_a_folder_is_no_scheme(tmp_path: Path) -> None:
-    check_location(f"{tmp_path}/s3:/lake")
-    check_location(f"{tmp_path}/night:2026")
-
-
 @pytest.mark.parametrize(
     ("names", "told"),
     [
@@ -83,11 +70,6 @@ def test_a_folder_with_files_of_others_is_told_from_a_lake(
     assert name_of_others(str(tmp_path)) == told
 
 
-def test_no_folder_of_others_is_seen_where_there_is_none(tmp_path: Path) -> None:
-    assert name_of_others(str(tmp_path / "new")) is None
-    assert name_of_others("s3://bucket/lake") is None
-
-
 def test_a_folder_without_permission_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,39 +78,6 @@ def test_a_folder_without_permission_is_refused(
         check_location(str(tmp_path))
     with pytest.raises(PermanentError, match=f"written in {tmp_path} "):
         check_location(str(tmp_path / "lake"))
-
-
-def test_a_read_only_mount_is_no_matter_of_permissions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given a unit that may write elsewhere alone, Then the sentence does not blame the owner."""
-    access = os.access
-    monkeypatch.setattr(os, "access", lambda path, how: not how & os.W_OK and access(path, how))
-    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
-    with pytest.raises(PermanentError, match=r"and written \(it is mounted read-only here\)"):
-        check_location(str(tmp_path))
-
-
-def test_a_folder_that_may_not_be_listed_names_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(_: Path) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(Path, "iterdir", refuse)
-    assert name_of_others(str(tmp_path)) is None
-
-
-def test_a_lake_that_is_only_read_need_not_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "access", lambda _, rights: not rights & os.W_OK)
-    check_location(str(tmp_path), writes=False)
-    with pytest.raises(PermanentError, match=r"cannot be read and written \(permission denied\)"):
-        check_location(str(tmp_path))
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(PermanentError, match=r"cannot be read \(permission denied\); expected"):
-        check_location(str(tmp_path), writes=False)
 
 
 @pytest.mark.parametrize("who", ["me:secret", ":secret", "secret"])
@@ -148,17 +97,6 @@ def test_a_lake_is_missing_until_its_folder_is_made(tmp_path: Path, url: str) ->
     assert not is_missing("s3://bucket/prefix"), "of a bucket nothing is asked"
 
 
-def test_a_folder_that_the_system_does_not_show_is_told_with_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> bool:
-        raise OSError(errno.ENAMETOOLONG, "File name too long")
-
-    monkeypatch.setattr(Path, "exists", refuse)
-    with pytest.raises(PermanentError, match=r"cannot be looked at \(File name too long\)"):
-        check_location(str(tmp_path))
-
-
 def test_a_folder_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(PermanentError) as error:
@@ -166,17 +104,6 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path) -
     assert str(error.value) == (
         f"lake '{tmp_path}/file/lake' cannot be made (Not a directory); {EXPECTED}"
     )
-
-
-def test_the_names_of_new_folders_are_brought_onto_the_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    synced: list[Path] = []
-    monkeypatch.setattr("nightgrid.archive.lake.location.fsync", synced.append)
-    make_folder(f"{tmp_path}/a/b/lake")
-    assert synced == [tmp_path, tmp_path / "a", tmp_path / "a" / "b"]
-    make_folder(f"{tmp_path}/a/b/lake")
-    assert len(synced) == 3
 
 
 def test_the_path_of_a_url_is_decoded_and_a_plain_one_is_not(
@@ -188,11 +115,6 @@ def test_the_path_of_a_url_is_decoded_and_a_plain_one_is_not(
     assert folder_of("/srv/a%20b?#") == Path("/srv/a%20b?#")
     assert folder_of("~/lake") == Path("/srv/me/lake")
     assert folder_of("lake") == tmp_path / "lake"
-
-
-@pytest.mark.parametrize("path", ["a", "a/b.json", "a/.b", "a/.staging"])
-def test_a_path_inside_a_lake_is_given_back(path: str) -> None:
-    assert check_path(path) == path
 
 
 @pytest.mark.parametrize(

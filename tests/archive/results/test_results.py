@@ -23,7 +23,6 @@ from nightgrid.archive.results.gold.gold import (
     COUNTS_PATH,
     PENDING,
     RUNTIMES_PATH,
-    UNPUBLISHED,
     write_gold,
 )
 from nightgrid.archive.results.results import (
@@ -229,41 +228,6 @@ def test_gold_keeps_the_rows_of_other_games(filled: Lake) -> None:
     read = filled.read_table("gold/counts_by_date.parquet", COUNTS_BY_DATE)
     assert len(read) == len(table) + 2
     assert read.slice(len(table)).equals(other)
-
-
-def test_runtimes_are_summed_up_per_level_by_nearest_rank(filled: Lake) -> None:
-    editions = current_editions(filled).to_pylist()
-    easy = [row["puzzle_id"] for row in editions if row["level"] == "easy"]
-    hard = [row["puzzle_id"] for row in editions if row["level"] == "hard"]
-    put_results(
-        filled,
-        "r1",
-        *(result(name, kernel_ns=ns) for name, ns in zip(easy, (10, 30, 20), strict=True)),
-        result(hard[0], status="over_budget", count=None, kernel_ns=500, states=100),
-        result("f" * 32, kernel_ns=4),
-    )
-    write_gold(filled, GAME)
-    table = filled.read_table(RUNTIMES_PATH, RUNTIMES)
-    assert table.schema.equals(RUNTIMES, check_metadata=True)
-    easy_row, hard_row, free_row = table.to_pylist()
-    assert easy_row == {
-        "game": "pips",
-        "ask": "count",
-        "level": "easy",
-        "job_count": 3,
-        "solved_count": 3,
-        "kernel_ns_p50": 20,
-        "kernel_ns_p99": 30,
-        "kernel_ns_max": 30,
-        "kernel_ns_total": 60,
-        "states_total": 9,
-    }
-    assert (hard_row["job_count"], hard_row["solved_count"], hard_row["states_total"]) == (
-        1,
-        0,
-        100,
-    )
-    assert (free_row["level"], free_row["job_count"]) == (UNPUBLISHED, 1)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import datetime as dt
 import ipaddress
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,7 +16,7 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RAW
-from nightgrid.archive.sources import AnswerKind, open_source
+from nightgrid.archive.sources import AnswerKind
 from nightgrid.archive.sources import redirects as under_test
 from nightgrid.archive.sources.redirects import (
     Reach,
@@ -25,14 +24,12 @@ from nightgrid.archive.sources.redirects import (
     addresses_of,
     check_addresses,
     check_redirect,
-    named_host,
     pinned,
     place_of,
     reach_of,
     reach_of_peer,
 )
 from nightgrid.archive.sources.web import HttpSource, Politeness
-from nightgrid.solvers.errors import PermanentError
 from tests.archive.sources.test_sources import BODY, DATE, Reply, Server
 
 
@@ -189,32 +186,6 @@ def test_names_say_where_a_redirect_may_lead(
     assert says in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("B.org", "b.org"),
-        ("b.org:8080", "b.org:8080"),
-        ("b.org:443", "b.org"),
-        ("b.org:80", "b.org"),
-        ("[::1]:81", "[::1]:81"),
-        ("127.0.0.1", "127.0.0.1"),
-    ],
-)
-def test_a_host_is_named_with_its_port_or_without(text: str, place: str) -> None:
-    assert named_host(text) == place
-
-
-@pytest.mark.parametrize("text", ["", "https://b.org", "b.org/x", "u@b.org", "b.org:x", "a b"])
-def test_what_is_no_host_is_refused(text: str) -> None:
-    with pytest.raises(PermanentError, match="is no host; expected HOST or HOST:PORT"):
-        named_host(text)
-
-
-def test_a_host_is_validated_for_a_folder_too(tmp_path: Path) -> None:
-    with pytest.raises(PermanentError, match="'a b' is no host; expected HOST or HOST:PORT"):
-        open_source(str(tmp_path), redirect_hosts=("a b",))
-
-
 def _resolves_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
     def resolve(_host: str, port: int, **_: Any) -> list[Any]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (text, port)) for text in addresses]
@@ -277,31 +248,6 @@ def test_a_public_server_cannot_name_a_host_that_resolves_to_this_machine(
     found = source.fetch(DATE, None)
     assert (found.body, found.final_url) == (BODY, "https://b.org/x.json")
     assert asked[2:] == ["https://93.184.216.34/x.json"]
-
-
-def test_a_name_that_does_not_resolve_is_tried_again(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    resolve = socket.getaddrinfo
-
-    def fail(host: str, *given: Any, **named: Any) -> Any:
-        if host == "b.example":
-            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
-        return resolve(host, *given, **named)
-
-    server.replies = [_moved("http://b.example/x")]
-    monkeypatch.setattr(under_test.socket, "getaddrinfo", fail)
-    monkeypatch.setattr(under_test.urllib.request, "getproxies", dict)
-    source = HttpSource(
-        server.url,
-        Politeness(interval_s=0.0, attempts=2),
-        redirect_hosts=("b.example",),
-        sleep=lambda _: None,
-    )
-    answer = source.fetch(DATE, None)
-    assert (answer.kind, answer.rule, answer.transient) == (AnswerKind.FAILED, "network", True)
-    assert "temporary failure in name resolution" in answer.message
-    assert len(server.requests) == 2
 
 
 def test_a_pinned_request_names_its_host_where_servers_and_certificates_look() -> None:

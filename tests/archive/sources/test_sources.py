@@ -10,9 +10,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -129,34 +127,6 @@ def test_an_overloaded_server_is_asked_again(
     assert all(0 <= pause <= 4 for pause in slept)
 
 
-def test_waits_double_up_to_the_longest(
-    server: Server, slept: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(random, "uniform", lambda _least, most: most)
-    polite = Politeness(interval_s=0.0, attempts=5, backoff_s=1.5, backoff_max_s=10.0)
-    source = HttpSource(server.url, polite, sleep=slept.append)
-    server.replies = [Reply(status=500)]
-    source.fetch(DATE, None)
-    assert slept == [3.0, 6.0, 10.0, 10.0], "twice the mean at most"
-    source.close()
-
-
-def test_a_slow_request_is_told_with_what_all_dates_that_are_left_may_take(
-    server: Server, source: HttpSource, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[tuple[str, float]] = []
-
-    def report(what: str, left_s: float) -> AbstractContextManager[None]:
-        told.append((what, left_s))
-        return nullcontext()
-
-    monkeypatch.setattr(outages, "reporting_slow_request", report)
-    server.replies = [Reply(body=BODY)]
-    source.dates_left = 3
-    source.fetch(DATE, None)
-    assert told == [(server.url, pytest.approx(30.0 * 3 * 4))]
-
-
 def test_retries_end_and_the_last_body_is_reported(server: Server, source: HttpSource) -> None:
     server.replies = [Reply(status=500, body=b"oops")]
     answer = source.fetch(DATE, None)
@@ -234,93 +204,6 @@ def test_retry_after_is_obeyed_in_seconds_and_as_a_date(
     assert source.fetch(DATE, None).kind is AnswerKind.BODY
     assert slept[0] == 7
     assert 30 < slept[1] <= 60
-
-
-@pytest.mark.parametrize(
-    ("asked", "obeyed"),
-    [
-        ("0", 0.0),
-        ("120", 120.0),
-        ("Fri, 02 Jan 2015 00:00:00 GMT", 0.0),
-        ("Fri, 02 Jan 2015 00:00:00 -0000", 0.0),
-    ],
-)
-def test_a_pause_up_to_the_longest_is_waited_for(
-    server: Server, source: HttpSource, slept: list[float], asked: str, obeyed: float
-) -> None:
-    server.replies = [Reply(status=503, headers={"Retry-After": asked}), Reply(body=BODY)]
-    assert source.fetch(DATE, None).kind is AnswerKind.BODY
-    assert slept == [obeyed]
-
-
-@pytest.mark.parametrize("asked", ["soon", "-5", "\u0667".encode("utf-8").decode("latin-1")])
-def test_a_pause_that_means_nothing_is_that_of_any_other_attempt(
-    server: Server, source: HttpSource, slept: list[float], asked: str
-) -> None:
-    server.replies = [Reply(status=503, headers={"Retry-After": asked}), Reply(body=BODY)]
-    assert source.fetch(DATE, None).kind is AnswerKind.BODY
-    assert len(slept) == 1
-    assert 0 <= slept[0] <= 2.0
-
-
-def test_one_validator_makes_one_condition(server: Server, source: HttpSource) -> None:
-    server.replies = [Reply(status=304)]
-    source.fetch(DATE, Validators(etag='"1"'))
-    source.fetch(DATE, Validators(last_modified="yesterday"))
-    (_, first), (_, second) = server.requests
-    assert (first["If-None-Match"], first.get("If-Modified-Since")) == ('"1"', None)
-    assert (second.get("If-None-Match"), second["If-Modified-Since"]) == (None, "yesterday")
-
-
-@pytest.mark.parametrize(
-    ("etag", "kept"), [("x" * 512, "x" * 512), ("x" * 513, None), ("\x01", None), ("", None)]
-)
-def test_a_validator_that_is_long_or_strange_is_not_kept(
-    server: Server, source: HttpSource, etag: str, kept: str | None
-) -> None:
-    server.replies = [Reply(body=BODY, headers={"ETag": etag})]
-    assert source.fetch(DATE, None).etag == kept
-
-
-@pytest.mark.parametrize("dates_left", [1, 3])
-def test_what_is_left_of_an_outage_counts_waits_and_dates(dates_left: int) -> None:
-    polite = Politeness(interval_s=3.0, attempts=4, backoff_s=1.0, backoff_max_s=7.0)
-    source = HttpSource("http://127.0.0.1:9", polite)
-    source.dates_left = dates_left
-    # Waits of at most 2, 4 and 8 s, of which none is below the interval or above the most.
-    others = (dates_left - 1) * (3.0 + 4.0 + 7.0 + 3.0)
-    assert source._left_s(0) == 14.0 + others
-    assert source._left_s(1, 0.5) == 11.5 + others
-    assert source._left_s(3) == others
-    source.close()
-
-
-def test_a_body_that_takes_until_its_deadline_is_taken(server: Server) -> None:
-    now = [0.0]
-    polite = Politeness(interval_s=0.0, deadline_s=5.0, attempts=1)
-    source = HttpSource(server.url, polite, clock=lambda: now[0])
-    server.replies = [Reply(body=BODY)]
-    for late_s, kind in ((5.0, AnswerKind.BODY), (5.1, AnswerKind.FAILED)):
-        times = iter([0.0, 0.0, 0.0])
-        source._clock = lambda times=times, late=late_s: next(times, late)
-        answer = source.fetch(DATE, None)
-        assert answer.kind is kind
-    assert answer.message == "the body took longer than 5 s, after 1 attempt"
-    source.close()
-
-
-def test_a_pause_between_requests_is_none_where_it_has_passed(server: Server) -> None:
-    now = [100.0]
-    slept: list[float] = []
-    source = HttpSource(
-        server.url, Politeness(interval_s=2.0), sleep=slept.append, clock=lambda: now[0]
-    )
-    server.replies = [Reply(body=BODY)]
-    for _ in range(3):
-        source.fetch(DATE, None)
-        now[0] += 2.0
-    assert slept == []
-    source.close()
 
 
 def test_a_server_that_asks_for_a_long_pause_is_left_alone(
@@ -462,49 +345,6 @@ def test_redirects_are_followed_and_bounded(server: Server, source: HttpSource) 
     assert len(server.requests) == 3 + 4
 
 
-@pytest.mark.parametrize("location", ["file:///etc/passwd", "ftp://127.0.0.1/x", "http://[::bad"])
-def test_a_redirect_to_nowhere_is_a_failure(
-    server: Server, source: HttpSource, location: str
-) -> None:
-    server.replies = [Reply(status=302, headers={"Location": location})]
-    answer = source.fetch(DATE, None)
-    assert (answer.kind, answer.body) == (AnswerKind.FAILED, None)
-
-
-@pytest.mark.parametrize(
-    ("location", "kind"),
-    [
-        ("http://example.org/2026-01-02.json", AnswerKind.FAILED),
-        ("https://example.org/elsewhere.json", AnswerKind.BODY),
-    ],
-)
-def test_a_redirect_does_not_leave_https(
-    monkeypatch: pytest.MonkeyPatch, location: str, kind: AnswerKind
-) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        if request.url.path == "/start/2026-01-02.json":
-            return httpx.Response(302, headers={"Location": location})
-        return httpx.Response(200, stream=httpx.ByteStream(BODY))
-
-    client = partial(httpx.Client, transport=httpx.MockTransport(answer))
-    monkeypatch.setattr(httpx, "Client", client)
-    source = HttpSource("https://example.org/start", Politeness(interval_s=0.0))
-    found = source.fetch(DATE, None)
-    assert found.kind is kind
-    if kind is AnswerKind.FAILED:
-        assert (found.rule, found.message, found.body) == (
-            "redirects",
-            "a redirect leaves https",
-            None,
-        )
-
-
-def test_a_body_as_long_as_the_bound_is_taken(server: Server, source: HttpSource) -> None:
-    server.replies = [Reply(body=b"x" * 1000), Reply(body=b"x" * 1001)]
-    assert source.fetch(DATE, None).kind is AnswerKind.BODY
-    assert source.fetch(DATE, None).rule == "body-too-large"
-
-
 def test_requests_keep_their_distance(server: Server) -> None:
     now = [100.0]
     slept: list[float] = []
@@ -531,13 +371,6 @@ def test_an_endpoint_has_every_day_of_a_range_and_needs_both_ends(source: HttpSo
     assert source.dates(DATE, DATE - dt.timedelta(days=1)) == []
     with pytest.raises(PermanentError, match="first and a last date"):
         source.dates(None, DATE)
-
-
-def test_the_folder_of_a_base_url_may_end_in_a_slash() -> None:
-    source = HttpSource("https://example.org/a//", Politeness())
-    assert source.url(DATE) == "https://example.org/a/2026-01-02.json"
-    assert (source.skipped(), source.local) == ([], False)
-    source.close()
 
 
 @pytest.mark.parametrize(
