@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
@@ -116,42 +115,6 @@ def test_every_range_is_told_in_plain_words(name: str, monkeypatch: pytest.Monke
     assert "or more" in text or "above 0" in text or " from " in text
 
 
-@pytest.mark.parametrize("text", ["lake = " + "[" * 50_000, "lake ="], ids=["deep", "no value"])
-def test_a_file_that_is_not_toml_is_named(folder: Path, text: str) -> None:
-    (folder / "nightgrid.toml").write_text(text)
-    with pytest.raises(PermanentError, match=rf"^{folder}/nightgrid.toml is not TOML: "):
-        load_settings()
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (
-            "batch_proceses = 5",
-            "'batch_proceses' is no setting; did you mean batch_processes?",
-        ),
-        ("zzz = 5", "'zzz' is no setting; docs/reference/settings.md names all of them"),
-        (
-            "batch_processes = 4.5",
-            "batch_processes is 4.5; expected a whole number from 1 to 1,024",
-        ),
-        ("lake = 5", "lake is 5; expected a text in quotes"),
-        ("var_dir = 5", "var_dir is 5; expected a path"),
-        ("redis_url = 5", "redis_url is no text; expected a text in quotes"),
-        ("batch_processes = 0", "batch_processes is 0; expected a whole number from 1 to 1,024"),
-        ('rank = "perhaps"', "rank is perhaps; expected true or false"),
-        ('games = "chess"', "games names an unknown game 'chess'; expected some of pips"),
-    ],
-)
-def test_what_is_wrong_in_a_file_is_said_with_its_path_and_key(
-    folder: Path, text: str, says: str
-) -> None:
-    (folder / "nightgrid.toml").write_text(f"attempts_max = 7\n{text}\n")
-    with pytest.raises(PermanentError) as error:
-        load_settings()
-    assert str(error.value).startswith(f"{folder}/nightgrid.toml: {says}")
-
-
 def test_a_file_may_have_what_its_settings_take(folder: Path) -> None:
     (folder / "nightgrid.toml").write_text(
         'budget_seconds = 3\nsoft_shutdown_seconds = 1.5\nrank = true\nnight_report = "false"\n'
@@ -174,31 +137,6 @@ def test_a_file_that_the_system_does_not_give_is_named(
         load_settings()
 
 
-def test_a_file_that_is_named_has_to_be_there(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "nightgrid.toml").write_text("attempts_max = 7\n")
-    assert config_path() == folder / "nightgrid.toml"
-    monkeypatch.setenv("NIGHTGRID_CONFIG", os.devnull)
-    assert config_path() is None
-    monkeypatch.setenv("NIGHTGRID_CONFIG", "gone.toml")
-    with pytest.raises(
-        PermanentError, match=r"^NIGHTGRID_CONFIG is 'gone\.toml'; expected a file$"
-    ):
-        load_settings()
-
-
-def test_a_file_of_settings_that_is_a_folder_or_a_dangling_link_is_named(folder: Path) -> None:
-    path = folder / "nightgrid.toml"
-    path.symlink_to(folder / "gone")
-    with pytest.raises(PermanentError, match=rf"^{path} is a folder, or a link"):
-        load_settings()
-    path.unlink()
-    path.mkdir()
-    with pytest.raises(PermanentError, match=rf"^{path} is a folder, or a link"):
-        load_settings()
-
-
 def test_a_side_folder_and_a_prefix_that_cannot_be_used_are_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,34 +148,6 @@ def test_a_side_folder_and_a_prefix_that_cannot_be_used_are_refused(
         "NIGHTGRID_VAR_DIR is /dev/null/x; expected a folder, and /dev/null is none; "
         f"{folder}/nightgrid.toml: key_prefix is empty; expected how keys begin, such as nightgrid:"
     )
-
-
-def test_a_constant_is_no_argument_of_settings() -> None:
-    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
-        Settings(poll_seconds=1.0)  # type: ignore[call-arg]
-
-
-def test_a_variable_that_is_no_setting_is_an_error_with_the_one_that_was_meant(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name in (
-        "NIGHTGRID_API_KEY",
-        "NIGHTGRID_CHAOS_SECONDS",
-        "NIGHTGRID_LAKE",
-        "BATCH_PROCESES",
-    ):
-        monkeypatch.setenv(name, "x")
-    load_settings()
-    monkeypatch.setenv("NIGHTGRID_BATCH_PROCESES", "4")
-    with pytest.raises(PermanentError) as error:
-        load_settings()
-    assert str(error.value) == (
-        "NIGHTGRID_BATCH_PROCESES is no setting; did you mean NIGHTGRID_BATCH_PROCESSES?"
-    )
-    monkeypatch.delenv("NIGHTGRID_BATCH_PROCESES")
-    monkeypatch.setenv("NIGHTGRID_ZZZ", "4")
-    with pytest.raises(PermanentError, match=r"^NIGHTGRID_ZZZ is no setting; docs/reference/"):
-        load_settings()
 
 
 def test_what_is_wrong_is_said_where_it_stands(

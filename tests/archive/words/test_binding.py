@@ -13,7 +13,6 @@ from nightgrid.archive.words import binding as games
 from nightgrid.archive.words import lexicons
 from nightgrid.archive.words.binding import bind_game, game_of, open_game
 from nightgrid.solvers.algebra import Ask, Budget
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.workers.runs.manifest import open_run
@@ -44,23 +43,6 @@ def test_a_word_game_is_bound_to_the_words_given(words: str) -> None:
     assert len(game.lexicon) == 4
     assert game.lexicon_id == game.lexicon.lexicon_id
     assert "words=any" in game.rules
-
-
-@pytest.mark.parametrize(
-    ("name", "rules", "lexicon", "sentence"),
-    [
-        ("chess", "", None, "unknown game 'chess'"),
-        ("pips", "", "words.txt", "pips is not played with words"),
-        ("pips", "words=any", None, "pips has no rules to switch"),
-        ("strands", "colour=red", None, "rule 'colour=red'"),
-        ("strands", "", "nowhere.txt", "nowhere.txt"),
-    ],
-)
-def test_what_does_not_fit_the_game_is_one_clear_error(
-    name: str, rules: str, lexicon: str | None, sentence: str
-) -> None:
-    with pytest.raises(PermanentError, match=sentence):
-        bind_game(name, rules, lexicon)
 
 
 def test_the_job_depends_on_rules_and_words(words: str, tmp_path: Path) -> None:

@@ -101,11 +101,6 @@ def test_the_default_is_read_once_and_then_mapped(small_default, cache, other_ma
         assert not array.flags.writeable
 
 
-def test_a_process_opens_a_lexicon_once(small_default, lake):
-    assert default_lexicon() is default_lexicon()
-    assert open_lexicon(lake, default_lexicon().lexicon_id) is default_lexicon()
-
-
 def test_the_default_of_another_release_or_other_code_is_read_anew(
     small_default, monkeypatch, other_machine
 ):
@@ -172,14 +167,6 @@ def test_a_lexicon_travels_by_id_through_the_lake(word_list, lake, other_machine
     assert same(here, open_lexicon(lake, here.lexicon_id))
 
 
-def test_a_lexicon_is_written_to_the_lake_once(word_list, lake, monkeypatch):
-    here = lexicon_from_file(word_list)
-    keep_lexicon(lake, here)
-    monkeypatch.setattr(lake, "write_bytes", pytest.fail)
-    keep_lexicon(lake, here)
-    assert lake.list("lexicons") == [lake_path(here.lexicon_id)]
-
-
 def test_a_text_that_is_kept_beside_the_arrays_is_not_spelled_again_unless_it_is_damaged(
     word_list, tmp_path, cache, monkeypatch
 ):
@@ -200,22 +187,9 @@ def test_a_text_that_is_kept_beside_the_arrays_is_not_spelled_again_unless_it_is
     assert {digest_of(lake.read_bytes(path)) for lake in lakes} == {here.lexicon_id}
 
 
-def test_the_default_needs_no_lake(small_default, lake, other_machine):
-    wanted = default_lexicon().lexicon_id
-    other_machine("elsewhere")
-    assert open_lexicon(lake, wanted).lexicon_id == wanted
-    assert lake.list() == []
-
-
 def test_a_lexicon_that_is_nowhere_is_refused(small_default, lake):
     with pytest.raises(PermanentError, match=r"neither in the cache.*nor in the lake.*default"):
         open_lexicon(lake, "0" * 32)
-
-
-@pytest.mark.parametrize("name", ["", "../../etc/passwd", "a/b", ".", "ä"])
-def test_an_id_that_could_be_a_path_is_refused(lake, name):
-    with pytest.raises(PermanentError, match="expected hexadecimal digits"):
-        open_lexicon(lake, name)
 
 
 @pytest.mark.parametrize("text", [b"BOA\t0\nBOARD\t1\n", b"", b"BOA"])
@@ -225,13 +199,6 @@ def test_a_damaged_text_in_the_lake_is_refused(word_list, lake, other_machine, t
     other_machine("elsewhere")
     with pytest.raises(PermanentError, match="is damaged: its text has the id"):
         open_lexicon(lake, here.lexicon_id)
-
-
-@pytest.mark.parametrize("text", [b"no lexicon", b"B\t0\nA\t0\n", b"\xff\n"])
-def test_a_text_that_has_its_id_but_is_no_lexicon_is_refused(lake, text):
-    lake.write_bytes(lake_path(digest_of(text)), text)
-    with pytest.raises(PermanentError, match="is no lexicon: "):
-        open_lexicon(lake, digest_of(text))
 
 
 def cut(folder: Path) -> None:
@@ -287,16 +254,6 @@ def test_a_damaged_copy_is_made_anew_and_never_used(small_default, cache, other_
     assert same(sound, default_lexicon())
     assert len(small_default) == 2
     assert sorted(path.name for path in cache.iterdir()) == sorted([folder.name, "sources"])
-
-
-@pytest.mark.parametrize("text", ["", "../../x", "\n"])
-def test_a_damaged_note_of_a_source_is_written_anew(small_default, cache, other_machine, text):
-    wanted = default_lexicon().lexicon_id
-    (note,) = (cache / "sources").iterdir()
-    note.write_text(text)
-    other_machine("cache")
-    assert default_lexicon().lexicon_id == wanted
-    assert note.read_text() == wanted
 
 
 def test_a_machine_without_room_for_a_cache_works_without(

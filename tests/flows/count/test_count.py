@@ -14,7 +14,6 @@ import pytest
 
 from benchmarks.instruments.processes import wait_for
 from benchmarks.tuned import tuned_settings
-from nightgrid.archive.corpus.corpus import open_corpus
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_ROWS, RESULTS
@@ -132,12 +131,6 @@ def test_the_question_that_a_report_suggests_has_its_answer(settings: Count, tmp
     assert (source, number) == ("a.json", 0)
 
 
-def test_the_suggested_question_sorts_by_time_where_nothing_is_counted(settings: Count):
-    report = run(settings("tiles:n=3,tiles=8,layers=2,shapes=2", ask=Ask(kind="first")))
-    slowest, *_ = found = asked(settings(), report)
-    assert (len(found), slowest[-1]) == (3, report.figures.longest_ns)
-
-
 def test_a_broken_file_of_a_corpus_is_named_once(settings: Count, tmp_path: Path):
     (made,) = make_boards(read_generator_spec("pips:n=1"), 0, 1)
     payloads = tmp_path / "payloads"
@@ -194,34 +187,12 @@ def test_a_cancelled_count_goes_on_only_when_told_to(settings: Count):
     assert run(settings(resume=True)).figures.statuses == {"solved": 60}
 
 
-def test_puzzles_that_stand_twice_are_one_job(settings: Count, source: Callable[[int], Path]):
-    folder = source(2)
-    (folder / "again.json").write_bytes((folder / "2026-01-01.json").read_bytes())
-    report = run(settings(str(folder)))
-    assert (report.rows, report.planned) == (9, 6)
-    assert report.figures.jobs == 6
-
-
 def test_solutions_can_be_asked_for(settings: Count):
     report = run(settings("pips:n=5,mix=easy,seed=4", ask=Ask(kind="all", limit=2)))
     assert set(report.figures.digits) <= {1}
     assert "solutions" in report.paths
     tiles = run(settings("tiles:n=3,tiles=8,layers=2,shapes=2", ask=Ask(kind="best", limit=1)))
     assert sum(tiles.figures.values.values()) == 3
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"ask": Ask(kind="best", limit=2)}, "solutions of Pips have no score"),
-        ({"lexicon": "words.txt"}, "pips is not played with words"),
-        ({"corpus": ""}, "the corpus is empty"),
-        ({"game": "strands"}, "makes boards of pips, not of strands"),
-    ],
-)
-def test_what_no_count_can_be_is_refused(settings: Count, changes: dict[str, Any], words: str):
-    with pytest.raises(PermanentError, match=words):
-        run(settings(**changes))
 
 
 def test_an_estimate_writes_no_run(settings: Count):
@@ -235,13 +206,6 @@ def test_an_estimate_writes_no_run(settings: Count):
     run(settings())
     after = counting.estimate_count(settings(), corpus)
     assert (after.job_count, after.answered_count, after.chunk_count) == (0, 60, 0)
-
-
-def test_nothing_of_a_corpus_that_is_there_is_made_again(settings: Count):
-    made = open_corpus(settings().lake, SPEC)
-    before = settings().lake.list()
-    assert counting.bring_corpus(settings()).paths == made.paths
-    assert settings().lake.list() == before
 
 
 def test_generated_boards_of_letters_take_the_default_words():

@@ -18,7 +18,7 @@ from nightgrid.archive.results.gold.gold import COUNTS_PATH
 from nightgrid.archive.sources.web import Politeness
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import NightFailedError, NightReport
-from nightgrid.flows.night.settings import NightGame, NightSettings, night_sources
+from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.runs import StoppedError, Watch
 from nightgrid.flows.start import run_night
 from nightgrid.solvers.algebra import Ask
@@ -179,15 +179,6 @@ def test_a_signal_stops_the_whole_night(two: NightSettings) -> None:
         work_night(two, as_step=lambda name, step: stop if name == "solve" else step)
 
 
-def test_a_night_without_a_game_or_with_one_twice_is_refused(two: NightSettings) -> None:
-    for games, why in (
-        ((), "needs a game"),
-        ((*two.games, two.games[0]), "pips has two sources"),
-    ):
-        with pytest.raises(PermanentError, match=why):
-            dataclasses.replace(two, games=games)
-
-
 @pytest.mark.parametrize("name", ["fetch", "normalise", "solve", "aggregate", "report"])
 def test_an_error_in_any_step_costs_its_game_alone_but_ends_a_night_of_one(
     two: NightSettings, name: str
@@ -228,21 +219,6 @@ def test_a_night_waits_for_no_other(three: Three, tmp_path: Path) -> None:
     with pytest.raises(NightFailedError):
         work_night(night, Watch(on_report=begin_another))
     assert len(seen) == 6
-
-
-def test_sources_are_named_by_game_or_by_the_folders_in_a_folder(tmp_path: Path) -> None:
-    for name in ("strands", "letterboxed", "other"):
-        (tmp_path / name).mkdir()
-    strands, letters = str(tmp_path / "strands"), str(tmp_path / "letterboxed")
-    assert night_sources([str(tmp_path)]) == {"strands": strands, "letterboxed": letters}
-    assert night_sources([str(tmp_path)], "letterboxed") == {"letterboxed": letters}
-    assert night_sources([strands]) == {"pips": strands}
-    assert night_sources(["strands=x", "https://example.org/a=b"], "tiles") == {
-        "strands": "x",
-        "tiles": "https://example.org/a=b",
-    }
-    with pytest.raises(PermanentError, match="strands has two sources"):
-        night_sources(["strands=x", str(tmp_path)])
 
 
 @pytest.mark.long(

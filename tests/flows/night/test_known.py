@@ -12,7 +12,6 @@ from nightgrid.archive.ingest import puzzles
 from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_puzzle_table, read_puzzles_but
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.gold import gold
-from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.solvers.registry import game
 from tests.flows.nights import results, run_one
 
@@ -35,24 +34,6 @@ def test_answers_that_are_lost_are_worked_again(worked):
 
     assert (report.planned, report.already_known, report.solved) == (6, 0, 6)
     assert results(worked).equals(before)
-
-
-def test_answers_that_are_damaged_are_there_again_after_the_night(worked):
-    lake, before = Lake.open(worked.workers.lake), results(worked)
-    (path,) = lake.list("results")
-    data = bytearray(lake.read_bytes(path))
-    data[60:400] = bytes(340)
-    lake.write_bytes(path, bytes(data))
-
-    try:
-        report = run_one(worked)
-    finally:
-        for name in list(skipped_files()):
-            forget(name)
-
-    assert report.planned + report.already_known == 6
-    ids = before.column("job_id").to_pylist()
-    assert sorted(set(results(worked).column("job_id").to_pylist())) == sorted(ids)
 
 
 def test_a_later_solver_answers_all_again(worked, monkeypatch):

@@ -19,7 +19,6 @@ from nightgrid.flows.night import steps
 from nightgrid.flows.night.report import NightFailedError
 from nightgrid.flows.runs import StoppedError
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game
 from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.runs.manifest import open_run
@@ -170,18 +169,6 @@ def test_a_source_of_which_nothing_can_be_read_fails_the_night_every_time(source
         assert caught.value.report.of("pips").source_failed
 
 
-def test_a_source_that_is_none_is_one_clear_error(tmp_path, night):
-    with pytest.raises(PermanentError, match="is not a folder"):
-        run_one(night(tmp_path / "nowhere"))
-
-
-def test_dates_out_of_the_range_are_left_alone(source, night):
-    days = sorted(path.stem for path in source(3).iterdir())
-    settings = night(source(3), since=_date(days[1]), until=_date(days[1]))
-
-    assert run_one(settings).editions == LEVELS
-
-
 def test_a_night_from_cron_needs_no_prefect(source, night):
     answer = said(in_a_process(sys.executable, night(source(2)), "--without-prefect"))
 
@@ -202,9 +189,3 @@ def test_the_report_is_kept_in_the_lake(source, night):
     assert kept["ended_at"].endswith("+00:00")
     assert kept.pop("succeeded_at") == kept.pop("ended_at")
     assert kept == json.loads(json.dumps(report.to_json()))
-
-
-def _date(text: str):
-    import datetime as dt
-
-    return dt.date.fromisoformat(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 
 import pytest
@@ -55,12 +54,6 @@ def test_a_night_that_ranks_says_what_ranked_and_whether_models_took_part():
     assert ranked.without_models == night().without_models == ""
     alone = night(ranked=2, ranker="meant-8-alone", with_model=False)
     assert alone.notes() == [ranking_plug().ALONE]
-
-
-def test_the_report_is_json():
-    report = night(planned=1, solved=1, fetch_failures=("a",))
-
-    assert json.loads(json.dumps(report.to_json()))["fetch_failures"] == ["a"]
 
 
 def test_the_line_says_how_jobs_ended_and_what_earlier_nights_left():

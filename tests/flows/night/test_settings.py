@@ -55,16 +55,6 @@ def test_a_value_that_no_night_can_have_is_one_clear_error(values, sentence, tmp
         settings()
 
 
-def test_a_night_game_may_have_what_is_just_allowed():
-    day = dt.date(2026, 1, 1)
-    game = NightGame(source="payloads", since=day, until=day, refresh_days=0)
-    assert (game.since, game.until, game.refresh_days) == (day, day, 0)
-    assert NightGame(source="payloads", since=day).until is None
-    assert NightGame(source="payloads", until=day).since is None
-    words = NightGame(source="payloads", game="strands", lexicon="words.txt", rules="spangram=off")
-    assert (words.lexicon, words.rules) == ("words.txt", "spangram=off")
-
-
 def test_a_night_asks_what_its_game_has_for_one_unless_it_is_said():
     assert NightGame(source="payloads").asks == game_plug("pips").night_asks != ()
     asks = (Ask(kind="first"),)
@@ -150,18 +140,6 @@ def test_what_lies_beside_games_is_sorted_without_hidden_names(tmp_path):
     (tmp_path / "a.txt").touch()
     assert beside_games(str(tmp_path)) == ["a.txt", "b.", "notes", "zebra"]
     assert beside_games("https://example.org") == []
-
-
-@pytest.mark.parametrize(
-    ("texts", "sentence"),
-    [
-        (["chess=there"], "names an unknown game 'chess'; expected one of"),
-        (["one", "pips=two"], "pips has two sources; expected one for each game"),
-    ],
-)
-def test_sources_that_no_night_can_have_are_one_clear_error(texts, sentence):
-    with pytest.raises(PermanentError, match=sentence):
-        night_sources(texts)
 
 
 def test_a_night_has_a_game_and_none_twice(tmp_path):

@@ -17,14 +17,11 @@ from nightgrid.archive.results.gold.gold import COUNTS_PATH, ranks_path
 from nightgrid.flows.night import steps
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.night.settings import NightSettings
-from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.errors import PermanentError
 from tests.flows.nights import ROOT, run_one
 
 SAMPLE = ROOT / "service" / "sample" / "strands"
 DAYS = 3
 TO_COME = dt.date(2199, 1, 1)
-BEST = Ask(kind="best", limit=10)
 
 Night = Callable[..., NightSettings]
 
@@ -145,19 +142,3 @@ def test_a_night_under_way_in_one_game_is_not_taken_up_by_the_other(
     assert lake.list("runs/nightly") == []
     rows = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
     assert [row["game"] for row in rows] == ["pips"] * 6 + ["strands"] * DAYS
-
-
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ({"rules": "colour=red"}, "rule 'colour=red'"),
-        ({"game": "pips", "lexicon": "words.txt"}, "pips is not played with words"),
-        ({"game": "pips", "rules": "words=any"}, "pips has no rules to switch"),
-        ({"asks": (BEST, BEST)}, "expected each once"),
-    ],
-)
-def test_what_a_game_does_not_have_is_one_clear_error(
-    values: dict[str, object], sentence: str, night: Night
-) -> None:
-    with pytest.raises(PermanentError, match=sentence):
-        night("payloads", **{"game": "strands"} | values)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -81,24 +80,3 @@ def test_a_named_server_that_does_not_answer_is_one_sentence() -> None:
         server.check_named_server()
     with temporary_settings(restore_defaults={PREFECT_API_URL}):
         assert not server.check_named_server()
-
-
-BEHIND_PROXY = """
-from nightgrid.flows.prefect import server
-server.SERVER_START_S = 120.0  # on a loaded machine
-server.set_environment()
-server.start_temporary_server()
-"""
-
-
-@pytest.mark.long(
-    short="tests/flows/prefect/test_server.py::test_loopback_is_reached_without_the_proxy"
-)
-@pytest.mark.prefect
-def test_behind_a_proxy_that_refuses_the_temporary_server_is_reached(tmp_path: Path) -> None:
-    left_out = ("PREFECT_API_URL", "NO_PROXY", "no_proxy")
-    env = {name: text for name, text in os.environ.items() if name not in left_out}
-    env |= {"PREFECT_HOME": str(tmp_path)}
-    env |= dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY"), "http://127.0.0.1:9")
-    done = subprocess.run([sys.executable, "-c", BEHIND_PROXY], env=env, check=False)
-    assert done.returncode == 0

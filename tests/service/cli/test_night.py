@@ -9,7 +9,6 @@ import shlex
 import shutil
 import signal
 import socket
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -31,7 +30,6 @@ from nightgrid.solvers.registry import game
 from tests.service.scenes import ROOT, STUCK, payload
 
 Invoke = Callable[..., tuple[int, str, str]]
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 SVG = "{http://www.w3.org/2000/svg}"
 PLAIN = ("--inline", "--no-prefect")
 
@@ -171,25 +169,6 @@ def test_demo_ends_with_a_board_its_solution_counts_and_what_to_do_next(invoke: 
         assert row["official_solution_valid"] is True
     assert (rows[-2]["value"], rows[-2]["official_solution_best"]) == (2, True)
     assert rows[-3]["already_known"] == rows[-1]["already_known"] == 1
-
-
-@pytest.mark.long(
-    short="tests/service/cli/test_night.py::test_demo_counts_the_sample_as_solve_does"
-)
-@pytest.mark.cluster
-def test_demo_through_celery_counts_as_this_process_does(invoke: Invoke, nightgrid: Run) -> None:
-    done = nightgrid(
-        "demo", "--game", "pips", "--no-prefect", "--workers", "1", "--json", "--lake", "celery"
-    )
-    assert done.returncode == 0, done.stderr
-    _, out, _ = invoke("demo", *PLAIN, "--game", "pips", "--json", "--lake", "inline")
-
-    def counts(text: str) -> list[tuple[str, str, int, int]]:
-        rows = [json.loads(line) for line in text.splitlines()[:-1]]
-        return [(row["date"], row["level"], row["count"], row["states"]) for row in rows]
-
-    assert len(counts(out)) == 90
-    assert counts(done.stdout) == counts(out)
 
 
 def test_empty_folder_is_said_in_words(invoke: Invoke, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import pytest
 
-from nightgrid.service.drawing.colours import TINTS, apart, distinct_colours, tint
 from nightgrid.service.terminal.colour import coloured, console
 from nightgrid.service.terminal.console import say_table
 from nightgrid.service.terminal.progress import MovingLine
@@ -137,25 +136,3 @@ def test_tables_and_progress_obey(
         coloured = re.search(r"\x1b\[[\d;]+m", stream.getvalue())
         assert bool(coloured) is (expected and stream.isatty())
     assert stream.getvalue() == "half\n", "no moving line in a file, forced or not"
-
-
-def test_every_thing_has_a_hue_of_its_own_far_from_those_of_its_group() -> None:
-    groups = [
-        [f"{name}{i}" for i in range(count)] for name, count in (("A", 8), ("B", 10), ("C", 11))
-    ]
-    turns = apart(groups)
-    assert len(set(turns.values())) == 29
-    for group in groups:
-        places = sorted(turns[thing] for thing in group)
-        gaps = [b - a for a, b in zip(places, [*places[1:], places[0] + 1], strict=True)]
-        assert min(gaps) >= 0.5 / len(group)
-    tints = {tint(turn, light) for turn in turns.values() for light in (0.92, 0.82, 0.72)}
-    assert len(tints) == 3 * 29
-
-
-def test_neighbours_are_told_apart_where_there_are_enough_colours() -> None:
-    ring = {i: {(i - 1) % 9, (i + 1) % 9} for i in range(9)}
-    colours = distinct_colours(ring, len(TINTS))
-    assert all(colours[i] != colours[j] for i, beside in ring.items() for j in beside)
-    all_of_them = {i: set(range(5)) - {i} for i in range(5)}
-    assert sorted(distinct_colours(all_of_them, 3).values()) == [0, 0, 1, 1, 2]

@@ -37,17 +37,6 @@ def test_an_outage_says_what_why_and_for_how_long(left_s: float | None, words: s
     assert sentence(outage, 100.0) == f"cannot reach {WHAT}: refused; {words}"
 
 
-def test_what_a_library_says_ends_without_its_full_stop(monkeypatch: Any) -> None:
-    shown, _ = line(monkeypatch)
-    with outages.notifying(shown):
-        outages.report_outage(WHAT, "Error 111 connecting. Connection refused.", None)
-    (outage, _) = shown._open[WHAT]
-    assert sentence(outage, 0.0) == (
-        f"cannot reach {WHAT}: Error 111 connecting. Connection refused; trying again until it "
-        "answers"
-    )
-
-
 def test_an_outage_is_told_within_seconds_and_again_now_and_then(monkeypatch: Any) -> None:
     shown, told = line(monkeypatch)
     now = time.monotonic()
@@ -62,16 +51,6 @@ def test_an_outage_is_told_within_seconds_and_again_now_and_then(monkeypatch: An
     assert told[-1] == f"{WHAT} answers again"
     shown._show(now + 40)
     assert len(told) == 3
-
-
-def test_what_was_not_told_is_not_taken_back(monkeypatch: Any) -> None:
-    shown, told = line(monkeypatch)
-    shown.begin(Outage(what=WHAT, why="refused", until_s=None))
-    shown.end(WHAT, answers=True)
-    shown.begin(Outage(what=WHAT, why="refused", until_s=None))
-    shown._show(time.monotonic() + 2)
-    shown.end(WHAT, answers=False)
-    assert len(told) == 1
 
 
 def test_a_request_without_an_answer_is_told_of_before_it_fails(monkeypatch: Any) -> None:

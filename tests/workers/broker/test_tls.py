@@ -277,19 +277,6 @@ def test_a_server_that_is_not_to_be_trusted_is_refused_before_it_hears_a_passwor
     assert proxy.passed == 0, "a client went on with a server that is not to be trusted"
 
 
-@pytest.mark.cluster
-def test_workers_are_not_started_for_a_server_that_is_not_to_be_trusted(
-    tmp_path: Path, proxy: Proxy
-) -> None:
-    settings = quick_settings(tmp_path, redis_url=url_of(proxy, None))
-    with (
-        pytest.raises(PermanentError, match=REFUSED) as caught,
-        local_cluster(settings, roles=("batch",)),
-    ):
-        pass
-    assert SECRET not in str(caught.value)
-
-
 def test_a_certificate_is_taken_unseen_only_where_the_url_says_so(
     tmp_path: Path, proxy: Proxy
 ) -> None:
@@ -308,22 +295,3 @@ def test_a_server_without_tls_is_told_from_one_that_is_away(
     with pytest.raises(PermanentError, match=r"TLS with it fails \([a-z ]+\); expected") as caught:
         server.is_up(settings)
     assert SECRET not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("url", "told"),
-    [
-        ("rediss://h/0?ssl_ca_certs=/none.pem", "has ssl_ca_certs=/none.pem; expected a file"),
-        ("redis://h/0?ssl_keyfile=/k", "has ssl_keyfile, which is of TLS; expected rediss://"),
-        ("rediss://h/0?ssl_cert_reqs=CERT_NONE", "expected required or optional or none"),
-        ("rediss://h/0?ssl_check_hostname=0", "expected true or false"),
-        ("rediss://h/0?ssl_version=3", "has ssl_version; expected some of ssl_ca_certs, "),
-    ],
-)
-def test_what_a_url_says_wrongly_of_tls_is_told_in_one_sentence(url: str, told: str) -> None:
-    settings = Settings(redis_url=url.replace("//", f"//grid:{SECRET}@", 1))  # type: ignore[arg-type]
-    for read in (lambda: settings.server_url, lambda: settings.broker_url):
-        with pytest.raises(PermanentError) as caught:
-            read()
-        assert told in str(caught.value)
-        assert SECRET not in str(caught.value)

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import toy_game as toy
 import toy_layers
@@ -17,21 +16,15 @@ from hypothesis import strategies as st
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
-from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.notices import Announcement
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.chunks.stage_part import carry
 from nightgrid.workers.cluster.supervisor import supervisor_state
-from nightgrid.workers.driver import drive as driving
-from nightgrid.workers.driver import growth
-from nightgrid.workers.driver.chunk_table import ChunkTable
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.run_files import ChunkRef
-from nightgrid.workers.runs.staged import frontier_path, frontiers, stage_part
+from nightgrid.workers.runs.staged import frontier_path, frontiers
 from tests.drawn import drawn
 from tests.workers.conftest import (
     BUDGET,
@@ -230,31 +223,6 @@ def test_a_chunk_that_dies_between_its_states_and_its_part_is_worked_again(tmp_p
     assert result_rows(lake, run_id) == undisturbed
 
 
-@pytest.mark.long(
-    short="tests/workers/chunks/test_stages.py::test_chunks_of_a_stage_that_are_worked_twice_count_once"
-)
-def test_a_late_message_finds_its_part_and_not_the_states_that_were_deleted(tmp_path, undisturbed):
-    old, late = [], []
-
-    def come_late(outbox, ref):
-        for before in old:
-            part = outbox._lake.read_bytes(before.result_path)
-            rows = outbox._lake.read_row_group(before.manifest_path, before.chunk)
-            stage = stage_part(rows.column("part")[0].as_py())
-            run = open_run(outbox._lake, before.run_id)
-            if stage is not None and stage.layer:
-                # As if it had looked for its part before that was written.
-                made = carry(outbox._lake, before, run, toy.TOY, rows, stage)
-                late.append(made is None)
-            assert outbox._lake.read_bytes(before.result_path) == part
-        old.append(ref)
-        del old[:-12]
-
-    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(come_late))
-    assert set(late) == {False, True}
-    assert result_rows(lake, run_id) == undisturbed
-
-
 def truncate(path):
     path.write_bytes(path.read_bytes()[:-40])
 
@@ -304,23 +272,6 @@ def test_states_that_are_missing_or_damaged_are_made_again(tmp_path, undisturbed
     assert result_rows(lake, run_id) == undisturbed
 
 
-@pytest.mark.long(
-    short="tests/workers/chunks/test_stages.py::test_states_that_are_missing_or_damaged_are_made_again"
-)
-def test_a_run_whose_every_state_is_lost_begins_its_count_anew(tmp_path, undisturbed):
-    lost = []
-
-    def lose(outbox, ref):
-        if stage_of(outbox._lake, ref) == 5 and not lost:
-            for path in outbox._lake.list(f"runs/run={ref.run_id}/frontier"):
-                outbox._lake.delete(path)
-                lost.append(path)
-
-    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(lose))
-    assert lost
-    assert result_rows(lake, run_id) == undisturbed
-
-
 def test_a_first_part_whose_time_was_up_is_halved_and_counts_once(tmp_path, monkeypatch):
     advance = toy_layers.ToyLayers.advance
     paused = []
@@ -360,24 +311,6 @@ def test_halves_of_a_part_that_goes_on_by_itself_meet_in_one_layer(tmp_path, mon
     row = row_of(lake, run_id, 2)
     assert paused
     assert (row["status"], row["count"]) == ("solved", 2**toy_layers.LAYERS)
-
-
-def test_a_disk_that_is_full_as_a_stage_is_planned_is_waited_for(
-    tmp_path, undisturbed, monkeypatch
-):
-    add, failures = growth.add_segment, []
-
-    def fail(lake, run_id, number, kind, *args):
-        if kind == "stage" and len(failures) < 4:
-            failures.append(number)
-            raise TransientError("no space left on device")
-        return add(lake, run_id, number, kind, *args)
-
-    monkeypatch.setattr(driving, "PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(growth, "add_segment", fail)
-    lake, run_id = count_in(tmp_path, layered(2))
-    assert len(failures) == 4
-    assert result_rows(lake, run_id) == undisturbed
 
 
 def test_a_part_that_somebody_deletes_late_is_made_again(tmp_path, undisturbed):
@@ -477,12 +410,6 @@ def test_a_count_that_ends_in_the_middle_is_unsolvable(tmp_path, monkeypatch):
     assert (row["status"], row["count"]) == ("unsolvable", 0)
 
 
-def test_states_that_nobody_carried_on_are_never_a_result(tmp_path, monkeypatch):
-    monkeypatch.setattr(ChunkTable, "due_stages", lambda _: {})
-    with pytest.raises(PermanentError, match="has states that were not carried on"):
-        count_in(tmp_path, layered(2))
-
-
 def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed, monkeypatch):
     settings = small_settings(tmp_path)
     lake = Lake.open(settings.lake)
@@ -491,23 +418,6 @@ def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed, 
     run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
     (rows,) = [lake.read_row_group(r.manifest_path, 0) for r in open_run(lake, run_id).chunks()]
     assert rows.column("part_path").to_pylist() == ["0"]
-    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
-    (row,) = result_rows(lake, run_id)
-    assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
-
-
-def test_a_plan_made_twice_with_other_costs_tells_of_the_chunks_that_stand(tmp_path, monkeypatch):
-    settings = small_settings(tmp_path)
-    lake = Lake.open(settings.lake)
-    boards = toy.puzzles_table([toy.ToyPuzzle(number=2, behaviour=toy.LAYERED)])
-    with monkeypatch.context() as patch:
-        patch.setattr(toy.ToyGame, "cost_s", lambda _self, arrays, _ask: np.full(1, 60.0))
-        patch.setattr(planning, "_write_plan", die)
-        with pytest.raises(Killed):
-            plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
-    # Runs have ended meanwhile, and it is known that such boards take little time.
-    run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
-    assert open_run(lake, run_id).divided_count == 1
     drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     (row,) = result_rows(lake, run_id)
     assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))

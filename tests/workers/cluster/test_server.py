@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from nightgrid.archive import outages
-from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.workers.app import WORK_CHUNK, app, client_app, configuration
+from nightgrid.workers.app import WORK_CHUNK, client_app
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import BATCH, overview, send
 from nightgrid.workers.cluster import server
@@ -184,29 +183,10 @@ def test_a_configured_server_is_used_and_never_started(url, broker):
     assert settings.broker_url == broker
 
 
-def test_another_kind_of_broker_is_refused():
-    with pytest.raises(PermanentError, match="expected redis://"):
-        _ = Settings(redis_url="amqp://localhost").broker_url
-
-
 def test_no_password_shows():
     settings = Settings(redis_url="redis://user:secret@127.0.0.1:6379/0")
     assert "secret" not in repr(settings)
     assert server.address(settings) == "127.0.0.1:6379"
-
-
-def test_settings_pass_through_the_environment(monkeypatch, tmp_path):
-    settings = quick_settings(tmp_path, redis_url="redis://:secret@127.0.0.1:6379/0")
-    for name, value in settings.environment().items():
-        monkeypatch.setenv(name, value)
-    assert Settings() == settings
-
-
-def test_lakes_have_side_folders_of_their_own(tmp_path):
-    assert Settings(lake=str(tmp_path / "a")).side_dir == tmp_path / "var" / "a"
-    assert Settings(lake=(tmp_path / "b").as_uri()).side_dir == tmp_path / "var" / "b"
-    one, other = (Settings(lake=f"s3://bucket/{name}").side_dir for name in "ab")
-    assert one != other
 
 
 def test_two_paths_to_one_lake_have_one_side_folder(tmp_path):
@@ -241,29 +221,6 @@ def test_a_lake_of_any_name_has_a_side_folder_of_that_name(tmp_path, name, monke
         assert "://" in settings.lake or Path(settings.lake).is_absolute()
 
 
-def test_celery_is_configured_as_measured(tmp_path, monkeypatch):
-    monkeypatch.setenv("NIGHTGRID_LAKE", str(tmp_path / "lake"))
-    conf = configuration(Settings())
-    assert conf["accept_content"] == ["json"]
-    assert conf["task_acks_late"]
-    assert conf["task_ignore_result"]
-    assert conf["worker_prefetch_multiplier"] == 1
-    assert not conf["task_create_missing_queues"]
-    transport = conf["broker_transport_options"]
-    assert transport["visibility_timeout"] > conf["task_time_limit"] > Settings().budget_seconds
-    assert transport["unacked_restore_interval"] == 2
-    assert transport["unacked_restore_throttle"] == 1
-    lake_id = read_lake_id(str(tmp_path / "lake"))
-    assert transport["global_keyprefix"] == f"nightgrid:{lake_id}:"
-    assert app.conf.result_backend is None
-    assert client_app(Settings()).conf.result_backend is None
-    app.loader.import_default_modules()
-    ours = {name for name in app.tasks if name.startswith("nightgrid.")}
-    tasks = ("work_chunk",)
-    assert ours == {f"nightgrid.{name}" for name in tasks}
-    assert all(app.tasks[name].ignore_result for name in ours)
-
-
 def test_a_group_ends_whole_even_if_it_ignores_signals(tmp_path):
     code = (
         "import signal, subprocess, sys, time; "
@@ -277,14 +234,6 @@ def test_a_group_ends_whole_even_if_it_ignores_signals(tmp_path):
     grandchild = int(log.read_text())
     assert end_group(process, (signal.SIGTERM, 0.2)) == -signal.SIGKILL
     wait_for(lambda: not is_alive(grandchild))
-
-
-def test_a_process_without_a_file_of_its_own_writes_to_standard_output(
-    capfd: pytest.CaptureFixture[str],
-):
-    code = "import os; os.write(1, b'out\\n'); os.write(2, b'err\\n')"
-    assert spawn([sys.executable, "-c", code], log_path=None).wait() == 0
-    assert capfd.readouterr().out == "out\nerr\n"
 
 
 def test_workers_import_no_flow_engine():

@@ -7,7 +7,6 @@ import socket
 import time
 from dataclasses import replace
 
-import pyarrow as pa
 import pytest
 import toy_game as toy
 
@@ -19,7 +18,6 @@ from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.notices import Announcement
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.chunks.solved_rows import AGAIN, solve_rows
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.driver import HALVED_AFTER, AllRefuseError, Driver
 from nightgrid.workers.driver.growth import GrowingRun
@@ -327,50 +325,6 @@ def test_chunks_worked_twice_count_once(lake, settings, tmp_path):
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
-def test_a_part_that_is_overwritten_after_it_was_split_changes_nothing(lake, settings, tmp_path):
-    # A chunk worked twice may run out of time once and not the other time.
-    boards = toy.boards(20, {3: toy.LARGE})
-    run_id = plan(lake, boards)
-    with pytest.raises(Killed):
-        drive(lake, run_id, DyingOutbox(lake, settings, chunks=2), settings=settings)
-    (ref,) = [r for r in open_run(lake, run_id).chunks() if r.key == (0, 0)]
-    part = lake.read_table(ref.result_path, PARTS)
-    status = ["solved" if s == "split" else s for s in part.column("status").to_pylist()]
-    at = PARTS.get_field_index("status")
-    lake.write_table(ref.result_path, part.set_column(at, PARTS.field(at), [status]))
-    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
-    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
-
-
-def test_a_slower_execution_with_other_rows_split_does_not_replace_a_part(lake, settings):
-    run_id = plan(lake, toy.boards(3))
-    late = []
-
-    def mark(path, job):
-        """Write a part as it is where the chunk had no time for one of its jobs."""
-        rows = solve_rows(
-            lake, toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings
-        ).to_pylist()
-        rows[job] |= {"status": "split", "children": AGAIN, "count": None}
-        late.append(lake.create_table(path, pa.Table.from_pylist(rows, PARTS)))
-
-    class Late(InlineOutbox):
-        def wait(self, timeout_s):
-            events = super().wait(timeout_s)
-            for event in events:
-                mark(event.ref.result_path, event.ref.segment)
-            return events
-
-    run = open_run(lake, run_id)
-    ref = run.chunks()[0]
-    summary = drive(lake, run_id, Late(lake, settings), settings=settings)
-    assert late == [False]
-    assert summary.statuses == {"solved": 3}
-    solved = solve_rows(lake, toy.TOY, run, lake.read_row_group(ref.manifest_path, 0), settings)
-    expected = {row["job_id"]: row["count"] for row in solved.to_pylist()}
-    assert {row["job_id"]: row["count"] for row in result_rows(lake, run_id)} == expected
-
-
 def test_messages_that_wait_for_their_turn_are_not_sent_again(tmp_path):
     settings = quick_settings(tmp_path, reconcile_seconds=0.1)
     lake = Lake.open(settings.lake)
@@ -567,15 +521,6 @@ def test_rows_for_which_a_chunk_has_no_time_go_on_in_smaller_chunks(tmp_path):
     assert summary.chunks_total > len(open_run(lake, run_id).segments[0].chunk_rows)
     assert summary.statuses == {"solved": 40}
     assert {row["parts"] for row in result_rows(lake, run_id)} == {1}
-
-
-def test_progress_ends_with_everything_done(lake, settings):
-    seen = []
-    run_id = plan(lake, toy.boards(100, {3: toy.LARGE}))
-    drive(lake, run_id, InlineOutbox(lake, settings), seen.append, settings=settings)
-    assert seen[0].chunks_done == 0
-    assert seen[-1].chunks_done == seen[-1].chunks_total
-    assert (seen[-1].jobs_done, seen[-1].jobs_total) == (100, 100)
 
 
 def run_rows(run):

@@ -11,7 +11,6 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.question import Question
 from nightgrid.workers.driver.chunk_table import ChunkTable, PartOf, Reading
 from nightgrid.workers.driver.progress import (
-    FEW_CHUNKS,
     Progress,
     _short,
     clock_time,
@@ -97,53 +96,6 @@ def test_the_end_is_told_while_anything_is_left_once_a_second_was_worked():
     assert "left" not in progress_text(replace(AT, kernel_ns=10**9 - 1))
 
 
-def test_an_estimate_below_what_a_chunk_has_taken_already_is_not_shown():
-    left = left_of(AT)
-    assert left is not None
-    assert "left" in progress_text(replace(AT, oldest_seconds=left.wall_s))
-    assert "left" not in progress_text(replace(AT, oldest_seconds=left.wall_s + 1))
-
-
-def test_nothing_worked_or_nothing_expected_leaves_the_estimate_as_it_is():
-    for unknown in (replace(AT, kernel_ns=0), replace(AT, expected_done_s=0.0)):
-        left = left_of(unknown)
-        assert left is not None
-        assert left.core_s == 50.0 - unknown.expected_done_s
-
-
-def test_little_that_was_worked_is_compared_with_what_was_expected_of_it():
-    many = replace(AT, chunks_done=10**12, expected_total_s=3.0)
-    for kernel_s, expected_s, core_s in ((0.5, 1.0, 1.0), (4.0, 0.5, 20.0)):
-        left = left_of(replace(many, kernel_ns=int(kernel_s * 1e9), expected_done_s=expected_s))
-        assert left is not None
-        assert left.core_s == pytest.approx(core_s)
-
-
-def test_what_took_all_that_was_expected_has_nothing_left():
-    left = left_of(replace(AT, expected_total_s=5.0))
-    assert left is not None
-    assert left.core_s == 0.0
-
-
-def test_a_single_chunk_of_which_nothing_was_expected_may_take_any_time():
-    for unforeseen, at_least in ((0, False), (1, True)):
-        left = left_of(replace(AT, unforeseen_left=unforeseen))
-        assert left is not None
-        assert left.at_least is at_least
-
-
-def test_of_a_plan_at_its_begin_the_rest_is_a_hundred_times_as_much_at_most():
-    seen = [left_of(replace(AT, planned_share=share)) for share in (0.001, 0.01, 0.02)]
-    first, least, twice = (left.core_s for left in seen if left is not None)
-    assert first == least > twice
-    shared = left_of(replace(AT, processes=10**6, planned_share=0.5, kernel_ns=10 * 10**9))
-    assert shared is not None
-    assert shared.wall_s == shared.core_s / 50, "of 60 chunks 10 are done"
-    alone = left_of(replace(AT, processes=0))
-    assert alone is not None
-    assert alone.wall_s == alone.core_s
-
-
 def test_jobs_done_are_those_worked_whole_and_those_put_together():
     table = ChunkTable("0" * 32)
     rows, parts = (3, 1, 1, 1, 1, 1), [None, 3, 3, 4, 5, 6]
@@ -165,26 +117,6 @@ def test_jobs_done_are_those_worked_whole_and_those_put_together():
     assert (seen.failures, seen.in_flight, seen.oldest_seconds) == (4, 0, None)
     unknown = SimpleNamespace(**{**vars(run), "puzzle_count": 0})
     assert progress_of(table, unknown, processes=2, seconds=7.0, now=20.0).planned_share == 1.0
-
-
-def test_no_more_processes_share_the_rest_than_there_are_chunks_of_it():
-    left = left_of(replace(AT, processes=64, chunks_done=28))
-    assert left is not None
-    assert left.wall_s == pytest.approx(left.core_s / 2)
-    last = left_of(replace(AT, processes=64, chunks_done=30))
-    assert last is not None
-    assert last.wall_s == pytest.approx(last.core_s), "it is not divided by none"
-
-
-def test_few_chunks_say_little():
-    few, half = (
-        left_of(replace(AT, chunks_done=0)),
-        left_of(replace(AT, chunks_done=FEW_CHUNKS)),
-    )
-    assert few is not None
-    assert half is not None
-    assert few.core_s == 40.0, "the planner's word"
-    assert half.core_s == pytest.approx(40.0 * 3.0**0.5)
 
 
 def test_what_nobody_expected_comes_on_top():

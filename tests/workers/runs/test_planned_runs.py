@@ -20,7 +20,7 @@ from nightgrid.archive.lake.tables import PARTS, RESULTS, manifest_schema
 from nightgrid.solvers.algebra import Ask, Budget, Expected
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
-from nightgrid.workers.runs.finishing.finish import child_path, finish_run, path_key
+from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, open_run, read_done
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
@@ -256,12 +256,6 @@ def test_an_unplanned_or_half_planned_run_is_refused(lake):
         open_run(lake, "../secrets")
 
 
-def test_a_foreign_puzzle_is_refused(lake):
-    table = puzzles([8]).set_column(1, "game", pa.array(["strands"]))
-    with pytest.raises(PermanentError, match="expected puzzles of game 'pips' only"):
-        plan_run(lake, GAME, table, COUNT, BUDGET)
-
-
 def test_results_are_one_row_a_job_sorted_and_the_same_bytes_whoever_finishes(lake):
     run_id = plan_run(lake, GAME, puzzles([8] * 100), COUNT, BUDGET)
     with pytest.raises(PermanentError, match="is not done"):
@@ -290,24 +284,6 @@ def test_a_job_that_another_run_has_answered_meanwhile_keeps_that_answer(lake):
     ids = lake.read_table("results", RESULTS, ["job_id"]).column("job_id").to_pylist()
     assert len(ids) == len(set(ids)) == 40
     assert read_done(lake, other)["result_count"] == 10
-
-
-def test_a_part_that_came_back_split_and_went_nowhere_is_refused(lake):
-    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
-    work(lake, run_id, status="split")
-    with pytest.raises(PermanentError, match="nothing went on"):
-        finish_run(lake, run_id)
-    assert read_done(lake, run_id) is None
-
-
-def test_two_outcomes_for_one_job_are_refused(lake):
-    run_id = plan_run(lake, GAME, puzzles([8] * 10), COUNT, BUDGET)
-    run = open_run(lake, run_id)
-    (rows,) = manifest_of(lake, run)
-    add_segment(lake, run_id, 1, "split", [(5, 5)], [rows.slice(0, 1)])
-    work(lake, run_id)
-    with pytest.raises(PermanentError, match="no outcome, or two"):
-        finish_run(lake, run_id)
 
 
 def test_a_segment_is_never_written_over(lake):
@@ -381,29 +357,6 @@ def test_two_planners_at_once_name_and_plan_one_run(lake, monkeypatch, small_seg
     check_whole(lake, run_id, table)
 
 
-def test_a_whole_plan_that_an_earlier_version_has_left_half_way_is_gone_on_with(
-    lake, monkeypatch, small_segments
-):
-    table = puzzles([8] * 150)
-    with monkeypatch.context() as patch:
-        # It wrote one segment of all jobs, and what is asked with the plan alone.
-        patch.setattr(plan_pass, "BATCH_ROWS", 1_000)
-        patch.setattr(planning, "FIRST_ROWS", 1_000)
-        run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
-    segments = open_run(lake, run_id).segments
-    assert len(segments) == 1
-    for name in ("asked", "plan", "sample"):
-        lake.delete(f"runs/run={run_id}/{name}.json")
-    assert plan_run(lake, GAME, table, COUNT, BUDGET) == run_id
-    assert open_run(lake, run_id).segments == segments
-    check_whole(lake, run_id, table)
-    # One that it planned to the end stays as it is, without a word of what was asked.
-    lake.delete(f"runs/run={run_id}/asked.json")
-    before = {name: lake.read_bytes(name) for name in lake.list()}
-    assert plan_run(lake, GAME, table, COUNT, BUDGET) == run_id
-    assert {name: lake.read_bytes(name) for name in lake.list()} == before
-
-
 def test_what_is_answered_while_a_run_is_planned_does_not_change_its_jobs(
     lake, monkeypatch, small_segments
 ):
@@ -431,13 +384,6 @@ def test_a_run_without_jobs_tells_what_is_answered_now(lake):
         nothing = plan_run(lake, GAME, table.slice(0, rows), COUNT, BUDGET)
         run = open_run(lake, nothing)
         assert (run.job_count, run.answered_count, run.segments) == (0, rows, ())
-
-
-def test_part_paths_are_ordered_by_number():
-    paths = ["10", "2.10", "", "2.9", "2"]
-    assert sorted(paths, key=path_key) == ["", "2", "2.9", "2.10", "10"]
-    assert child_path("", 3) == "3"
-    assert child_path("3", 1) == "3.1"
 
 
 @settings(max_examples=drawn(60), deadline=None)

@@ -1,11 +1,8 @@
 """States spilled between two stages, and how the next stage is cut from them."""
 
-import struct
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,9 +15,7 @@ from nightgrid.workers.runs import staged as frontier
 from nightgrid.workers.runs.manifest import Segment
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged import (
-    GROUP_ROWS,
     Carried,
-    LostFrontierError,
     StagePart,
     drop_frontiers,
     frontier_path,
@@ -73,43 +68,12 @@ def test_every_range_of_buckets_comes_back_as_it_was(lake, monkeypatch, count, w
             np.testing.assert_array_equal(found, rows[begins[first] : begins[last]])
 
 
-def test_anybody_can_read_spilled_states(lake):
-    rows, begins = states(100)
-    write_frontier(lake, REF, 5, rows, begins, "here")
-    table = pq.read_table(Path(lake.url) / frontier_path(REF))
-    assert table.column_names == ["state"]
-    found = [list(struct.unpack("<4Q", state)) for state in table.column("state").to_pylist()]
-    assert found == rows.tolist()
-
-
-@pytest.mark.parametrize("group", [0, 3, 6])
-def test_states_whose_pages_are_exchanged_or_blank_are_not_read(lake, group):
-    rows, begins = states(100_000)
-    write_frontier(lake, REF, 5, rows, begins, "here")
-    path = Path(lake.url) / frontier_path(REF)
-    sound = path.read_bytes()
-    page = rows[group * GROUP_ROWS + 50 :][:512].tobytes()
-    at = sound.index(page)
-    for harm in (bytes(len(page)), page[2048:] + page[:2048]):
-        path.write_bytes(sound[:at] + harm + sound[at + len(page) :])
-        with pytest.raises(LostFrontierError, match="is damaged"):
-            read(lake, part(0, BUCKETS))
-
-
 def test_the_same_states_give_the_same_bytes(lake):
     rows, begins = states(5000)
     write_frontier(lake, REF, 5, rows, begins, "here")
     once = lake.read_bytes(frontier_path(REF))
     write_frontier(lake, REF, 5, rows, begins, "here")
     assert lake.read_bytes(frontier_path(REF)) == once
-
-
-def test_states_of_another_layer_are_not_those_that_were_wanted(lake):
-    write_frontier(lake, REF, 5, *states(10), "here")
-    with pytest.raises(LostFrontierError, match="layer 6"):
-        read(lake, part(0, 3, layer=6))
-    with pytest.raises(LostFrontierError, match="does not exist"):
-        read(lake, part(0, 3), replace(REF, chunk=2))
 
 
 def test_states_of_a_machine_that_lays_the_board_out_otherwise_are_refused(lake):

@@ -8,10 +8,8 @@ import pytest
 import toy_game as toy
 
 from benchmarks.tuned import retuned
-from nightgrid.archive.results.files import result_path
 from nightgrid.archive.results.solution_files import file_path, files_folder
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.solve import solve_chunk
@@ -143,18 +141,6 @@ def test_a_run_that_ended_lends_its_name_to_no_other_while_there_is_more(lake, s
     for path in lake.list(f"runs/run={run_id}"):
         lake.delete(path)
     assert next_name(lake, run_id, more=False) == following, "its results stand"
-
-
-def test_the_next_names_of_a_run_are_the_same_for_every_version(lake, settings):
-    """A run that is taken up again is found by its name: another way to name would work it anew."""
-    run_id = plan(lake, toy.boards(3))
-    following = [run_id]
-    for _ in range(2):
-        lake.write_bytes(result_path(following[-1]), b"its results, whose run is deleted")
-        for path in lake.list(f"runs/run={run_id}"):
-            lake.delete(path)
-        following.append(next_name(lake, run_id, more=True))
-    assert following[1:] == [digest("retry", run_id, str(number)) for number in (1, 2)]
 
 
 def test_a_damaged_run_is_not_finished(lake, settings):

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightgrid.service.drawing import text_of
-from nightgrid.service.drawing.canvas import Canvas
 from nightgrid.service.drawing.colours import STROKES
 from nightgrid.service.games.letterboxed.svg import STEP_PX, draw_words
 from nightgrid.service.games.letterboxed.view import (
@@ -150,16 +149,6 @@ def test_every_letter_of_any_polygon_is_drawn_once(
     spots = [(float(e.get("cx", 0)), float(e.get("cy", 0))) for e in nodes]
     nearest = min((math.dist(a, b) for a, b in itertools.combinations(spots, 2)), default=STEP_PX)
     assert nearest > STEP_PX / 3
-
-
-def test_characters_hide_dots_and_lines_have_the_style_of_most_of_their_dots() -> None:
-    canvas = Canvas()
-    canvas.line((0, 0), (7, 0), "red")
-    canvas.line((0, 3), (1, 3), "blue")
-    canvas.write((0, 3), "X", "")
-    (line,) = canvas.drawing()
-    assert "".join(text for text, _ in line) == "⣉⠉⠉X"
-    assert line[0] == ("⣉⠉⠉", "red")
 
 
 def test_a_chain_with_too_many_ways_of_playing_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:

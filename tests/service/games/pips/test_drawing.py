@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from nightgrid.service.drawing import GROUND, text_of
-from nightgrid.service.drawing.colours import PLAIN, TINTS
+from nightgrid.service.drawing import text_of
+from nightgrid.service.drawing.colours import PLAIN
 from nightgrid.service.games.pips.svg import CELLS_MAX
 from nightgrid.service.games.pips.view import (
     VIEW,
@@ -112,24 +112,6 @@ def test_ragged_outline_has_no_walls_outside_and_no_trailing_spaces() -> None:
     assert expected == drawn(puzzle)
 
 
-def test_disconnected_parts_stand_apart() -> None:
-    puzzle = Puzzle(
-        regions=(
-            region("empty", (0, 0), (0, 1)),
-            region("empty", (0, 3)),
-            region("sum", (1, 3), target=4),
-        ),
-        dominoes=((1, 2), (3, 4)),
-    )
-    expected = """\
-┌*──────────┐     ┌*────┐
-│           │     │     │
-└───────────┘     ├4────┤
-                  │     │
-                  └─────┘"""
-    assert expected == drawn(puzzle)
-
-
 def test_long_pips_and_targets_widen_only_their_column() -> None:
     puzzle = Puzzle(
         regions=(region("sum", (0, 0), (1, 0), target=12345), region("empty", (0, 1), (1, 1))),
@@ -220,17 +202,6 @@ def test_solution_drawing_reads_back_as_pips_and_dominoes(board: tuple[Mix, int]
 
 @settings(deadline=None)
 @given(boards)
-def test_every_region_is_labelled_once_with_a_solution_and_without(board: tuple[Mix, int]) -> None:
-    puzzle, solution = generate(*board)
-    for put in ((), solution):
-        # Walls are in every second line, pips between them.
-        walls = drawn(puzzle, put).split("\n")[::2]
-        found = re.findall(r"[0-9<>=≠*]+", " ".join(walls))
-        assert sorted(map(mark, puzzle.regions)) == sorted(found)
-
-
-@settings(deadline=None)
-@given(boards)
 def test_regions_side_by_side_have_different_tints(board: tuple[Mix, int]) -> None:
     puzzle, _ = generate(*board)
     tints = region_tints(puzzle)
@@ -241,14 +212,6 @@ def test_regions_side_by_side_have_different_tints(board: tuple[Mix, int]) -> No
             j = of.get(beside, i)
             if j != i and tints[i] != PLAIN:
                 assert tints[i] != tints[j]
-
-
-def test_grounds_reach_from_cell_to_cell_of_a_region() -> None:
-    lines = draw(RING, RING_SOLUTION)
-    first = [(text, style) for text, style in lines[1] if GROUND in style]
-    assert "".join(text for text, style in first if style.endswith(region_tints(RING)[0])) != ""
-    ground = {style.partition(GROUND)[2].split()[0] for _, style in first}
-    assert ground == set(region_tints(RING)[:2]) <= set(TINTS)
 
 
 SVG = "{http://www.w3.org/2000/svg}"

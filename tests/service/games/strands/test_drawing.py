@@ -73,24 +73,6 @@ def test_word_that_crosses_itself_is_drawn_as_a_cross() -> None:
     )  # fmt: skip
 
 
-def test_uprights_and_both_diagonals() -> None:
-    board = Puzzle(board=("AC", "BD", "EH", "GF"))
-    cover = Cover(
-        spangram=entry("ABEF", (0, 0), (1, 0), (2, 0), (3, 1)),
-        theme_words=(entry("CD", (0, 1), (1, 1)), entry("HG", (2, 1), (3, 0))),
-        score=0,
-    )
-    assert text_of(draw_cover(board, cover)) == (
-        "A   C\n"
-        "┃   │\n"
-        "B   D\n"
-        "┃\n"
-        "E   H\n"
-        "  ╳\n"  # noqa: RUF001
-        "G   F"
-    )  # fmt: skip
-
-
 def test_words_are_listed_with_the_spangram_first_by_its_parts() -> None:
     assert text_of(list_words(SMALL_COVER)) == "Spangram: HG FE\n3 theme words: ABCD, IJ, LK"
     loose = Cover(spangram=None, theme_words=SMALL_COVER.theme_words, score=0)
