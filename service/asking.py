@@ -1,4 +1,4 @@
-"""Turn a puzzle, an ask, rules and words into a question, and submit it: one way for all doors."""
+"""Turn a puzzle, an ask, rules and words into a question: one way for all doors."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.options.game_rules import GameRules
-from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import Question, question_of
 from nightgrid.solvers.registry import check_ask, game_plug
 
 if TYPE_CHECKING:
-    from nightgrid.archive.lake.storage import Lake
     from nightgrid.solvers.game_contract import Game
-    from nightgrid.workers.settings import Settings
 
 
 COMMAND_LINE = "nightgrid"
@@ -60,33 +58,4 @@ def asked_of(bound: Game[Any, Any], puzzle: Any, ask: Ask) -> Asked:
         question=question,
         puzzle_id=puzzle_id,
         job_id=question.job_id(bound.subject(puzzle)),
-    )
-
-
-def submit(
-    lake: Lake,
-    asked: Asked,
-    settings: Settings,
-    *,
-    budget: Budget | None = None,
-    deadline_at: float | None = None,
-    client: str = "",
-    expected_s: float = 0.0,
-) -> str:
-    """Ask for it to be solved soon, as workers/ondemand/submitting does; return the job."""
-    from nightgrid.archive.words.binding import lexicon_of
-    from nightgrid.workers.ondemand import submitting
-
-    return submitting.submit(
-        lake,
-        asked.puzzle,
-        asked.ask,
-        game=asked.bound.name,
-        rules=asked.bound.rules,
-        lexicon=lexicon_of(asked.bound),
-        budget=budget,
-        settings=settings,
-        deadline_at=deadline_at,
-        client=client,
-        expected_s=expected_s,
     )

@@ -73,7 +73,7 @@ def truncated(folder: Path) -> Outcome:
     begun = time.monotonic()
     with cluster(folder, hosts=0) as made:
         lake = Lake.open(made.settings.lake)
-        jobs = [submit(lake, board, COUNT, settings=made.settings) for board in boards]
+        jobs = [submit(lake, game("pips"), board, COUNT, made.settings) for board in boards]
         _lose_messages(made)
         path = read_wanted(lake, jobs[0]).last.path  # type: ignore[union-attr]
         lake.write_bytes(path, lake.read_bytes(path)[:100])
@@ -90,7 +90,7 @@ def older(folder: Path) -> Outcome:
         host = made.join(roles=ALL_ROLES, wait=False, NIGHTGRID_CHAOS_OLDER="pips-0")
         made.wait_for_workers(2)
         lake = Lake.open(made.settings.lake)
-        jobs = [submit(lake, board, COUNT, settings=made.settings) for board in boards]
+        jobs = [submit(lake, game("pips"), board, COUNT, made.settings) for board in boards]
 
         def over() -> bool:
             return all(status(lake, job).state == "refused" for job in jobs)
@@ -109,7 +109,7 @@ def cancelled(folder: Path) -> Outcome:
     with cluster(folder, hosts=0, environment=PAUSE, **STAGED, ondemand_seconds=0.5) as made:
         made.join(roles=ALL_ROLES, wait=False)
         lake = Lake.open(made.settings.lake)
-        jobs = [submit(lake, board, COUNT, settings=made.settings) for board in boards]
+        jobs = [submit(lake, game("pips"), board, COUNT, made.settings) for board in boards]
 
         def at_work() -> bool:
             run_id = status(lake, jobs[0]).run_id
@@ -130,7 +130,8 @@ def larger_budget(folder: Path) -> Outcome:
         made.join(roles=ALL_ROLES, wait=False)
         lake = Lake.open(made.settings.lake)
         jobs = [
-            submit(lake, board, COUNT, budget=SMALL, settings=made.settings) for board in boards
+            submit(lake, game("pips"), board, COUNT, made.settings, budget=SMALL)
+            for board in boards
         ]
         wait_for(lambda: all(result(lake, job) for job in jobs), "answers over budget", WAIT_S)
         over = sum((result(lake, job) or {})["status"] == "over_budget" for job in jobs)
@@ -147,11 +148,11 @@ def without_server(folder: Path) -> Outcome:
         nowhere = made.settings.model_copy(update={"redis_url": SecretStr(NO_SERVER)})
         for board in boards:
             with suppress(TransientError):
-                submit(lake, board, COUNT, settings=nowhere)
+                submit(lake, game("pips"), board, COUNT, nowhere)
         jobs = sorted(list_jobs(lake))
         made.join(roles=ALL_ROLES, wait=False)
         wait_for(lambda: all(result(lake, job) for job in jobs), "all jobs", WAIT_S)
-        names = [submit(lake, board, COUNT, settings=made.settings) for board in boards]
+        names = [submit(lake, game("pips"), board, COUNT, made.settings) for board in boards]
         return replace(_asked_again(made, lake, boards, names, begun), jobs=len(jobs))
 
 
@@ -166,7 +167,7 @@ def _asked_again(
     runs = {run_id for job in jobs if (run_id := status(lake, job).run_id) is not None}
     left = sum(sum(lake.sizes(frontier_folder(run_id)).values()) for run_id in runs)
     for board in boards:
-        submit(lake, board, COUNT, settings=made.settings)
+        submit(lake, game("pips"), board, COUNT, made.settings)
     wait_for(lambda: all(result(lake, job) for job in jobs), "all jobs", WAIT_S)
     counts = [(result(lake, job) or {})["count"] for job in jobs]
     expected = [game("pips").solve(board, COUNT).count for board in boards]

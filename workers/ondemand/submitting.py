@@ -10,12 +10,11 @@ import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
-from nightgrid.archive.words.binding import bind_game, keep_game, lexicon_for
+from nightgrid.archive.words.binding import keep_game
 from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
 from nightgrid.solvers.algebra import Ask, Budget
-from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import question_of
-from nightgrid.solvers.registry import DEFAULT_GAME, check_ask
 from nightgrid.workers.broker.connection import answering, connect
 from nightgrid.workers.broker.notices import request_stop, wake_keeper
 from nightgrid.workers.ondemand.budgets import JobBudget
@@ -37,7 +36,7 @@ from nightgrid.workers.ondemand.submissions import (
 from nightgrid.workers.runs.manifest import has_run, read_done
 from nightgrid.workers.runs.run_files import is_run_id
 from nightgrid.workers.runs.status import cancel_run
-from nightgrid.workers.settings import Settings, load_settings
+from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing import trace_header
 
 BY_COMMAND = "by nightgrid cancel"
@@ -46,44 +45,37 @@ BY_COMMAND = "by nightgrid cancel"
 
 def submit(
     lake: Lake,
+    game: Game[Any, Any],
     puzzle: Any,
     ask: Ask,
+    settings: Settings,
     *,
-    game: str = DEFAULT_GAME,
-    rules: str = "",
-    lexicon: Lexicon | None = None,
     budget: Budget | None = None,
-    settings: Settings | None = None,
     deadline_at: float | None = None,
     client: str = "",
     expected_s: float = 0.0,
 ) -> str:
     """Ask for a puzzle to be solved soon; return the job's id.
 
-    A word game without a lexicon is played with the words that the board brings along, which
-    travel through the lake, or with the default one. A job that is wanted already gets the larger
-    budget and the later deadline. What the lake calls poison is asked again, and what was refused,
-    cancelled or expired. `client` tells this client from others that want the same
-    (`client_name`).
-    `expected_s` is what the game expects it to take. After `deadline_at`, Unix time, the answer is
-    not wanted any more.
+    The game is bound to its rules and words; those that a board brings along travel through the
+    lake. A job that is wanted already gets the larger budget and the later deadline. What the lake
+    calls poison is asked again, and what was refused, cancelled or expired. `client` tells this
+    client from others that want the same (`client_name`). `expected_s` is what the game expects it
+    to take. After `deadline_at`, Unix time, the answer is not wanted any more.
 
     Raises TransientError when the broker is dead: the job is wanted all the same, and worked when
     the broker is back.
     """
-    settings = settings or load_settings()
-    check_ask(ask, game)
-    bound = bind_game(game, rules, lexicon_for(game, puzzle, lexicon), ask=ask)
-    question = question_of(bound, ask)
-    job_id, limits = question.job_id(bound.subject(puzzle)), JobBudget.of(settings, budget)
+    question = question_of(game, ask)
+    job_id, limits = question.job_id(game.subject(puzzle)), JobBudget.of(settings, budget)
     row = find_row(lake, job_id)
     if row is not None and answers(row, limits):
         return job_id
     submission = Submission(
         job_id=job_id,
         question=question,
-        puzzle_id=bound.puzzle_id(puzzle),
-        puzzle=_without_words(bound.puzzle_to_json(puzzle), puzzle),
+        puzzle_id=game.puzzle_id(puzzle),
+        puzzle=_without_words(game.puzzle_to_json(puzzle), puzzle),
         client=client or client_name(),
         budget=limits,
         submitted_at=time.time(),
@@ -94,8 +86,8 @@ def submit(
     )
     known = LakeDictionaries(lake)
     keep_dictionary(lake, puzzle, known)
-    keep_asked(lake, [AskedPuzzle(submission.puzzle_id, game, dict(submission.puzzle))])
-    keep_game(lake, bound)
+    keep_asked(lake, [AskedPuzzle(submission.puzzle_id, game.name, dict(submission.puzzle))])
+    keep_game(lake, game)
     create_submission(lake, submission)
     # Retention may have dropped the words before it could know that they are needed.
     keep_dictionary(lake, puzzle, known)

@@ -182,8 +182,8 @@ def _to_lake(
     It raises TransientError when a puzzle needs a server and none answers in time.
     """
     from nightgrid.service.asking import ask_about
-    from nightgrid.service.asking import submit as submit_asked
     from nightgrid.workers.ondemand.results import is_answered
+    from nightgrid.workers.ondemand.submitting import submit
 
     settings, lake = jobs.settings, jobs.lake
     # One look is enough for all puzzles, and none is needed for what the lake knows.
@@ -194,7 +194,8 @@ def _to_lake(
         if not is_answered(lake, asked.job_id, settings):
             need_server()
         deadline_at = None if deadline_s is None else time.time() + deadline_s
-        job = submit_asked(lake, asked, settings, deadline_at=deadline_at)
+        question = asked.bound, asked.puzzle, asked.ask
+        job = submit(lake, *question, settings, deadline_at=deadline_at)
         value = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job}
         if with_state and wait_s is None:
             value["state"] = jobs.status(job).state

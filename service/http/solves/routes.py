@@ -18,7 +18,6 @@ from starlette.types import Scope
 from structlog.contextvars import bind_contextvars
 
 from nightgrid.service.asking import COMMAND_LINE
-from nightgrid.service.asking import submit as submit_asked
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.layer import EarlyReply
 from nightgrid.service.http.lake.parameters import Parameters
@@ -41,7 +40,7 @@ from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.ondemand.results import is_answered
 from nightgrid.workers.ondemand.submissions import is_job_id, list_jobs, open_jobs
-from nightgrid.workers.ondemand.submitting import BY_COMMAND, leave_job
+from nightgrid.workers.ondemand.submitting import BY_COMMAND, leave_job, submit
 from nightgrid.workers.tracing import describe_span
 
 router = APIRouter(tags=["solves"])
@@ -159,9 +158,11 @@ def _begin(
     service.admission.check(client, job_id, expected_s)
     service.views.forget(job_id)
     try:
-        submit_asked(
+        submit(
             service.lake,
-            wanted.asked,
+            wanted.asked.bound,
+            wanted.asked.puzzle,
+            wanted.asked.ask,
             service.settings.workers,
             budget=wanted.budget,
             deadline_at=wanted.deadline_at,

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.words.binding import bind_game, lexicon_for
 from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand import submitting
 from nightgrid.workers.ondemand.keeper import Keeper
@@ -32,9 +34,18 @@ def keep(lake: Lake, settings: Settings, turns: int = 200) -> None:
 def submit_without_server(lake: Lake, settings: Settings) -> Callable[..., str]:
     """Submit as a client whose server is dead: the job is wanted all the same."""
 
-    def submit(puzzle: Any, ask: Ask, **more: Any) -> str:
+    def submit(
+        puzzle: Any,
+        ask: Ask,
+        *,
+        game: str = "pips",
+        rules: str = "",
+        lexicon: Lexicon | None = None,
+        **more: Any,
+    ) -> str:
+        bound = bind_game(game, rules, lexicon_for(game, puzzle, lexicon), ask=ask)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(submitting, "wake_keeper", lambda *_: None)
-            return submitting.submit(lake, puzzle, ask, settings=settings, **more)
+            return submitting.submit(lake, bound, puzzle, ask, settings, **more)
 
     return submit

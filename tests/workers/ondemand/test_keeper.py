@@ -12,6 +12,7 @@ import toy_game as toy
 
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.stored_files import STAGING_KEPT_S
+from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.broker.connection import connect
@@ -244,7 +245,9 @@ def test_on_demand_solves_do_not_wait_behind_a_batch(cluster, cluster_lake):
     def ask(progress):
         if progress.chunks_done >= 2 and not answers:
             for number, behaviour in ((77_001, toy.PLAIN), (77_005, toy.LARGE)):
-                job = submit(cluster_lake, puzzle(number, behaviour), COUNT, settings=cluster)
+                job = submit(
+                    cluster_lake, bind_game("pips"), puzzle(number, behaviour), COUNT, cluster
+                )
                 answers.append(result(cluster_lake, job, timeout_s=60.0))
             answers.append(len(cluster_lake.list(f"runs/run={progress.run_id}/parts")))
 
@@ -262,14 +265,14 @@ def test_on_demand_solves_do_not_wait_behind_a_batch(cluster, cluster_lake):
     ids=["large", "kills its process"],
 )
 def test_the_cluster_brings_every_job_to_an_end(cluster, cluster_lake, number, behaviour, expected):
-    job = submit(cluster_lake, puzzle(number, behaviour), COUNT, settings=cluster)
+    job = submit(cluster_lake, bind_game("pips"), puzzle(number, behaviour), COUNT, cluster)
     assert result(cluster_lake, job, timeout_s=60.0)["status"] == expected
 
 
 @pytest.mark.cluster
 def test_a_job_whose_messages_are_lost_is_worked(cluster, cluster_lake):
     jobs = [
-        submit(cluster_lake, puzzle(number, toy.SLOW), COUNT, settings=cluster)
+        submit(cluster_lake, bind_game("pips"), puzzle(number, toy.SLOW), COUNT, cluster)
         for number in range(77_010, 77_016)
     ]
     with closing(connect(cluster)) as client:

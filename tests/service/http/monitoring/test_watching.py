@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.monitoring import gauges
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot, take_snapshot
+from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.worker_keys import record_refusal, write_heartbeat
 from nightgrid.workers.cluster.supervisor import state_path
@@ -39,7 +40,9 @@ def submit(settings: Settings, puzzle: dict[str, Any]) -> str:
     from nightgrid.solvers.pips.puzzle import Puzzle
 
     lake = Lake.open(settings.lake)
-    return submitting.submit(lake, Puzzle.from_json(puzzle), Ask(kind="count"), settings=settings)
+    return submitting.submit(
+        lake, game("pips"), Puzzle.from_json(puzzle), Ask(kind="count"), settings
+    )
 
 
 OLDER_S = 60
