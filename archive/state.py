@@ -15,6 +15,8 @@ from nightgrid.archive.lake.json_files import program_version, read_hint, write_
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import canonical_json
 
+NIGHT_REPORT = "report"
+"""Step of the figures of the last night, with `ended_at` and `succeeded_at`."""
 MADE_OF = "made_of"
 """Key of the fingerprint in what is kept of a step."""
 

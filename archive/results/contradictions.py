@@ -14,14 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.conforming import select
-from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, rows_where
 from nightgrid.archive.results.statuses import PROVEN
-from nightgrid.solvers.algebra import Ask, Status
+from nightgrid.archive.state import read_state, write_state
+from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
 
+COMPARED = "compared"
+"""Step of the state: the version and the count of each question that was compared."""
 _COLUMNS = ("puzzle_id", "solver_version", "status", "count", "value")
 _ASKED = ("game", "puzzle_id", "ask", "rules", "lexicon_id")
 ANSWER_COLUMNS = (*_ASKED, "solver_version", "status", "count", "value", "job_id", "run_id")
@@ -114,53 +116,26 @@ def said_in(row: Mapping[str, Any]) -> str:
 
 
 def is_compared(lake: Lake, question: Question) -> bool:
-    """Return whether all answers of this version were compared with those of versions before it."""
+    """Return whether a night has compared the answers of this version with those before it."""
     note = _notes(lake, question.game).get(_about(question), {})
     return bool(note.get("version") == question.solver_version)
 
 
-def note_contradicted(
-    lake: Lake, question: Question, count: int, *, is_compared: bool = False
-) -> None:
-    """Note how many answers to a question contradict one another.
-
-    With `is_compared`, nights need not compare those of this version again.
-    """
-    notes, about = _notes(lake, question.game), _about(question)
-    note = {**notes.get(about, {}), "count": count}
-    if is_compared:
-        note["version"] = question.solver_version
-    if note != notes.get(about):
-        write_json(lake, _path(question.game), {**notes, about: note}, durable=False)
+def note_compared(lake: Lake, question: Question, count: int) -> None:
+    """Note that a night has compared the answers of this version, and how many differ."""
+    note = {"version": question.solver_version, "count": count}
+    notes = {**_notes(lake, question.game), _about(question): note}
+    write_state(lake, question.game, COMPARED, notes)
 
 
 def contradicted_count(lake: Lake, game: str) -> int | None:
-    """Read how many contradictions the last comparisons found in a game; None: none was made."""
+    """Read how many contradictions nights have found in a game; None: none has compared."""
     notes = _notes(lake, game)
     return sum(note["count"] for note in notes.values()) if notes else None
 
 
-def recount_contradicted(lake: Lake, game: str, version: str) -> None:
-    """Count again what contradicts the present version, in the questions that were compared."""
-    for about in _notes(lake, game):
-        ask, rules, lexicon_id = about.split("\n")
-        question = Question(
-            game=game,
-            rules=rules,
-            lexicon_id=lexicon_id,
-            ask=Ask.parse(ask),
-            solver_version=version,
-        )
-        note_contradicted(lake, question, sum(1 for _ in contradictions(lake, question)))
-
-
-def _path(game: str) -> str:
-    return f"checked/{game}-compared.json"
-
-
 def _notes(lake: Lake, game: str) -> dict[str, dict[str, Any]]:
-    """Read the count, and perhaps the version, of each question that was compared."""
-    return read_hint(lake, _path(game), dict) or {}
+    return read_state(lake, game, COMPARED) or {}
 
 
 def _about(question: Question) -> str:

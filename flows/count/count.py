@@ -19,7 +19,7 @@ from nightgrid.archive.games.generator_spec import is_generator_spec
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
 from nightgrid.archive.lookup.row_filter import RowFilter
-from nightgrid.archive.results.contradictions import contradictions, note_contradicted
+from nightgrid.archive.results.contradictions import contradictions
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.flows.attention import AttentionItem, contradicting, in_quarantine, unanswered
 from nightgrid.flows.cluster import work_run
@@ -261,7 +261,6 @@ def contradictions_of(lake: Lake, corpus: Corpus, run: Run) -> list[AttentionIte
     A night tells of the boards that it brings, and once; a count tells of those of its corpus.
     """
     found = list(contradictions(lake, run.question))
-    note_contradicted(lake, run.question, len(found))
     if found:
         ids = {*corpus.puzzle_ids().to_pylist()}
         found = [one for one in found if one.puzzle_id in ids]

@@ -53,7 +53,7 @@ class Mend(StrEnum):
 
 
 REMADE = (
-    "asked", "checked", "dictionaries", "gold", "keys", "leases", "reports",
+    "asked", "dictionaries", "gold", "keys", "leases", "reports",
     "state",
 )  # fmt: skip
 """Folders of files that are made again when they are needed."""

@@ -30,11 +30,11 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, RESULTS
 from nightgrid.archive.merging.files import listings
 from nightgrid.archive.merging.merge import drop_rows, keys_in
-from nightgrid.archive.results.contradictions import recount_contradicted
+from nightgrid.archive.results.contradictions import COMPARED
 from nightgrid.archive.results.files import ASKED_FILES, RESULT_FILES, SOLUTION_FILES
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.archive.results.statuses import is_among
-from nightgrid.archive.state import state_path
+from nightgrid.archive.state import write_state
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.maintenance.repair import LEASE, maintaining
 from nightgrid.solvers.algebra import MEANT
@@ -245,9 +245,8 @@ def _delete_rows(lake: Lake, game: str, going: pa.Table, staying: pa.Table) -> N
     ids = ids.filter(pc.invert(pc.is_in(ids, value_set=staying.column(PUZZLE_ID))))
     settled = _older(lake, ASKED_FILES.path, dt.datetime.now(dt.UTC) - UNSETTLED)
     drop_rows(lake, ASKED_FILES, (ASKED_FILES.key,), ids, paths=settled)
-    recount_contradicted(lake, game, game_named(game).solver_version)
-    # The next night makes gold again.
-    lake.delete(state_path(game), durable=False)
+    # The next night compares what is left.
+    write_state(lake, game, COMPARED, {})
 
 
 def _older(lake: Lake, place: str, before: dt.datetime) -> list[str]:

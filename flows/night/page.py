@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 REPORT_PATH = "reports/report.html"
 """Where the report of the last night lies in a lake."""
 WRITER = "nightgrid.service.report.page"
-"""The module whose `write_report` gets the lake."""
+"""The module whose `write_nightly_report` gets the lake."""
 
 log = get_logger("nightgrid.night")
 
@@ -36,7 +36,7 @@ def write_page(night: NightSettings, done: NightReport, watch: Watch) -> None:
     try:
         if idle and night.lake.exists(REPORT_PATH):
             return
-        import_module(WRITER).write_report(night.lake)
+        import_module(WRITER).write_nightly_report(night.lake)
     except Exception as error:  # noqa: BLE001 - no fault of a drawing is to fail the night
         # Answers are in the lake by now.
         log.warning("no report written", why=f"{type(error).__name__}: {error}")

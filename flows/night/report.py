@@ -29,7 +29,7 @@ _SHOWN_IF_ANY = {"observations", "contradictions"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameReport:
-    """The figures of one game of a night. The last one lies in the lake: gold/nightly-GAME.json."""
+    """The figures of one game of a night. The last one lies in state/GAME.json."""
 
     game: str
     ask: str

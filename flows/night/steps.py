@@ -26,18 +26,18 @@ from nightgrid.archive.ingest.lost_words import (
     restore_dictionaries,
 )
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.contradictions import (
     contradictions,
     is_compared,
-    note_contradicted,
+    note_compared,
 )
 from nightgrid.archive.results.gold import gold
 from nightgrid.archive.results.gold.gold import ranks_path
 from nightgrid.archive.results.gold.rank_accuracy import write_accuracy
 from nightgrid.archive.sources import open_source
+from nightgrid.archive.state import NIGHT_REPORT, read_state, write_state
 from nightgrid.flows.attention import (
     SKIPPED,
     AttentionItem,
@@ -65,11 +65,6 @@ T = TypeVar("T")
 
 NIGHT = "night"
 """The lease that a night holds while it works on a lake."""
-
-
-def report_path(game: str) -> str:
-    """Name the report of the last night of a game."""
-    return f"gold/nightly-{game}.json"
 
 
 def fetch(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
@@ -238,7 +233,7 @@ def _contradicting(lake: Lake, planned: list[PlannedRun]) -> Iterator[AttentionI
         if not is_compared(lake, question):
             found = list(contradictions(lake, question))
             yield from contradicting(found, str(question.ask))
-            note_contradicted(lake, question, len(found), is_compared=True)
+            note_compared(lake, question, len(found))
 
 
 def _known_poison(
@@ -275,18 +270,11 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
 
 def file_report(night: NightSettings, game: NightGame, report: GameReport) -> None:
     """File the figures of the game in the lake, with the time, and when a night was good last."""
-    path = report_path(game.game)
     ended_at = datetime.now(UTC).isoformat(timespec="seconds")
-    succeeded_at: str | None = ended_at
-    if report.failed:
-        succeeded_at = read_hint(night.lake, path, _succeeded_at) or None
-    times = {"ended_at": ended_at, "succeeded_at": succeeded_at}
-    write_json(night.lake, path, {**report.to_json(), **times})
-
-
-def _succeeded_at(told: dict[str, Any]) -> str:
-    """Read when a night was good last; "" if none was."""
-    return str(told["succeeded_at"] or "")
+    before = read_state(night.lake, game.game, NIGHT_REPORT) or {}
+    succeeded_at = before.get("succeeded_at") if report.failed else ended_at
+    told = {**report.to_json(), "ended_at": ended_at, "succeeded_at": succeeded_at}
+    write_state(night.lake, game.game, NIGHT_REPORT, told, durable=True)
 
 
 def _trouble(found: fetching.FetchReport, game: NightGame, *, local: bool) -> str:

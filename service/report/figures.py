@@ -8,16 +8,18 @@ brought.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.json_files import parse_time, read_hint, write_json
+from nightgrid.archive.lake.json_files import parse_time
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.contradictions import contradicted_count
+from nightgrid.archive.state import NIGHT_REPORT, read_state, write_state
 from nightgrid.archive.views.catalogue import view_named
 from nightgrid.archive.views.rows import games_kept
 from nightgrid.solvers.errors import PermanentError
@@ -29,8 +31,8 @@ HARDEST = 5
 QUARANTINE_ROWS_MAX = 30
 CONTRADICTION_ROWS_MAX = 30
 CHANGES_MAX = 40
-NIGHTS_PATH = "reports/nights.json"
-"""Figures of the last two nights, for the comparison of the next report; can be deleted."""
+SHOWN = "shown"
+"""Step of the state: figures of the last two nights, for the comparison of the next report."""
 RANKING_COLUMNS = ("game", "ranker", "official_place", "confidence", "seconds", "miss")
 """What is read of the view of rank accuracy."""
 Row = Mapping[str, Any]
@@ -54,6 +56,7 @@ class GameFigures:
     """Revisions of the window that replaced another board."""
     quarantined: frozenset[dt.date]
     """Days of the window with something in quarantine."""
+    quarantine_count: int
     drafts: int
     hardest: list[Row]
     """Counts by date of the boards that took longest, of all time."""
@@ -62,7 +65,7 @@ class GameFigures:
     rankings: Mapping[str, list[Row]]
     """By ranker, how its ranked covers fare against official solutions: a row for each board."""
     night: Row
-    """The figures of the last night: gold/nightly-GAME.json."""
+    """The figures of the last night."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +166,7 @@ def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> 
     revised = revised.filter(pc.greater_equal(revised.column("date"), since))
     faulty = (day for day in quarantine.column("date").to_pylist() if day and day >= since)
     found = ranks.filter(pc.equal(ranks.column("status"), "solved"))
-    night = read_hint(lake, f"gold/nightly-{name}.json", _parse_night) or {}
+    night = read_state(lake, name, NIGHT_REPORT) or {}
     return GameFigures(
         name=name,
         title=game_plug(name).title,
@@ -174,6 +177,7 @@ def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> 
         rows=within.sort_by([("date", "ascending"), ("level", "ascending")]).to_pylist(),
         revised=revised.sort_by([("date", "descending")]).to_pylist(),
         quarantined=frozenset(faulty),
+        quarantine_count=len(quarantine),
         drafts=pc.sum(pc.fill_null(revisions.column("draft"), False)).as_py() or 0,
         hardest=hardest.sort_by([("kernel_ns", "descending")]).slice(0, HARDEST).to_pylist(),
         ranks=found.column("official_rank").to_pylist(),
@@ -189,20 +193,6 @@ def _by_ranker(table: pa.Table) -> dict[str, list[Row]]:
     return found
 
 
-def _parse_night(told: dict[str, Any]) -> Row:
-    _ended(told)
-    return told
-
-
-def _parse_nights(told: dict[str, Any]) -> list[Row]:
-    """Parse the nights before, as `keep` writes them."""
-    nights = list(told["nights"])
-    for night in nights:
-        _ended(night)
-        _changes(night, {"games": {}, "quarantine": 0, "answers": {}})
-    return nights
-
-
 def _ended(night: Row) -> dt.datetime | None:
     ended_at = night.get("ended_at")
     return None if ended_at is None else parse_time(ended_at)
@@ -210,15 +200,18 @@ def _ended(night: Row) -> dt.datetime | None:
 
 def _compared(lake: Lake, figures: Figures, revisions: pa.Table) -> Figures:
     """Add to the figures what has changed since the report of the night before."""
-    earlier = _earlier_nights(lake, figures)
-    since = _ended(earlier[-1]) if earlier else None
+    earlier = {
+        of.name: nights[-1] for of in figures.games if (nights := _earlier(lake, figures, of))
+    }
+    since = max(filter(None, map(_ended, earlier.values())), default=None)
     if since is None:
         return figures
     seen = revisions.filter(pc.greater(revisions.column("seen_at"), pa.scalar(since)))
     names = (seen.column(name).to_pylist() for name in ("game", "date", "level"))
+    changes = (line for of in figures.games for line in _changes(of, earlier.get(of.name, {})))
     return replace(
         figures,
-        changes=_changes(earlier[-1], _night_value(figures)),
+        changes=list(islice(changes, CHANGES_MAX)),
         before=since,
         new=frozenset(zip(*names, strict=True)),
     )
@@ -226,68 +219,60 @@ def _compared(lake: Lake, figures: Figures, revisions: pa.Table) -> Figures:
 
 def keep(lake: Lake, figures: Figures) -> None:
     """Save the figures of this night and the one before, for the comparison of the next report."""
-    nights = [*_earlier_nights(lake, figures)[-1:], _night_value(figures)]
-    write_json(lake, NIGHTS_PATH, {"nights": nights}, durable=False)
+    for of in figures.games:
+        now = {
+            "ended_at": None if figures.ended_at is None else figures.ended_at.isoformat(),
+            **_counted(of),
+            "answers": _answers(of),
+        }
+        nights = [*_earlier(lake, figures, of)[-1:], now]
+        write_state(lake, of.name, SHOWN, {"nights": nights})
 
 
-def _earlier_nights(lake: Lake, figures: Figures) -> list[Row]:
-    """Read the nights that ended before this one."""
+def _earlier(lake: Lake, figures: Figures, of: GameFigures) -> list[Row]:
+    """Read the nights of a game that ended before this one."""
     this = None if figures.ended_at is None else figures.ended_at.isoformat()
-    nights = read_hint(lake, NIGHTS_PATH, _parse_nights) or []
-    return [night for night in nights if night.get("ended_at") != this]
+    nights = (read_state(lake, of.name, SHOWN) or {}).get("nights", [])
+    return [night for night in nights if night["ended_at"] != this]
 
 
-def _night_value(figures: Figures) -> dict[str, Any]:
-    ended_at = figures.ended_at
+def _counted(of: GameFigures) -> dict[str, int]:
     return {
-        "ended_at": None if ended_at is None else ended_at.isoformat(),
-        "games": {
-            game.name: {
-                "boards": game.boards,
-                "solved": game.solved,
-                "drafts": game.drafts,
-                "revised": len(game.revised),
-            }
-            for game in figures.games
-        },
-        "quarantine": figures.quarantine_count,
-        "answers": {
-            f"{row['game']}/{row['date']}/{row['level']}": [
-                row["puzzle_id"],
-                row["status"],
-                None if row["count"] is None else str(row["count"]),
-            ]
-            for game in figures.games
-            for row in game.rows
-        },
+        "boards": of.boards,
+        "solved": of.solved,
+        "drafts": of.drafts,
+        "revised": len(of.revised),
+        "quarantine": of.quarantine_count,
     }
 
 
-def _changes(before: Row, now: Row) -> list[str]:
-    """Say what differs between two nights."""
-    told = []
-    for name, figures in now["games"].items():
-        title = game_plug(name).title
-        earlier = before.get("games", {}).get(name, {})
-        for key, what in _COUNTED.items():
-            more = figures[key] - int(earlier.get(key, 0))
-            if more:
-                told.append(f"{title}: {abs(more):,} {'more' if more > 0 else 'fewer'} {what}")
-    more = now["quarantine"] - int(before.get("quarantine", 0))
-    if more:
-        told.append(f"Quarantine: {abs(more):,} {'more' if more > 0 else 'fewer'} rows")
-    earlier = before.get("answers", {})
-    for name, (puzzle_id, status, count) in now["answers"].items():
-        known = earlier.get(name)
+def _answers(of: GameFigures) -> dict[str, list[str | None]]:
+    return {
+        f"{row['game']}/{row['date']}/{row['level']}": [
+            row["puzzle_id"],
+            row["status"],
+            None if row["count"] is None else str(row["count"]),
+        ]
+        for row in of.rows
+    }
+
+
+def _changes(now: GameFigures, before: Row) -> Iterator[str]:
+    """Say what differs between two nights of a game."""
+    for key, present in _counted(now).items():
+        more = present - int(before.get(key, 0))
+        if more:
+            yield f"{now.title}: {abs(more):,} {'more' if more > 0 else 'fewer'} {_COUNTED[key]}"
+    for name, (puzzle_id, status, count) in _answers(now).items():
+        known = before.get("answers", {}).get(name)
         if known is None or known == [puzzle_id, status, count]:
             continue
         if known[0] != puzzle_id:
-            told.append(f"{name} is another board now")
+            yield f"{name} is another board now"
         elif known[1] != status:
-            told.append(f"{name} was {known[1].replace('_', ' ')} and is {status}")
+            yield f"{name} was {known[1].replace('_', ' ')} and is {status}"
         else:
-            told.append(f"{name} had {known[2]} solutions and has {count}")
-    return told[:CHANGES_MAX]
+            yield f"{name} had {known[2]} solutions and has {count}"
 
 
 _COUNTED = {
@@ -295,4 +280,5 @@ _COUNTED = {
     "solved": "boards with an answer",
     "drafts": "drafts",
     "revised": "revisions within the window",
+    "quarantine": "rows in quarantine",
 }

@@ -50,15 +50,23 @@ def report_text(lake: Lake, since: dt.date | None = None) -> str | None:
 def write_report(lake: Lake, since: dt.date | None = None) -> str | None:
     """Write the report into the lake and return its location.
 
-    Its figures are saved for the comparison of the next night. Nothing waits for the disk: a report
-    that is lost is made again.
+    Nothing waits for the disk: a report that is lost is made again.
     """
     figures = gather(lake, since)
-    if figures is None:
-        return None
+    return None if figures is None else _write(lake, figures)
+
+
+def write_nightly_report(lake: Lake) -> None:
+    """Write the report of a night, and save its figures for the comparison of the next night."""
+    figures = gather(lake)
+    if figures is not None:
+        _write(lake, figures)
+        keep(lake, figures)
+
+
+def _write(lake: Lake, figures: Figures) -> str:
     page = _render(lake, figures).encode("utf-8", "replace")
     lake.write_bytes(REPORT_PATH, page, durable=False)
-    keep(lake, figures)
     return lake.location(REPORT_PATH)
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.state import NIGHT_REPORT, read_state
 from nightgrid.flows.count.settings import CountSettings
-from nightgrid.flows.night import steps
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import NightFailedError
 from nightgrid.flows.night.settings import NightGame, NightSettings
@@ -71,7 +70,7 @@ def test_prefect_comes_once_there_is_work_and_an_idle_night_goes_without(
     assert worked == []
     plain_report = run_one(settings)
     assert replace(idle, wall_seconds=0.0) == replace(plain_report, wall_seconds=0.0)
-    filed = read_json(settings.lake, steps.report_path("pips"))
+    filed = read_state(settings.lake, "pips", NIGHT_REPORT)
     assert filed is not None
     assert filed["already_known"] == 6
 

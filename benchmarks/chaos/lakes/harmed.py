@@ -24,7 +24,7 @@ def harmed(kind: str) -> Callable[[Field, Path], Found]:
 
     def strike(field: Field, folder: Path) -> Found:
         lake = field.copy(folder)
-        paths = [*lake.list("results"), *lake.list("checked")]
+        paths = lake.list("results")
         for path in paths:
             harm(lake, path, kind)
         return field.after_night(lake, len(paths))

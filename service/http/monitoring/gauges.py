@@ -16,11 +16,11 @@ import pyarrow as pa
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS as RESULTS_SCHEMA
 from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.results.files import RESULTS_FOLDER
+from nightgrid.archive.state import NIGHT_REPORT, read_state
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot
 from nightgrid.service.http.monitoring.requests import OTHER
 from nightgrid.solvers.errors import NightgridError
@@ -199,8 +199,9 @@ def _rows_of(lake: Lake, path: str) -> Counter[tuple[str, ...]]:
 def _nights(lake: Lake) -> dict[str, dict[tuple[str, ...], float]]:
     values: dict[str, dict[tuple[str, ...], float]] = {name: {} for name in NIGHT_GAUGES}
     for game in GAMES:
-        for name, value in (read_hint(lake, f"gold/nightly-{game}.json", _night) or {}).items():
-            values[name][game,] = value
+        if told := read_state(lake, game, NIGHT_REPORT):
+            for name, value in _night(told).items():
+                values[name][game,] = value
         if (count := contradicted_count(lake, game)) is not None:
             values["nightgrid_contradictions"][game,] = count
     return values

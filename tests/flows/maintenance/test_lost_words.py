@@ -136,5 +136,5 @@ def test_one_dictionary_that_is_gone_is_counted(lake: Lake) -> None:
 
 def test_a_lake_without_boards_misses_no_words(tmp_path: Path) -> None:
     lake = Lake.open(str(tmp_path))
-    lake.write_bytes("gold/nightly-pips.json", b"{}")
+    lake.write_bytes("state/pips.json", b"{}")
     assert [found for found in check_lake_files(lake) if found.fault == "lost"] == []

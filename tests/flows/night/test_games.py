@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE
 from nightgrid.archive.results.gold.gold import COUNTS_PATH
 from nightgrid.archive.sources.web import Politeness
+from nightgrid.archive.state import NIGHT_REPORT, read_state
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
@@ -131,7 +131,8 @@ def test_a_reader_that_raises_costs_its_game_alone(
     folder = write_days(tmp_path / "strands", 1)
     report = failed_night(three(str(folder)))
     assert_only_strands_failed(report, "RuntimeError: the reader is broken")
-    filed = json.loads(Lake.open(three("x").workers.lake).read_bytes("gold/nightly-strands.json"))
+    filed = read_state(three("x").lake, "strands", NIGHT_REPORT)
+    assert filed is not None
     assert filed["failure"] == "RuntimeError: the reader is broken"
 
 

@@ -36,7 +36,7 @@ def test_a_report_that_fails_costs_the_report_alone(
     def fail(*_: object) -> None:
         raise fault
 
-    monkeypatch.setattr(report_page, "write_report", fail)
+    monkeypatch.setattr(report_page, "write_nightly_report", fail)
     notes: list[str] = []
     settings = night(source(1))
 

@@ -14,6 +14,7 @@ from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, ranks_schema
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, ranks_path
+from nightgrid.archive.state import NIGHT_REPORT, read_state
 from nightgrid.flows.night import steps
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.night.settings import NightSettings
@@ -138,7 +139,9 @@ def test_a_night_under_way_in_one_game_is_not_taken_up_by_the_other(
     assert (report.resumed, report.planned) == (True, DAYS)
     lake = Lake.open(pips.workers.lake)
     for game in ("pips", "strands"):
-        assert json.loads(lake.read_bytes(steps.report_path(game)))["game"] == game
+        told = read_state(lake, game, NIGHT_REPORT)
+        assert told is not None
+        assert told["game"] == game
     assert lake.list("runs/nightly") == []
     rows = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
     assert [row["game"] for row in rows] == ["pips"] * 6 + ["strands"] * DAYS

@@ -175,7 +175,7 @@ def test_official_solutions_of_the_same_inputs_are_looked_at_once(
         write_gold(filled, STRANDS, ASKS)
     assert {path: filled.read_bytes(path) for path in filled.list("gold")} == before
     # The fingerprint of the inputs is a hint: without it, all is looked at again.
-    for path in filled.list("checked"):
+    for path in filled.list("state"):
         filled.write_bytes(path, b"damaged")
     write_gold(filled, STRANDS, ASKS)
     assert {path: filled.read_bytes(path) for path in filled.list("gold")} == before

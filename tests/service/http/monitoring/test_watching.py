@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.state import NIGHT_REPORT, read_state, write_state
 from nightgrid.service.http.monitoring import gauges
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot, take_snapshot
 from nightgrid.solvers.registry import game
@@ -198,15 +199,15 @@ def test_a_night_that_failed_is_not_good(
     sample_lake: Path, open_client: Callable[..., TestClient], tmp_path: Path
 ):
     lake = Lake.open(str(tmp_path / "lake"))
-    path = "gold/nightly-pips.json"
     good_at = "2026-01-01T00:00:00+00:00"
-    filed = json.loads(Lake.open(str(sample_lake)).read_bytes(path))
+    filed = read_state(Lake.open(str(sample_lake)), "pips", NIGHT_REPORT)
+    assert filed is not None
     failed = {"failure": "no source", "succeeded_at": good_at}
-    lake.write_bytes(path, json.dumps(filed | failed).encode())
+    write_state(lake, "pips", NIGHT_REPORT, filed | failed)
     found = samples(open_client(tmp_path / "lake"))
     assert found["nightgrid_night_good", "pips"] == 0
     assert found["nightgrid_night_success_timestamp_seconds", "pips"] == 1_767_225_600
-    lake.write_bytes(path, json.dumps(filed | failed | {"succeeded_at": None}).encode())
+    write_state(lake, "pips", NIGHT_REPORT, filed | failed | {"succeeded_at": None})
     found = samples(open_client(tmp_path / "lake"))
     assert ("nightgrid_night_success_timestamp_seconds", "pips") not in found
 
