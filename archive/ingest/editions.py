@@ -15,7 +15,7 @@ from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_boards, read_puzzle
 from nightgrid.archive.ingest.raw import RawArchive, index_path
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, set_aside
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import CLUE, EDITIONS, OBSERVATIONS, QUARANTINE, RAW
+from nightgrid.archive.lake.tables import CLUE, EDITIONS, QUARANTINE, RAW
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.registry import DEFAULT_GAME
 
@@ -92,31 +92,23 @@ _OBSERVED = ("date", "level", "puzzle_id", "source_id", "official_solution", "ye
 """Columns of editions that payloads may contradict."""
 
 
-def observations_path(game: str) -> str:
-    """Name the table of a game's observations."""
-    return f"observations/{game}.parquet"
+def observations(lake: Lake, raw: RawArchive, editions: pa.Table | None = None) -> pa.Table:
+    """Find where payloads of a game contradict its current editions: rows like those of QUARANTINE.
 
-
-def write_observations(lake: Lake, raw: RawArchive, editions: pa.Table) -> int:
-    """Make a game's observations; return how many there are.
-
-    `editions` are all editions of the game, of which the current ones count. An unchanged table is
-    not written, and a game whose payloads speak of their own day alone has none. Drafts are left
-    out: they may still change.
+    `editions` are all editions of the game, if they are at hand. Drafts are left out: they may
+    still change.
     """
     plug = archive_plug(raw.game)
     if not plug.observed:
-        return 0
-    names = [*_OBSERVED, *(f.name for f in OBSERVATIONS if f.name in EDITIONS.names)]
+        return QUARANTINE.empty_table()
+    names = [*_OBSERVED, *(f.name for f in QUARANTINE if f.name in EDITIONS.names)]
+    if editions is None:
+        editions = lake.read_table(editions_path(raw.game), EDITIONS)
     editions = current_of(editions, list(dict.fromkeys(names)))
     found = plug.remarks(lambda: read_puzzle_table(lake, raw.game), editions)
     rows = [_row(raw, *remark) for remark in found]
     rows.sort(key=lambda row: (row["date"], row["place"], row["rule"]))
-    table = pa.Table.from_pylist(rows, schema=OBSERVATIONS)
-    path = observations_path(raw.game)
-    if not table.equals(lake.read_table(path, OBSERVATIONS)):
-        lake.write_table(path, table)
-    return table.num_rows
+    return pa.Table.from_pylist(rows, schema=QUARANTINE)
 
 
 def _row(raw: RawArchive, edition: Edition, rule: str, place: str, message: str) -> dict[str, Any]:
@@ -131,7 +123,6 @@ _TABLES = (
     (index_path, RAW),
     (editions_path, EDITIONS),
     (quarantine_path, QUARANTINE),
-    (observations_path, OBSERVATIONS),
 )
 
 

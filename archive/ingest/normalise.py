@@ -18,12 +18,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games import reader
 from nightgrid.archive.games.plug import PayloadReader
-from nightgrid.archive.ingest.editions import (
-    editions_path,
-    observations_path,
-    quarantine_path,
-    write_observations,
-)
+from nightgrid.archive.ingest.editions import editions_path, observations, quarantine_path
 from nightgrid.archive.ingest.puzzles import (
     add_puzzles,
     puzzles_folder,
@@ -127,7 +122,7 @@ def normalise(
     if not (raw.is_settled or raw.is_empty):
         check()
         raw.commit_index([])
-    report.observation_count = write_observations(lake, raw, tables.editions)
+    report.observation_count = len(observations(lake, raw, tables.editions))
     # Every date and level has one first revision.
     report.edition_count = pc.sum(pc.equal(tables.editions.column("revision"), 1)).as_py() or 0
     report.quarantine_count = len(tables.quarantine)
@@ -141,7 +136,7 @@ def _fingerprint(lake: Lake, game: str) -> InputFingerprint | None:
     """Hash the tables of a game, before any is read; None while payloads are to be normalised."""
     if unindexed_dates(lake, game) != set():
         return None
-    paths = (index_path, editions_path, quarantine_path, observations_path)
+    paths = (index_path, editions_path, quarantine_path)
     files = [path(game) for path in paths]
     folders = [puzzles_folder(game)]
     return InputFingerprint(lake, game, "normalised", {}, folders=folders, files=files)

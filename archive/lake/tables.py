@@ -92,7 +92,7 @@ EDITIONS = _schema(
 seen before its date only (UTC), and may still change; null, which schema version 1 left, is no
 draft. `clue` is what the player is told beside the board, `par` the number of words it is to be
 solved in. `yesterday` is what the payload says of the edition of the day before, as JSON: it is
-compared with that edition (OBSERVATIONS) and never trusted."""
+compared with that edition (observations) and never trusted."""
 
 QUARANTINE = _schema(
     "quarantine",
@@ -102,11 +102,6 @@ QUARANTINE = _schema(
     """,
 )
 """One row per broken rule, with the place in the payload that breaks it."""
-
-OBSERVATIONS = _schema("observations", QUARANTINE)
-"""One row per contradiction between current editions, which costs none of them: what a payload says
-of another day and that day's own does not, an id that two boards bear. Columns as in QUARANTINE,
-of the payload in which it stands."""
 
 CORPUS_INPUTS = _schema(
     "corpora.inputs",

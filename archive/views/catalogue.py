@@ -14,7 +14,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     COUNTS_BY_DATE,
     EDITIONS,
-    OBSERVATIONS,
+    QUARANTINE,
     RESULTS,
     RUNTIMES,
     SOLUTIONS,
@@ -138,7 +138,7 @@ def views() -> dict[str, View]:
         _view(
             "observations",
             "where payloads of two days contradict one another",
-            OBSERVATIONS,
+            QUARANTINE,
             observation_rows,
         ),
         _view(

@@ -14,15 +14,15 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.plans import corpus_folder, corpus_plans
 from nightgrid.archive.games import archive_plug, has_plug
-from nightgrid.archive.ingest.editions import current_editions, editions_path, observations_path
+from nightgrid.archive.ingest.editions import current_editions, editions_path, observations
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     BUDGET_COLUMNS,
     CORPUS_ROWS,
     COUNTS_BY_DATE,
     EDITIONS,
-    OBSERVATIONS,
     RUNTIMES,
     SOLUTIONS,
     fields,
@@ -177,9 +177,8 @@ def corpus_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.T
 def observation_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:
     """Read where current editions contradict one another."""
     for game in games_kept():
-        yield _counted_against_bounds(
-            lake.read_table(observations_path(game), OBSERVATIONS, columns), held
-        )
+        found = observations(lake, RawArchive(lake, game))
+        yield _counted_against_bounds(found.select(list(columns)), held)
 
 
 def contradiction_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.Table]:

@@ -63,7 +63,7 @@ KINDS: tuple[tuple[re.Pattern[str], Mend], ...] = tuple(
     for pattern, mend in (
         (r"lake\.json", Mend.PERSON),
         (r"raw/game=\w+/date=[0-9-]+/((?P<sha>[0-9a-f]{64})\.body|[\w.]+\.json)", Mend.PERSON),
-        (rf"(raw|editions|quarantine|observations)/{_GAME}\.parquet", Mend.RAW),
+        (rf"(raw|editions|quarantine)/{_GAME}\.parquet", Mend.RAW),
         (rf"puzzles/{_GAME}/[^/]+\.parquet", Mend.RAW),
         (r"dictionaries/archive(/[\w-]+)?\.parquet", Mend.RAW),
         (r"lexicons/(?P<lexicon>\w+)\.txt", Mend.ASIDE),

@@ -16,7 +16,6 @@ from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
 from nightgrid.archive.ingest.editions import (
     editions_path,
-    observations_path,
     quarantine_path,
     set_tables_aside,
 )
@@ -262,7 +261,6 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
         **({"dictionaries": "dictionaries"} if game_plug(game.game).own_words else {}),
         "editions": editions_path(game.game),
         "quarantine": quarantine_path(game.game),
-        "observations": observations_path(game.game),
     }
     paths = {name: lake.location(path) for name, path in places.items() if lake.exists(path)}
     return replace(report, paths=paths, made_anew=made_anew)

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from nightgrid.archive.ingest.editions import current_editions, observations_path
+from nightgrid.archive.ingest.editions import current_editions, observations
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import DICTIONARIES, OBSERVATIONS
+from nightgrid.archive.lake.tables import DICTIONARIES
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.words.dictionaries import (
     ARCHIVE_PATH,
@@ -46,7 +47,7 @@ def ingest(lake: Lake, folder: Path, now: Now) -> NormaliseReport:
 
 
 def observed(lake: Lake) -> list[tuple[Any, ...]]:
-    rows = lake.read_table(observations_path("letterboxed"), OBSERVATIONS).to_pylist()
+    rows = observations(lake, RawArchive(lake, "letterboxed")).to_pylist()
     return [(row["date"].day, row["rule"], row["place"]) for row in rows]
 
 
@@ -131,7 +132,6 @@ def test_days_that_agree_leave_nothing_to_observe(lake: Lake, tmp_path: Path, no
     turned_about = {2: {"yesterdaysSides": [s[::-1] for s in letter_day(2)["yesterdaysSides"]]}}
     report = ingest(lake, write_days(tmp_path / "days", 3, turned_about), now)
     assert report.observation_count == 0
-    assert not lake.exists(observations_path("letterboxed"))
 
 
 def test_wrong_words_about_yesterday_and_repeated_ids_are_told_and_cost_no_edition(
@@ -151,7 +151,7 @@ def test_wrong_words_about_yesterday_and_repeated_ids_are_told_and_cost_no_editi
         (3, "yesterday-solution", "yesterdaysSolution"),
         (4, "yesterday-unreadable", "yesterdaysSides"),
     ]
-    (row, *_) = lake.read_table(observations_path("letterboxed"), OBSERVATIONS).to_pylist()
+    (row, *_) = observations(lake, RawArchive(lake, "letterboxed")).to_pylist()
     assert row["message"] == ("'ABC DEF GHI JKL'; the edition of 2026-01-01 has 'TAL ERD NIP YCO'")
     assert row["url"].endswith("2026-01-02.json")
     # What is corrected later is not held against the day.
