@@ -7,8 +7,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperArgument, TyperCommand
@@ -27,9 +26,6 @@ from nightgrid.solvers.errors import NightgridError, PermanentError, RefusalErro
 
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
 """Set to 1, an unexpected error shows where in the program it arose."""
-
-_PACKAGE = Path(__file__).parents[2]
-_python_shows = warnings.showwarning
 
 
 def _say_version(wanted: bool) -> None:
@@ -102,7 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     prepare_streams()
     if arguments is None:
         keep_pandas_out()
-        warnings.showwarning = _show_warning
+        # Where in a program a warning arose says nothing to people.
+        warnings.formatwarning = lambda message, *_, **__: f"nightgrid: warning: {message}\n"
         # Else Numba brings in colorama, which writes an escape code to the terminal at the end.
         os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     try:
@@ -115,21 +112,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # The interpreter flushes once more at its end, and would fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return Exit.BROKEN_PIPE
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    """Write a warning of this program as one line: where it arose says nothing to people."""
-    if Path(filename).is_relative_to(_PACKAGE):
-        complain(f"warning: {message}")
-    else:
-        _python_shows(message, category, filename, lineno, file, line)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from typer import TyperException
 
 _WORDS = {int: "a whole number", float: "a number"}
-_ALL = "--all"
-"""An option of solve that is a value of --ask where work is submitted."""
 
 
 def usage_sentence(error: TyperException, command: str | None = None) -> str:
@@ -21,7 +19,9 @@ def usage_sentence(error: TyperException, command: str | None = None) -> str:
     option = getattr(error, "param", None)
     fault = _fault(error)
     if option is None or fault is None:
-        return f"{_ended(error.format_message())} {_help(error, command)}"
+        text = error.format_message()
+        stop = "" if text.endswith(("?", "!", ".")) else "."
+        return f"{text}{stop} Help: {' '.join(filter(None, ('nightgrid', command)))} --help"
     name = max(option.opts, key=len) if option.opts[0].startswith("-") else _called(option.metavar)
     return f"{name} is {_shown(fault['input'])}; expected {_expected(option.type_descriptor)}"
 
@@ -29,17 +29,6 @@ def usage_sentence(error: TyperException, command: str | None = None) -> str:
 def _called(metavar: str) -> str:
     """Name an argument; one whose name lists what it may be gets a name of its own."""
     return "what to do" if "|" in metavar else metavar
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith(("?", "!")) else f"{text.rstrip('.')}."
-
-
-def _help(error: TyperException, command: str | None) -> str:
-    """Point to the help of the command whose words are wrong, and to what is meant by --all."""
-    all_asked = command == "submit" and getattr(error, "option_name", "") == _ALL
-    meant = "All solutions: --ask all. " if all_asked else ""
-    return f"{meant}Help: {' '.join(filter(None, ('nightgrid', command)))} --help"
 
 
 def _fault(error: TyperException) -> dict[str, Any] | None:

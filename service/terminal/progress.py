@@ -25,8 +25,6 @@ PIPED_EVERY_S = 30.0
 BAR_CHARS = 30
 BAR_PATIENCE_S = 1.0
 """A solve that is over sooner shows no bar."""
-LEFT_FROM_SHARE = 0.25
-"""The share of the kernels that is done before a time is expected for the others."""
 WARM_PATIENCE_S = 2.0
 """Kernels that are only loaded are ready sooner."""
 READY_PATIENCE_S = 20.0
@@ -116,45 +114,6 @@ class ProgressLine(MovingLine):
         self.show(done, total, lambda: named + told(progress), at_once=finished)
 
 
-class SlicesLine(MovingLine):
-    """Call it with (slices done, slices in all) while a corpus is made, `rows` in between."""
-
-    _begun: float | None = None
-    _slices = (0, 1)
-    _first: tuple[float, int] | None = None
-    """When rows were first told, and how many there were then."""
-
-    def __call__(self, done: int, total: int) -> None:
-        """Show how far the corpus is; nothing of one that is made at once."""
-        now = time.monotonic()
-        begun = self._begun = self._begun or now
-        self._slices = done, total
-        if done == total and now - begun < BAR_PATIENCE_S:
-            self._held = None
-            return
-        if not done:
-            self.show(0, total, lambda: "corpus: it is read or made first, once")
-        elif done == total:
-            self.show(1, 1, lambda: f"corpus: complete, {now - begun:.1f} s", at_once=True)
-
-    def rows(self, made: int, total: int | None) -> None:
-        """Show how many boards a generator has made, or how many rows were read."""
-        now = time.monotonic()
-        self._begun = self._begun or now
-        then, before = self._first = self._first or (now, made)
-        seconds = now - self._begun
-        if seconds < BAR_PATIENCE_S:
-            return
-        done, parts = self._slices
-        if total is None:
-            text = f"corpus: {made:,} rows read, {done:,} of {parts:,} parts, {seconds:.1f} s"
-            self.show(done, parts, lambda: text)
-            return
-        text = f"corpus: {made:,} of {total:,} boards made, {seconds:.1f} s"
-        text += _left(now - then, made - before, total - made)
-        self.show(made, total, lambda: text)
-
-
 @contextmanager
 def spangram_bar(game: Any) -> Iterator[SpangramBar]:
     """Show how many spangrams are done while a game solves; nothing when it tells nothing."""
@@ -172,21 +131,23 @@ def spangram_bar(game: Any) -> Iterator[SpangramBar]:
 
 
 class OnceLine(MovingLine):
-    """How far something is that is made once on a machine, and about how long the rest takes."""
+    """How far something is that is made once, and about how long the rest takes."""
 
-    def __init__(self, what: str) -> None:
-        """Begin a line about `what`, in the plural."""
+    def __init__(self, what: str, after_s: float = 0.0) -> None:
+        """Begin a line about `what`; it shows nothing of what is made within `after_s`."""
         super().__init__()
-        self._what = what
+        self._what, self._after_s = what, after_s
         self._first: tuple[float, int] | None = None
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done: int, total: int | None) -> None:
         """Show how far it is, unless that was shown a moment ago; end the line with the last."""
         now = time.monotonic()
         then, before = self._first = self._first or (now, done)
-        text = f"{self._what}, made once and kept if stopped: {done:,} of {total:,}"
-        text += _left(now - then, done - before, total - done)
-        self.show(done, total, lambda: text, at_once=done == total)
+        if now - then >= self._after_s:
+            text = f"{self._what}: {done:,}"
+            if total is not None:
+                text += f" of {total:,}{_left(now - then, done - before, total - done)}"
+            self.show(done, total or max(done, 1), lambda: text, at_once=done == total)
         if done == total:
             self.close()
             self._first = None
@@ -312,17 +273,10 @@ def warmed(names: Sequence[str], *, rare: bool = False) -> Iterator[tuple[str, f
 
 def warming_text(kernels: int, expected: int, ready: int, games: int, seconds: float) -> str:
     """Say how far the compiling of kernels is; `expected` is about how many there will be."""
-    so_far = f"{ready} of {plural(games, 'game')} ready, {seconds:.0f} s"
-    if not kernels:
-        return (
-            "loading the kernels, or compiling them to machine code, which happens once and takes "
-            f"a minute or two on two cores: {so_far}"
-        )
-    text = f"compiling kernels, once: {kernels} of about {max(kernels, expected)}, {so_far}"
-    # The first ones tell little: they come late, many at once.
-    if LEFT_FROM_SHARE * expected < kernels < expected:
-        text += f", about {seconds / kernels * (expected - kernels):.0f} s left"
-    return text
+    return (
+        f"compiling kernels, once, which takes a minute or two: {kernels} of about "
+        f"{max(kernels, expected)}, {ready} of {plural(games, 'game')} ready, {seconds:.0f} s"
+    )
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from nightgrid.service.terminal.console import (
     say_figures,
     say_table,
 )
-from nightgrid.service.terminal.progress import SlicesLine
+from nightgrid.service.terminal.progress import BAR_PATIENCE_S, OnceLine
 from nightgrid.solvers.sentences import plural
 from nightgrid.workers.runs.status import is_cancelled
 
@@ -103,9 +103,8 @@ def tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
     A corpus that the lake lacks is made in a folder that is deleted again.
     """
     with tempfile.TemporaryDirectory(prefix="nightgrid-corpus-") as folder:
-        with closing(SlicesLine()) as slices:
-            watch = Watch(on_slices=slices, on_rows=slices.rows)
-            corpus = bring_corpus(settings, watch, into=Lake.open(folder))
+        with closing(OnceLine("corpus", BAR_PATIENCE_S)) as line:
+            corpus = bring_corpus(settings, Watch(on_rows=line), into=Lake.open(folder))
         value = _estimate_json(settings, corpus, estimate_count(settings, corpus))
     if json:
         emit(value)

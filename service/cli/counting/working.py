@@ -20,9 +20,10 @@ from nightgrid.service.terminal.console import (
 )
 from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import (
+    BAR_PATIENCE_S,
     READY_PATIENCE_S,
+    OnceLine,
     ProgressLine,
-    SlicesLine,
     waited,
     warm_games,
 )
@@ -40,7 +41,7 @@ class _Shown:
 
     def __init__(self, settings: CountSettings) -> None:
         self._settings = settings
-        self._slices = SlicesLine()
+        self._corpus = OnceLine("corpus", BAR_PATIENCE_S)
         self._progress = ProgressLine()
         self._waiting = ExitStack()
         self.run_ids: list[str] = []
@@ -50,13 +51,12 @@ class _Shown:
         """End all lines."""
         self._waiting.close()
         self._progress.close()
-        self._slices.close()
+        self._corpus.close()
 
     def watch(self) -> Watch:
         """Say what a count is to call as it goes on."""
         return Watch(
-            on_slices=self._slices,
-            on_rows=self._slices.rows,
+            on_rows=self._corpus,
             on_corpus=self._make_ready,
             on_progress=self._show,
             waiting=self._wait,
@@ -64,7 +64,7 @@ class _Shown:
         )
 
     def _make_ready(self, corpus: Corpus) -> None:
-        self._slices.close()
+        self._corpus.close()
         if self._settings.executor == "inline":
             warm_games([corpus.game])
         else:
@@ -83,11 +83,11 @@ class _Shown:
         self._progress(state)
 
     def _wait(self, what: str) -> AbstractContextManager[None]:
-        self._slices.close()
+        self._corpus.close()
         return waited(what)
 
     def _tell(self, sentence: str) -> None:
-        self._slices.close()
+        self._corpus.close()
         note(sentence)
 
 

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,7 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     read_settings,
 )
-from nightgrid.service.terminal.console import Exit, emit, note
+from nightgrid.service.terminal.console import Exit, emit, note, sigterm_as_interrupt
 from nightgrid.solvers.errors import NightgridError
 
 if TYPE_CHECKING:
@@ -89,28 +89,15 @@ def serve(
 
         server = make_server(app, started)
         failed = _watched(ready, server.end) if ready else []
-        _run(lambda: server.run([bound]))
+        # A shell that starts us with & has us ignore SIGINT, which is inherited.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with sigterm_as_interrupt(), suppress(KeyboardInterrupt):
+            server.run([bound])
         # Workers that end with us, while they start, have not failed.
         failed = list(failed)
     if failed:
         raise failed[0]
     return Exit.OK
-
-
-def _run(serve_until_signal: Callable[[], None]) -> None:
-    """Serve; a signal that ends it ends it as Ctrl-C does: what was started is ended, too."""
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    # A shell that starts us with & has us ignore SIGINT, which is inherited.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with suppress(KeyboardInterrupt):
-            serve_until_signal()
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _interrupt(_number: int, _frame: Any) -> None:
-    raise KeyboardInterrupt
 
 
 @contextmanager

@@ -83,7 +83,8 @@ def worker(
         _wait_for_embedded(settings)
     with _server_watched(settings), preparing(settings, roles) as ready:
         stopped_by = Supervisor(settings, roles).run(may_work=ready)
-        return Exit.OK if ready() else _ended(stopped_by)
+        # A signal that comes before there is work to hand back ends it as it ends other commands.
+        return Exit.OK if ready() or stopped_by is None else 128 + stopped_by
 
 
 def _wait_for_embedded(settings: Settings) -> None:
@@ -170,17 +171,6 @@ def _processes(settings: Settings, roles: Collection[str]) -> str:
         return "a keeper"
     noun = "process" if sum(begun.values()) == 1 else "processes"
     return f"{' and '.join(f'{count} {role}' for role, count in begun.items())} {noun}"
-
-
-def _ended(unprepared: int | None) -> int:
-    """Give the exit code; one that a signal ended while it was compiling ends by that signal."""
-    if unprepared == signal.SIGINT:
-        note("interrupted")
-        return Exit.INTERRUPTED
-    if unprepared is not None:
-        signal.signal(unprepared, signal.SIG_DFL)
-        signal.raise_signal(unprepared)
-    return Exit.OK
 
 
 @contextmanager

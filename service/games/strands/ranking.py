@@ -150,4 +150,4 @@ def within_budget() -> Iterator[None]:
 @functools.cache
 def _progress() -> OnceLine:
     """Make the line of the vectors: one, since rankers are known by it."""
-    return OnceLine("vectors of the vocabulary")
+    return OnceLine("vectors of the vocabulary, made once and kept if stopped")

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.terminal.progress import SlicesLine
 from nightgrid.workers.runs.status import cancelled_path
 from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, environment, payload
 
@@ -247,29 +246,6 @@ def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
     log = (tmp_path / "var" / "lake" / "logs" / "driver.log").read_text()
     assert "driver waits" in log
     assert "\x1b" not in log
-
-
-def test_boards_that_a_generator_makes_are_told_every_half_minute(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-):
-    clock = [100.0]
-    monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    line = SlicesLine()
-    line(0, 4)
-    line.rows(0, 60_000)
-    for clock[0], made in ((103.0, 6_000), (130.5, 10_000), (157.0, 14_000), (160.5, 20_000)):
-        line.rows(made, 60_000)
-    clock[0] = 191.0
-    line.rows(60_000, 60_000)
-    line(4, 4)
-    line.close()
-    assert capsys.readouterr().err.splitlines() == [
-        "corpus: it is read or made first, once",
-        "corpus: 10,000 of 60,000 boards made, 30.5 s, about 2:32 min left",
-        "corpus: 20,000 of 60,000 boards made, 60.5 s, about 2:01 min left",
-        "corpus: 60,000 of 60,000 boards made, 91.0 s",
-        "corpus: complete, 91.0 s",
-    ]
 
 
 @pytest.mark.parametrize(
