@@ -9,6 +9,7 @@ import redis
 from fastapi import Depends, Request, Response
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.caches import BoundedCache, Cached
 from nightgrid.service.http.guard.access import Access
 from nightgrid.service.http.memory import give_back_memory
 from nightgrid.service.http.monitoring.gauges import Gauges
@@ -24,7 +25,6 @@ from nightgrid.service.http.solves.replays import Replays
 from nightgrid.service.http.solves.small_boards import SmallBoards
 from nightgrid.service.http.solves.views import KNOWN_MAX, KNOWN_S, Views
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.caches import BoundedCache, Cached
 
 
 class Service:

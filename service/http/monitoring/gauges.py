@@ -21,11 +21,11 @@ from nightgrid.archive.lake.tables import RESULTS as RESULTS_SCHEMA
 from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.state import NIGHT_REPORT, read_state
+from nightgrid.service.http.caches import Cached
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot
 from nightgrid.service.http.monitoring.requests import OTHER
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.caches import Cached
 
 LAKE_S = 300.0
 """Seconds between two counts of the lake's files."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.caches import Cached
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.problems import Problem
 from nightgrid.solvers.sentences import plural
-from nightgrid.workers.caches import Cached
 from nightgrid.workers.driver.progress import clock_time
 from nightgrid.workers.ondemand.submissions import (
     CLIENT_DIGITS,

@@ -22,12 +22,12 @@ from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
+from nightgrid.service.http.caches import BoundedCache, Cached
 from nightgrid.service.http.solves.solve_json import Subject, solve_json
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
-from nightgrid.workers.caches import BoundedCache, Cached
 from nightgrid.workers.ondemand.results import find_row
 from nightgrid.workers.ondemand.status import JobStatus, status
 from nightgrid.workers.ondemand.submissions import read_ended, read_wanted

@@ -23,13 +23,6 @@ class BoundedCache(Generic[K, V]):
         self._values: Cache[K, V] = LRUCache(most) if seconds is None else TTLCache(most, seconds)
         self._lock = threading.Lock()
 
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __contains__(self, key: K) -> bool:
-        """Return whether a value is kept; that does not count as a use."""
-        return key in self._values
-
     def get(self, key: K) -> V | None:
         """Return a value that is kept, or None."""
         with self._lock:
@@ -49,20 +42,16 @@ class BoundedCache(Generic[K, V]):
 class Cached(Generic[V]):
     """The result of a function, for some seconds. One thread calls it, the others wait."""
 
-    def __init__(
-        self, find: Callable[[], V], kept_s: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, find: Callable[[], V], kept_s: float) -> None:
         """Call nothing yet."""
-        self._find = find
-        self._kept_s = kept_s
-        self._clock = clock
+        self._find, self._kept_s = find, kept_s
         self._lock = threading.Lock()
         self._found: tuple[float, V] | None = None
 
     def get(self) -> V:
         """Return the cached result, or call the function. Raises what it raises."""
         with self._lock:
-            if self._found is None or self._clock() - self._found[0] >= self._kept_s:
+            if self._found is None or time.monotonic() - self._found[0] >= self._kept_s:
                 value = self._find()
-                self._found = self._clock(), value
+                self._found = time.monotonic(), value
             return self._found[1]
