@@ -34,7 +34,7 @@ from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.ondemand.results import result
+from nightgrid.workers.ondemand.results import result_row
 from nightgrid.workers.ondemand.status import status
 from nightgrid.workers.ondemand.submissions import list_jobs, read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job, submit
@@ -78,7 +78,7 @@ def truncated(folder: Path) -> Outcome:
         path = read_wanted(lake, jobs[0]).last.path  # type: ignore[union-attr]
         lake.write_bytes(path, lake.read_bytes(path)[:100])
         made.join(roles=ALL_ROLES, wait=False)
-        wait_for(lambda: all(result(lake, job) for job in jobs[1:]), "the other jobs", WAIT_S)
+        wait_for(lambda: all(result_row(lake, job) for job in jobs[1:]), "the other jobs", WAIT_S)
         return _asked_again(made, lake, boards, jobs, begun)
 
 
@@ -117,7 +117,7 @@ def cancelled(folder: Path) -> Outcome:
 
         wait_for(at_work, "states of the first count", WAIT_S)
         cancel_job(lake, jobs[0])
-        wait_for(lambda: all(result(lake, job) for job in jobs[1:]), "the other jobs", WAIT_S)
+        wait_for(lambda: all(result_row(lake, job) for job in jobs[1:]), "the other jobs", WAIT_S)
         time.sleep(SETTLE_S)
         return _asked_again(made, lake, boards, jobs, begun)
 
@@ -133,8 +133,8 @@ def larger_budget(folder: Path) -> Outcome:
             submit(lake, game("pips"), board, COUNT, made.settings, budget=SMALL)
             for board in boards
         ]
-        wait_for(lambda: all(result(lake, job) for job in jobs), "answers over budget", WAIT_S)
-        over = sum((result(lake, job) or {})["status"] == "over_budget" for job in jobs)
+        wait_for(lambda: all(result_row(lake, job) for job in jobs), "answers over budget", WAIT_S)
+        over = sum((result_row(lake, job) or {})["status"] == "over_budget" for job in jobs)
         found = _asked_again(made, lake, boards, jobs, begun)
         return replace(found, ended=Counter({"over budget": over}))
 
@@ -151,7 +151,7 @@ def without_server(folder: Path) -> Outcome:
                 submit(lake, game("pips"), board, COUNT, nowhere)
         jobs = sorted(list_jobs(lake))
         made.join(roles=ALL_ROLES, wait=False)
-        wait_for(lambda: all(result(lake, job) for job in jobs), "all jobs", WAIT_S)
+        wait_for(lambda: all(result_row(lake, job) for job in jobs), "all jobs", WAIT_S)
         names = [submit(lake, game("pips"), board, COUNT, made.settings) for board in boards]
         return replace(_asked_again(made, lake, boards, names, begun), jobs=len(jobs))
 
@@ -168,8 +168,8 @@ def _asked_again(
     left = sum(sum(lake.sizes(frontier_folder(run_id)).values()) for run_id in runs)
     for board in boards:
         submit(lake, game("pips"), board, COUNT, made.settings)
-    wait_for(lambda: all(result(lake, job) for job in jobs), "all jobs", WAIT_S)
-    counts = [(result(lake, job) or {})["count"] for job in jobs]
+    wait_for(lambda: all(result_row(lake, job) for job in jobs), "all jobs", WAIT_S)
+    counts = [(result_row(lake, job) or {})["count"] for job in jobs]
     expected = [game("pips").solve(board, COUNT).count for board in boards]
     return Outcome(
         jobs=len(jobs),
@@ -183,7 +183,7 @@ def _asked_again(
 
 def _row(lake: Lake, job: str) -> dict[str, Any] | None:
     """Read the result of a job, if the lake knows the job."""
-    return None if status(lake, job).state == "unknown" else result(lake, job)
+    return None if status(lake, job).state == "unknown" else result_row(lake, job)
 
 
 def _boards(count: int) -> list[Puzzle]:

@@ -5,7 +5,6 @@ Queues of Celery and keys of ours alike begin with NIGHTGRID_KEY_PREFIX and the 
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import redis
@@ -22,13 +21,11 @@ _known: dict[str, str] = {}
 def key_prefix(settings: Settings) -> str:
     """Write how every key of the lake begins: `nightgrid:LAKE_ID:`.
 
-    Nothing is written into the lake. One that has no id yet has no keys either: a name is given
-    that no process writes to. Raises PermanentError for a file that was never read and is damaged.
+    Nothing is written into the lake; one that has no id yet has no keys either. Raises
+    PermanentError for a file that was never read and is damaged.
     """
     found = current_id(settings) or _known.get(settings.lake)
-    if found is None:
-        found = f"none-{hashlib.sha256(settings.lake.encode()).hexdigest()[:16]}"
-    return f"{settings.key_prefix}{found}:"
+    return f"{settings.key_prefix}{found or 'none'}:"
 
 
 def read_keys(client: redis.Redis, settings: Settings, kind: str) -> dict[str, str]:

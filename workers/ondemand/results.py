@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.results import find_results, solution_tables
+from nightgrid.archive.results.results import find_results
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.errors import PermanentError
@@ -55,21 +54,6 @@ def answers(row: Mapping[str, Any], budget: JobBudget) -> bool:
     # Bytes of solutions count where they ran out; a night and a count have no totals.
     limits = [*wanted, listed] if is_long else wanted
     return all(row[name] is None or row[name] >= most for name, most in limits)
-
-
-def result(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
-    """Read a job's result row with its solutions, or None if it is not there in time.
-
-    `solutions` is a list of JSON values in canonical order, empty for a count: what has very many
-    is better read row by row (`result_row`, nightgrid.archive.results.results.solution_tables).
-    Raises PermanentError as `result_row` does.
-    """
-    row = result_row(lake, job_id, timeout_s=timeout_s)
-    if row is None:
-        return None
-    tables = solution_tables(lake, row)
-    texts = (text for table in tables for text in table.column("solution").to_pylist())
-    return {**row, "solutions": [json.loads(text) for text in texts]}
 
 
 def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.results.results import solution_tables
 from nightgrid.archive.words.binding import bind_game, lexicon_for
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand import submitting
 from nightgrid.workers.ondemand.keeper import Keeper
+from nightgrid.workers.ondemand.results import result_row
 from nightgrid.workers.ondemand.submissions import list_jobs
 from nightgrid.workers.settings import Settings
+
+
+def result(lake: Lake, job_id: str) -> dict[str, Any]:
+    """Read the row of a job that is answered, with its solutions."""
+    row = result_row(lake, job_id)
+    assert row is not None
+    tables = solution_tables(lake, row)
+    texts = [text for table in tables for text in table.column("solution").to_pylist()]
+    return {**row, "solutions": [json.loads(text) for text in texts]}
 
 
 def inline_keeper(lake: Lake, settings: Settings) -> Keeper:

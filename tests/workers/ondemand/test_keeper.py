@@ -21,7 +21,7 @@ from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, NAMES
 from nightgrid.workers.driver.driver import AllRefuseError, Driver
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand import keeper as module
-from nightgrid.workers.ondemand.results import find_row, result
+from nightgrid.workers.ondemand.results import find_row, result_row
 from nightgrid.workers.ondemand.status import status
 from nightgrid.workers.ondemand.submissions import list_jobs, read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job, submit
@@ -248,7 +248,7 @@ def test_on_demand_solves_do_not_wait_behind_a_batch(cluster, cluster_lake):
                 job = submit(
                     cluster_lake, bind_game("pips"), puzzle(number, behaviour), COUNT, cluster
                 )
-                answers.append(result(cluster_lake, job, timeout_s=60.0))
+                answers.append(result_row(cluster_lake, job, timeout_s=60.0))
             answers.append(len(cluster_lake.list(f"runs/run={progress.run_id}/parts")))
 
     summary = drive_celery(cluster, cluster_lake, plan(cluster_lake, boards), ask)
@@ -266,7 +266,7 @@ def test_on_demand_solves_do_not_wait_behind_a_batch(cluster, cluster_lake):
 )
 def test_the_cluster_brings_every_job_to_an_end(cluster, cluster_lake, number, behaviour, expected):
     job = submit(cluster_lake, bind_game("pips"), puzzle(number, behaviour), COUNT, cluster)
-    assert result(cluster_lake, job, timeout_s=60.0)["status"] == expected
+    assert result_row(cluster_lake, job, timeout_s=60.0)["status"] == expected
 
 
 @pytest.mark.cluster
@@ -278,7 +278,7 @@ def test_a_job_whose_messages_are_lost_is_worked(cluster, cluster_lake):
     with closing(connect(cluster)) as client:
         client.delete(*(f"{key_prefix(cluster)}{name}" for name in NAMES))
     for job in jobs:
-        assert result(cluster_lake, job, timeout_s=60.0)["status"] == "solved"
+        assert result_row(cluster_lake, job, timeout_s=60.0)["status"] == "solved"
 
 
 def test_what_is_over_its_small_budget_goes_on_in_the_queue_batch(lake, settings, ask):

@@ -9,7 +9,7 @@ import toy_game as toy
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.results import find_row, result
+from nightgrid.workers.ondemand.results import find_row, result_row
 from nightgrid.workers.ondemand.status import status
 from nightgrid.workers.ondemand.submissions import list_jobs, open_jobs, read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job, leave_job
@@ -29,10 +29,10 @@ def submit(lake, settings):
 def test_an_answer_of_the_lake_costs_no_job(lake, settings, submit):
     job = submit(PLAIN, COUNT)
     assert status(lake, job).state == "queued"
-    assert result(lake, job) is None
+    assert result_row(lake, job) is None
     keep(lake, settings)
     assert status(lake, job).state == "done"
-    assert result(lake, job)["count"] == toy.count_of(1)
+    assert result_row(lake, job)["count"] == toy.count_of(1)
     assert submit(PLAIN, COUNT) == job
     assert list_jobs(lake) == set()
 
@@ -108,7 +108,7 @@ def test_a_damaged_submission_costs_itself_alone(lake, settings, submit):
 
 @pytest.mark.parametrize("job", ["", "x", "0" * 31, "../../etc"])
 def test_a_malformed_job_id_is_refused(lake, job):
-    for ask in (status, cancel_job, result):
+    for ask in (status, cancel_job, result_row):
         with pytest.raises(PermanentError, match="hexadecimal digits"):
             ask(lake, job)
 
@@ -116,4 +116,4 @@ def test_a_malformed_job_id_is_refused(lake, job):
 def test_a_job_that_was_never_submitted_is_unknown(lake):
     assert status(lake, "0" * 32).state == "unknown"
     with pytest.raises(PermanentError, match="never submitted"):
-        result(lake, "0" * 32)
+        result_row(lake, "0" * 32)

@@ -14,11 +14,10 @@ from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.results import result
 from nightgrid.workers.ondemand.submissions import read_wanted
 from tests.archive.games.letterboxed.letter_days import SIDES, WORDS, turned
 from tests.workers.conftest import divide_all, quick_settings
-from tests.workers.ondemand.keeping import keep, submit_without_server
+from tests.workers.ondemand.keeping import keep, result, submit_without_server
 from tests.workers.planning import plan_run
 
 pytestmark = pytest.mark.usefixtures("real_games")

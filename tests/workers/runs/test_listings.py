@@ -25,14 +25,14 @@ from nightgrid.workers.chunks import solution_texts
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.results import result, result_row
+from nightgrid.workers.ondemand.results import result_row
 from nightgrid.workers.ondemand.submissions import list_jobs, read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job
 from nightgrid.workers.runs.finishing import finish
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.retry_option import Retry
 from tests.workers.conftest import KilledError, quick_settings
-from tests.workers.ondemand.keeping import inline_keeper, keep, submit_without_server
+from tests.workers.ondemand.keeping import inline_keeper, keep, result, submit_without_server
 from tests.workers.planning import plan_run
 
 pytestmark = pytest.mark.usefixtures("real_games")

@@ -19,11 +19,10 @@ from nightgrid.solvers.question import question_of
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.results import result
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import open_run
 from tests.workers.conftest import divide_all, quick_settings
-from tests.workers.ondemand.keeping import keep, submit_without_server
+from tests.workers.ondemand.keeping import keep, result, submit_without_server
 from tests.workers.planning import plan_run
 
 pytestmark = pytest.mark.usefixtures("real_games")
