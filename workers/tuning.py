@@ -41,9 +41,8 @@ class Tuning:
     split_into: int = 16
     """Parts that one part over budget is divided into, about."""
     split_depth_max: int = 2
-    split_parts_max: int = 256
-    """How often a part is divided again, and parts that one job may have: 16 * 16. Beyond them,
-    over budget is the result. A division among idle processes does not count."""
+    """How often a job is divided, which makes 16 * 16 parts; then over budget is the result. A
+    division among idle processes does not count."""
 
     listing_rows: int = 65_536
     """Solutions of one solution file, and of one part of a listing, at most."""

@@ -1,4 +1,4 @@
-"""Answer the rows of a chunk: each within its budget, one over it as rows that go on."""
+"""Answer the rows of a chunk, each within its budget; divide a row that is over it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from nightgrid.workers.runs.staged import first_stage
 from nightgrid.workers.settings import Settings
 
 AGAIN = "[null]"
-"""Children of a row that only needs a chunk of its own: the same job or part once more."""
+"""Children of a row that needs a chunk of its own: the same job or part again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,14 @@ class _Chunk:
         return taken.row(head)
 
     def answers(self, slices: Iterator[tuple[int, int]]) -> pa.Table:
-        """Answer rows one by one; a board that the game does not take becomes invalid."""
+        """Answer rows one by one; a board that the game refuses becomes invalid."""
         heads, left_bytes = heads_of(self.rows), self.settings.tuning.listing_chunk_bytes
         found = []
         for row in (row for start, stop in slices for row in range(start, stop)):
             try:
                 answer = self.answer(row, heads[row], left_bytes)
             except MissingDictionaryError as error:
-                # What the lake lacks is no fault of the board.
+                # Missing words are not the board's fault.
                 raise RefusalError(str(error)) from error
             except PermanentError as error:
                 ask = self.run.question.ask
@@ -85,7 +85,7 @@ class _Chunk:
             found.append(answer)
             left_bytes -= len(answer["solutions"] or "")
             if self.run.question.ask.kind == "meant":
-                # The next board's pieces are found in new buffers, which would lie next to these.
+                # The next board needs new buffers, which would add to these.
                 trim()
         return pa.Table.from_pylist(found, PARTS)
 
@@ -95,10 +95,10 @@ def solve_rows(
 ) -> pa.Table:
     """Answer the run's ask for manifest rows; return them as PARTS, in the same order.
 
-    A chunk of many gives each row a small budget, or more where the game expects that rows take
-    longer; a row over it comes back `split` into itself, to get a chunk of its own with the run's
-    budget. A chunk of one that is over budget comes back split into parts, if the game can divide
-    it. Many solutions of a chunk of one are in files of the lake when this returns.
+    In a chunk of many, each row has a small budget. A row over it comes back `split` into itself,
+    to get a chunk of its own with the run's budget. The row of a chunk of one that is over budget
+    comes back split into parts, if the game can divide it. Many solutions of a chunk of one are in
+    files when this returns.
     """
     many, ask, arrays = rows.num_rows > 1, run.question.ask, arrays_of(rows)
     budget, step = run.budget, 1
@@ -117,11 +117,10 @@ def solve_rows(
 
 
 def share_of_row(budget: Budget, settings: Settings, expected_s: float) -> tuple[Budget, int]:
-    """Return what one row of a chunk of many may spend of a budget, and how many rows a slice has.
+    """Return the budget of one row of a chunk of many, and the rows of a slice.
 
-    A row that its game expects to take long, on the average, may spend more than
-    `batch_row_seconds`; its slice has fewer rows, so that no slice takes longer than one of
-    ordinary rows.
+    If the game expects rows to take long on average, a row may spend more than `batch_row_seconds`;
+    slices have fewer rows then, so that they take no longer.
     """
     tuning = settings.tuning
     wanted_s = tuning.batch_row_cost_factor * expected_s
@@ -139,7 +138,8 @@ def share_of_row(budget: Budget, settings: Settings, expected_s: float) -> tuple
 def as_small(run: Run, settings: Settings) -> tuple[Run, Settings]:
     """Return a run with the budget of a small job on demand, and settings that divide it.
 
-    It is divided among the processes that were idle when it was planned, or comes back whole.
+    Over that budget, the job is divided among the processes that were idle when it was planned, or
+    comes back whole.
     """
     tuning = replace(settings.tuning, split_into=run.divide_into)
     seconds = settings.ondemand_seconds
@@ -156,9 +156,9 @@ def as_small(run: Run, settings: Settings) -> tuple[Run, Settings]:
 def slices_in_time(
     rows: int, step: int, seconds: float, budget: Budget
 ) -> Iterator[tuple[int, int]]:
-    """Yield where slices of `step` rows begin and end, until the chunk has used up its `seconds`.
+    """Yield where slices of `step` rows begin and end, until `seconds` are used up.
 
-    There is one slice at least. No other one begins once the budget's flag says stop.
+    There is at least one slice. No further one begins once the budget's stop flag is set.
     """
     deadline = time.monotonic() + seconds
     for start in range(0, rows, step):
@@ -168,7 +168,7 @@ def slices_in_time(
 
 
 def invalid_outcome(error: PermanentError) -> Outcome[Any]:
-    """Make the outcome of a puzzle that a game does not take."""
+    """Make the outcome of a puzzle that a game refuses."""
     broken = isinstance(error, InvalidPuzzleError)
     code = ReasonCode.INVALID_PUZZLE if broken else ReasonCode.REFUSED
     return Outcome(status=Status.INVALID, reason_code=code, reason=str(error))
@@ -181,7 +181,7 @@ def _unworked(rows: pa.Table) -> pa.Table:
 
 
 def promote(solved: pa.Table) -> pa.Table:
-    """Send every row that is over its small budget back for a chunk of its own."""
+    """Mark each row that is over its small budget for a chunk of its own."""
     over = pc.equal(solved.column("status"), str(Status.OVER_BUDGET))
     if not pc.any(over).as_py():
         return solved
@@ -192,20 +192,20 @@ def promote(solved: pa.Table) -> pa.Table:
 
 
 def _divide(chunk: _Chunk, solved: pa.Table) -> pa.Table:
-    """Let the one row of a chunk that is over budget go on in parts, if it can.
+    """Divide the row of a chunk of one that is over budget, if possible.
 
-    A count goes on by stages, if the game has layers for the board; else it is divided.
+    A count continues by stages if the game has layers for the board.
     """
     row = solved.to_pylist()[0]
     depth, tuning = len(path_key(row["part_path"])), chunk.settings.tuning
     if chunk.run.divide_into > 1:
-        # The first division is one among idle processes.
+        # The first division, among idle processes, does not count.
         depth -= 1
     is_divisible = tuning.split_into > 1 and depth < tuning.split_depth_max
     if row["status"] != Status.OVER_BUDGET or not is_divisible:
         return solved
-    # A count too large for a result or a board too large for a solver stays so in every part.
-    # Solutions too many to list are fewer in each part.
+    # A count too large for a result, or a board too large for a solver, is so in every part as
+    # well. A part has fewer solutions to list than the whole.
     code = row["reason_code"] and ReasonCode(row["reason_code"])
     if not code or not (code.is_budget or (depth and code is ReasonCode.SOLUTION_BYTES)):
         return solved
@@ -216,18 +216,16 @@ def _divide(chunk: _Chunk, solved: pa.Table) -> pa.Table:
     if chunk.run.question.ask.kind == "count" and not row["part_path"]:
         carry_rows = tuning.stage_carry_rows
         children = first_stage(chunk.game, puzzle, chunk.run.budget, carry_rows=carry_rows)
-    if children is None and tuning.split_into ** (depth + 1) <= tuning.split_parts_max:
+    if children is None:
         try:
             ask = chunk.run.question.ask
             children = chunk.game.split(puzzle, ask, part, tuning.split_into)
         except MissingDictionaryError:
             raise
         except PermanentError:
-            # A board that the game will not divide: what solving it said stands.
+            # The game refuses to divide the board: the row stays over budget.
             return solved
-        if not 1 < len(children) <= tuning.split_parts_max:
+        if len(children) < 2:
             return solved
-    if children is None:
-        return solved
     again = {**row, "status": SPLIT, "children": canonical_json(children)}
     return pa.Table.from_pylist([again], PARTS)

@@ -141,11 +141,6 @@ class Chunk:
         return self.rows - len(self.went_on)
 
     @property
-    def is_staged(self) -> bool:
-        """Whether it is a part of a staged count."""
-        return self.part_of is not None and self.part_of.stage is not None
-
-    @property
     def is_lost(self) -> bool:
         """Whether its result says that the job has no answer."""
         return self.reading is not None and self.reading.is_lost
@@ -193,16 +188,12 @@ class ChunkTable:
         return ChunkRef(run_id=self.run_id, segment=key[0], chunk=key[1], attempt=attempt)
 
     def chunks_in(self, *states: State) -> Iterator[Chunk]:
-        """Yield the chunks in open states, in the order in which they entered each."""
+        """Yield the chunks in open states; those that are ready in the order of sending."""
         return (self._chunks[key] for state in states for key in self._open[state])
 
     def number_in(self, *states: State) -> int:
         """Count the chunks in open states."""
         return sum(len(self._open[state]) for state in states)
-
-    def ready(self) -> Iterator[Chunk]:
-        """Yield the chunks to be sent, the next first."""
-        return self.chunks_in(State.READY)
 
     def flights(self) -> list[Flight]:
         """List the flights of the chunks that have one."""

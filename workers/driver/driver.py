@@ -212,7 +212,7 @@ class Driver:
         if any(map(self._has_last_chance, table.chunks_in(*IN_FLIGHT))):
             return
         while table.in_flight < window:
-            chunk = next(filter(self._may_be_sent, table.ready()), None)
+            chunk = next(filter(self._may_be_sent, table.chunks_in(State.READY)), None)
             if chunk is None:
                 return
             ref = table.ref(chunk.key)

@@ -1,4 +1,4 @@
-"""How a run grows: by its planner, by rows that came back split or carried, and by halves."""
+"""How a run grows: by the planner, rows that came back split, next stages, and halved chunks."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ _LOST = (str(Status.OVER_BUDGET), str(Status.POISON), str(Status.INVALID))
 
 
 class GrowingRun:
-    """One driver's view of one run: its manifest and its table of chunks.
+    """A driver's view of its run: the manifest and the table of chunks.
 
-    The lake is written before the table is changed: what fails is done again from the table.
-    Raises SegmentTakenError where another driver has added to the run: it has to be opened again.
+    The lake is written before the table is changed, so a step that failed can be repeated. Methods
+    raise SegmentTakenError if another driver has added to the run; it has to be opened again.
     """
 
     def __init__(self, lake: Lake, run_id: str, tuning: Tuning) -> None:
@@ -75,7 +75,7 @@ class GrowingRun:
         """Add the segments that the planner has written meanwhile."""
         if self.run.planned:
             return
-        # In this order: when the plan is there, all of its segments are.
+        # In this order: a run that is planned has all its segments.
         planned = has_plan(self._lake, self.run.run_id)
         self._join_planned(self._new_segments())
         if planned:
@@ -83,7 +83,7 @@ class GrowingRun:
             self.run = replace(whole, segments=self.run.segments)
 
     def _new_segments(self) -> tuple[Segment, ...]:
-        """Read what the planner has added; once the plan is complete, that is nothing."""
+        """Read the segments that the planner has added; none if the plan was complete."""
         if self.run.planned:
             return ()
         new = read_segments(self._lake, self.run.run_id, len(self.run.segments))
@@ -93,15 +93,15 @@ class GrowingRun:
 
     def _join_planned(self, segments: Iterable[Segment]) -> None:
         for segment in segments:
-            # First what the lake may fail with: a segment that has joined is not read again.
+            # Reading may fail; a segment that has joined is not read again.
             parts = read_parts(self._lake, self.run.run_id, segment)
             self.run = replace(self.run, segments=(*self.run.segments, segment))
             self.table.add(segment, parts)
 
-    # -- what goes on of results -------------------------------------------------------------
+    # -- rows and states that go on in new chunks --------------------------------------------
 
     def read_results(self) -> None:
-        """Read the results that came in; let what came back split go on in a new segment.
+        """Read new results; add a segment for rows that came back split.
 
         Raises DamagedResultError for a result that cannot be read.
         """
@@ -128,7 +128,7 @@ class GrowingRun:
                 self.table.read(key, reading)
 
     def add_stages(self) -> None:
-        """Let staged counts go on whose every part was read; the largest new parts come first."""
+        """Add the next stage of counts whose parts were all read, the largest parts first."""
         for job, left in self.table.due_stages().items():
             carried = {c.key: c.reading.carried for c in left if c.reading and c.reading.carried}
             origins = sorted(carried)
@@ -142,14 +142,14 @@ class GrowingRun:
             ]
             rows.sort(key=lambda sized: -sized[0])
             self._add("stage", origins, [chunk for _, chunk in rows])
-            # The states that the new stage takes over may be lost: those before make them again.
+            # The states before those that the new stage takes over are kept, to make these again.
             old = PartOf(job=job, stage=number - 2)
             obsolete = [chunk.key for chunk in self.table if chunk.part_of == old]
             drop_frontiers(self._lake, self.run.run_id, obsolete)
 
     def has_sources(self, chunk: Chunk) -> bool:
-        """Whether the states that a chunk takes over are in the lake, as far as is known."""
-        if not chunk.is_staged:
+        """Return whether the states that a chunk takes over are in the lake, by the table."""
+        if chunk.part_of is None or chunk.part_of.stage is None:
             return True
         refs = sources(self.run.segments.__getitem__, self.table.ref(chunk.key))
         return all(self.table[ref.key].has_result for ref in refs)
@@ -157,7 +157,7 @@ class GrowingRun:
     # -- segments ----------------------------------------------------------------------------
 
     def halve(self, chunk: Chunk) -> None:
-        """Let two chunks take the rows of one, but those that go on elsewhere."""
+        """Replace a chunk by two with half its rows each, without those that go on elsewhere."""
         ref = self.table.ref(chunk.key)
         rows = self._lake.read_row_group(ref.manifest_path, ref.chunk)
         rows = rows.filter(pc.invert(pc.is_in(rows.column("job_no"), value_set=chunk.went_on)))
@@ -165,7 +165,7 @@ class GrowingRun:
         self._add("halved", [chunk.key] * 2, [rows.slice(0, middle), rows.slice(middle)])
 
     def _add(self, kind: SegmentKind, origins: list[ChunkKey], chunks: list[pa.Table]) -> None:
-        """Add a segment under the next number that is free; only the planner may have taken one."""
+        """Add a segment under the next free number; only the planner may have taken some."""
         while True:
             number, run_id = len(self.run.segments), self.run.run_id
             try:
@@ -184,13 +184,13 @@ class GrowingRun:
 
 
 def open_table(lake: Lake, run: Run) -> ChunkTable:
-    """Make the table of a run's chunks; those that have a result are done and were not read."""
+    """Make the table of a run's chunks; those with a result are done, and not yet read."""
     table = ChunkTable(run.run_id, read_attempts(lake, run.run_id))
     done = done_chunks(lake, run.run_id)
     for segment in run.segments:
         parts = read_parts(lake, run.run_id, segment) if segment.kind != "halved" else {}
         table.add(segment, parts, read_expanded(lake, run.run_id, [segment]).items())
-    for chunk in list(table.ready()):
+    for chunk in list(table.chunks_in(State.READY)):
         if chunk.key in done:
             table.move("land", chunk.key)
     return table
@@ -213,7 +213,7 @@ def read_chunk(lake: Lake, ref: ChunkRef, chunk: Chunk) -> tuple[Reading, list[p
     )
     is_split = pc.equal(status, SPLIT)
     if len(chunk.went_on):
-        # The manifest decides, also where a second execution has answered what went on.
+        # The manifest decides, even if a second execution has solved rows that went on.
         went = pc.is_in(part.column("job_no"), value_set=chunk.went_on)
         whole, is_split = pc.and_not(whole, went), pc.and_not(is_split, went)
     split = part.filter(is_split).to_pylist()

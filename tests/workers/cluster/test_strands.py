@@ -56,7 +56,6 @@ def strands_cluster(real_games, tmp_path_factory):
         tmp_path_factory.mktemp("strands"),
         celery_app="nightgrid.workers.app",
         games="strands",
-        split_parts_max=10_000,
         split_depth_max=6,
         liveness_ttl_seconds=10.0,
     )

@@ -112,7 +112,7 @@ def test_any_other_transition_raises_and_changes_nothing(transition, state):
 
     def all_of_it():
         records = [replace(chunk) for chunk in table]
-        return records, keys(table.ready())
+        return records, keys(table.chunks_in(State.READY))
 
     before = all_of_it()
     with pytest.raises(IllegalTransitionError, match=rf"{transition}: chunk \(0, 0\) is {state}"):
@@ -146,7 +146,7 @@ def test_what_came_back_split_is_sent_before_what_the_planner_has_added():
     table.send((0, 0), 0.0)
     table.move("land", (0, 0))
     table.add(segment(2, "split", (1, 1), [(0, 0)] * 2), {})
-    assert keys(table.ready()) == [(2, 0), (2, 1), (0, 1), (0, 2), (1, 0), (1, 1)]
+    assert keys(table.chunks_in(State.READY)) == [(2, 0), (2, 1), (0, 1), (0, 2), (1, 0), (1, 1)]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_chunk_that_is_worked_again_is_sent_before_all_others(way):
     table.add(segment(0, rows=(1, 1, 1)), {})
     for transition in way:
         make(table, transition, (0, 2))
-    assert keys(table.ready()) == [(0, 2), (0, 0), (0, 1)]
+    assert keys(table.chunks_in(State.READY)) == [(0, 2), (0, 0), (0, 1)]
 
 
 def test_a_chunk_is_named_by_its_segment_and_its_number_in_it():

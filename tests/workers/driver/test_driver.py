@@ -160,11 +160,9 @@ def test_every_job_ends_in_one_row_with_the_right_count(lake, settings):
     assert summary.statuses == {"solved": 198, "unsolvable": 1, "poison": 1}
 
 
-@pytest.mark.parametrize(
-    ("depth", "parts_max"), [(0, 256), (1, 256), (2, 15)], ids=["never", "once", "few parts"]
-)
-def test_a_part_over_budget_beyond_the_caps_leaves_its_job_over_budget(tmp_path, depth, parts_max):
-    settings = quick_settings(tmp_path, split_depth_max=depth, split_parts_max=parts_max)
+@pytest.mark.parametrize("depth", [0, 1], ids=["never", "once"])
+def test_a_part_that_is_not_divided_again_leaves_its_job_over_budget(tmp_path, depth):
+    settings = quick_settings(tmp_path, split_depth_max=depth)
     lake = Lake.open(settings.lake)
     summary = run_inline(lake, settings, toy.boards(40, {3: toy.LARGE}))
     assert summary.statuses == {"solved": 39, "over_budget": 1}

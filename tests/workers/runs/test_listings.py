@@ -358,7 +358,7 @@ def test_a_worker_takes_no_more_solutions_than_a_file_holds(small, pips_board, m
 def test_a_board_that_cannot_be_counted_lists_the_rows_of_its_parts(
     tmp_path, pips_board, monkeypatch
 ):
-    sizes = {"listing_rows": 250, "listing_row_bytes": 600, "split_parts_max": 16**9}
+    sizes = {"listing_rows": 250, "listing_row_bytes": 600}
     settings = quick_settings(tmp_path, **sizes, split_into=16, split_depth_max=8)
     lake = Lake.open(settings.lake)
     solve_counted = PipsGame.solve_counted
