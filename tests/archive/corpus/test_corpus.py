@@ -82,15 +82,6 @@ def test_options_say_what_boards_look_like(lake: Lake):
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("pips:n=0", "n is '0'; expected a number from 1"),
-        ("pips:seed=3", "has no n; expected n=BOARDS"),
-        ("pips:n=3,n=4", "expected NAME=VALUE, each name once"),
-        ("pips:n=3,size=4", "has 'size'; expected some of n, seed, mix, dominoes"),
-        (
-            "pips:n=3,max_pip=1",
-            "max_pip is 1, a set of 3 dominoes, for boards of up to 7; expected",
-        ),
-        ("pips:n=3,mix=lucky", "mix is 'lucky'; expected one of published, easy"),
         ("pips:n=3,dominoes=9-4", "dominoes is '9-4'; expected a number, or a smaller"),
         ("pips:n=3,mix=loose,dominoes=12-16", "dominoes is 12 to 16; expected one multiple of 2, "),
         ("pips:n=3,mix=loose,dominoes=13", "such as dominoes=14, for rectangles of 4 rows (mix=lo"),
@@ -102,7 +93,6 @@ def test_options_say_what_boards_look_like(lake: Lake):
         ("pips:n=3,dominoes=12-301", "dominoes is '12-301'; expected at most 300"),
         ("pips:n=3,mix=loose,dominoes=5001", "dominoes is '5001'; expected a number from 1 to 5,0"),
         ("tiles:n=3,tiles=7", "expected an even number"),
-        ("nothing/here", "does not exist; expected a folder of payloads, a Parquet file"),
     ],
 )
 def test_a_spec_that_is_none_is_refused_in_one_sentence(lake: Lake, spec: str, words: str):
@@ -404,23 +394,3 @@ def test_the_lake_itself_is_a_corpus(lake: Lake):
     corpus = open_corpus(lake, "lake", game="pips")
     assert ids(corpus) == boards(3).column("puzzle_id").to_pylist()
     assert corpus.row_count == 3
-
-
-def test_a_lake_that_cannot_be_made_is_said_before_anything_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: Any, **__: Any) -> None:
-        # What /proc says.
-        raise FileNotFoundError(2, "No such file or directory")
-
-    monkeypatch.setattr(Path, "mkdir", refuse)
-    lake = Lake.open(str(tmp_path / "lake"))
-    with pytest.raises(PermanentError, match=r"/lake' cannot be made .No such file"):
-        open_corpus(lake, "pips:n=2,seed=1")
-
-
-def test_a_corpus_that_is_none_leaves_no_lake(tmp_path: Path) -> None:
-    lake = Lake.open(str(tmp_path / "lake"))
-    with pytest.raises(PermanentError):
-        open_corpus(lake, "pips:n=0,seed=1")
-    assert not (tmp_path / "lake").exists()

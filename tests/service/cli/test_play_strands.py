@@ -159,27 +159,6 @@ def test_answers_and_hints_are_taken_back_one_by_one(
     assert "Every word is found, with 0 wrong guesses and 0 hints." in out
 
 
-def test_answers_that_end_where_no_cover_is_left_end_the_play(
-    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
-):
-    """Given piped answers, Then the end of the input is no fault there."""
-
-    junk = ["x", "t"]
-
-    def answer(prompt: str) -> str:
-        if not prompt.startswith("No ranked cover"):
-            return "n"
-        if not junk:
-            raise EOFError
-        return junk.pop()
-
-    monkeypatch.setattr("builtins.input", answer)
-    code, out, err = invoke("play", write(BOARD))
-    assert (code, err) == (2, "")
-    assert out.count("Expected u to take the last answer back") == 2
-    assert "No ranked cover agrees with the answers" in out
-
-
 def test_an_input_that_ends_is_told(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
     def end(_prompt: str) -> str:
         raise EOFError
@@ -201,12 +180,6 @@ def test_a_person_quits_with_q_wherever_it_is_asked_for_something(
     assert (code, err) == (130, "")
     assert out.endswith("Stopped with 0 of 3 words found, 0 wrong guesses and 0 hints.\n")
     assert out.count("Expected t for") == sum(answer in ("x", "nonsense") for answer in answers)
-
-
-def test_boards_of_a_lake_are_played_by_name(invoke: Invoke):
-    code, _, err = invoke("play", "strands/2026-01-05", "--lake", "elsewhere")
-    assert code == 3
-    assert "elsewhere" in err
 
 
 def test_auto_needs_a_solution_and_json_needs_auto(invoke: Invoke, write: Write):

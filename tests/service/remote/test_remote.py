@@ -17,7 +17,7 @@ from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.ondemand.submissions import list_jobs, open_jobs
 from tests.service.conftest import invoke
 from tests.service.remote.conftest import Served
-from tests.service.scenes import BROKEN, PAIR, PAIR_COUNT, STUCK, payload
+from tests.service.scenes import PAIR, PAIR_COUNT, STUCK
 
 __all__ = ["invoke"]
 Invoke = Callable[..., tuple[int, str, str]]
@@ -237,17 +237,6 @@ def test_rules_and_words_travel(worked: Served, invoke: Invoke, tmp_path: Path):
     assert "spangram=off" in told["rules"]
 
 
-def test_levels_of_a_payload_are_submitted_one_by_one(
-    served: Served, invoke: Invoke, tmp_path: Path
-):
-    path = tmp_path / "day.json"
-    path.write_text(json.dumps(payload(easy=PAIR, hard=BROKEN)))
-    code, out, err = invoke("submit", str(path), "--url", served.url)
-    assert (code, len(out.splitlines())) == (3, 1)
-    assert "stands twice" in err
-    assert out.strip().endswith("pips/2026-01-05/easy")
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -319,25 +308,6 @@ def answering(status: int, text: str) -> RemoteClient:
 def test_answers_of_other_servers(status: int, text: str, kind: type[Exception], told: str):
     with pytest.raises(kind, match=told):
         answering(status, text).get("/v1/queue")
-
-
-@pytest.mark.parametrize(
-    ("told", "said"),
-    [
-        ("[Errno 111] Connection refused", "connection refused"),
-        ("[Errno -2] Name or service not known", "name or service not known"),
-        ("All connection attempts failed", "all connection attempts failed"),
-        ("", "ConnectError"),
-    ],
-)
-def test_a_service_that_is_not_there_is_told_without_numbers_of_the_system(told: str, said: str):
-    def lost(_: httpx.Request) -> httpx.Response:
-        raise httpx.ConnectError(told)
-
-    client = RemoteClient("http://localhost:9", transport=httpx.MockTransport(lost))
-    with pytest.raises(TransientError) as caught:
-        client.get("/v1/games")
-    assert str(caught.value) == f"the service at http://localhost:9: {said}"
 
 
 def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch):

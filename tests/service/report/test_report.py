@@ -10,7 +10,6 @@ import json
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -31,9 +30,7 @@ from nightgrid.archive.state import read_state, write_state
 from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.service.cli.app import main
 from nightgrid.service.games.plug import SAMPLES
-from nightgrid.service.report import boards
-from nightgrid.service.report.boards import drawn_boards
-from nightgrid.service.report.figures import SHOWN, gather
+from nightgrid.service.report.figures import SHOWN
 from nightgrid.service.report.page import policy_of, report_text, write_report
 from nightgrid.service.terminal.console import sentence_of
 from tests.chromium import chromium
@@ -75,38 +72,6 @@ def test_a_night_writes_the_report_and_the_next_one_says_what_changed(nights):
     assert "Pips: 3 more boards with an answer" in second
     assert "New boards" in second
     assert "9 boards, every one answered" in second
-
-
-def test_boards_of_several_dates_are_looked_up_at_once(nights, monkeypatch: pytest.MonkeyPatch):
-    """Given one new date or three, Then the same files are looked through."""
-    lake = Lake.open(str(nights[0] / "lake"))
-    figures = gather(lake)
-    (pips,) = figures.games
-    days = [dt.date.fromisoformat(day) for day in ("2026-01-01", "2026-01-02", "2026-01-04")]
-    opened: list[str] = []
-    rows_where = Lake.rows_where
-
-    def counted(lake: Lake, path: str, *rest: object) -> object:
-        opened.append(path)
-        return rows_where(lake, path, *rest)
-
-    monkeypatch.setattr(Lake, "rows_where", counted)
-    looks = []
-    for dates in (days[:1], days):
-        new = tuple(("pips", date, level) for date in dates for level in ("medium", "hard"))
-        opened.clear()
-        drawn, left = drawn_boards(lake, replace(figures, new=new), pips)
-        looks.append(list(opened))
-        expected = [
-            f"pips/{date}/{level}" for date in reversed(dates) for level in ("medium", "hard")
-        ]
-        assert [board.name for board in drawn] == expected
-        assert left == 0
-    assert looks[0] == looks[1] != []
-
-    monkeypatch.setattr(boards, "BOARDS_MAX", 1)
-    (only,), left = drawn_boards(lake, replace(figures, new=new), pips)
-    assert (only.name, left) == ("pips/2026-01-04/medium", 5)
 
 
 def test_the_report_loads_nothing_and_runs_nothing(nights):

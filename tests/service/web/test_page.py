@@ -100,56 +100,6 @@ def test_a_payload_is_pasted_solved_and_shared_by_its_address(opened: Opened) ->
 
 
 @BESIDE
-def test_keys_that_come_before_a_drawing_walk_on_from_each_other(opened: Opened) -> None:
-    page = opened("/?board=pips/2026-01-05/hard")
-    page.locator("[data-date='2026-01-05']").focus()
-    walk(page, "ArrowUp", "ArrowRight", "Home", "ArrowRight", "ArrowRight")
-    expect(page.locator("[data-date='2026-01-03']")).to_be_focused()
-
-
-@BESIDE
-def test_a_walk_goes_through_months_and_through_the_arrival_of_the_board(opened: Opened) -> None:
-    page = opened("/")
-    held: list[Route] = []
-
-    def two_months(route: Route) -> None:
-        reply = route.fetch()
-        value = reply.json()
-        later = [{**each, "date": "2026-02-02"} for each in value["dates"][:1]]
-        route.fulfill(response=reply, json={**value, "dates": [*later, *value["dates"]]})
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/v1/puzzles/pips?*", two_months)
-    page.route("**/v1/puzzles/pips/2026-01-05", hold)
-    page.goto("/?board=pips/2026-01-05/hard")
-    page.locator("[data-date='2026-02-02']").focus()
-    walk(page, "ArrowLeft", "ArrowLeft", "ArrowLeft")
-    expect(page.locator("[data-date='2026-01-30']")).to_be_focused()
-    for key in ("End", "ArrowLeft"):
-        page.keyboard.press(key)
-    expect(page.locator("[data-date='2026-02-01']")).to_be_focused()
-    held[0].continue_()
-    expect(page.get_by_role("heading", level=1)).to_have_text("5 January 2026")
-    expect(page.locator("[data-date='2026-02-01']")).to_be_focused()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator("[data-date='2026-02-02']")).to_be_focused()
-
-
-def walk(page: Page, *keys: str) -> None:
-    """Press keys at once, before anything is drawn."""
-    page.evaluate(
-        """keys => {
-            for (const key of keys)
-                document.activeElement.dispatchEvent(
-                    new KeyboardEvent("keydown", {key, bubbles: true}));
-        }""",
-        keys,
-    )
-
-
-@BESIDE
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -167,22 +117,6 @@ def test_what_is_wrong_with_a_payload_is_said(opened: Opened, text: str, told: s
     expect(page.locator(".told, .faults").filter(has_text=told)).to_be_visible()
     expect(page.locator(".answer .quiet")).to_contain_text("What was pasted is no board yet")
     expect(page.get_by_role("button", name="Solve", exact=True)).to_be_disabled()
-
-
-@BESIDE
-def test_what_breaks_json_most_often_is_said_in_words(opened: Opened) -> None:
-    page = opened("/?paste=")
-    for text, told in (
-        ("{'sides': []}", "column 2. JSON wants straight double quotes."),
-        ('{"sides": ["TAP", ]}', "column 19. A comma before it is one too many."),
-        ('{"words": None}', "column 11. JSON writes null, true and false."),
-        ("# mine", "column 1. JSON has no comments."),
-        ("https://example.org/1.json", "column 1. This is an address: paste what is found there."),
-        ("<html>", "column 1. This looks like a page of the web: paste the JSON."),
-        (json.dumps([PAIR, PAIR]), "This is a list of 2 boards: paste one of them"),
-    ):
-        page.locator("#payload").fill(text)
-        expect(page.locator(".told")).to_contain_text(told)
 
 
 @BESIDE
@@ -226,14 +160,6 @@ def test_a_fault_of_a_region_marks_all_its_cells_and_one_of_a_domino_that_domino
 
 
 @BESIDE
-def test_a_known_day_shows_its_solution_without_being_asked(opened: Opened) -> None:
-    page = opened("/?board=pips/2026-01-05/hard")
-    expect(count(page)).to_have_text("1")
-    expect(page.get_by_role("group", name="Solutions")).to_contain_text("1 of 1")
-    expect(board(page)).to_have_attribute("aria-label", re.compile("solved"))
-
-
-@BESIDE
 def test_what_the_service_did_not_answer_is_asked_again(opened: Opened) -> None:
     """Given a service that is away while a game is chosen, When it is back, Then it is shown."""
     page = opened("/?paste=")
@@ -249,41 +175,6 @@ def test_what_the_service_did_not_answer_is_asked_again(opened: Opened) -> None:
     page.unroute("**/v1/**")
     expect(page).to_have_url(re.compile(r"\?board=strands/2026-01-01/daily$"))
     expect(page.get_by_role("alert")).to_have_count(0)
-
-
-PIECES = """async (pieces) => {
-  const {follow} = await import("/static/api.js");
-  const told = [];
-  // What else the page asks is answered by the service.
-  window.asked ??= window.fetch;
-  window.fetch = async (path, ...more) => path !== "/events" ? window.asked(path, ...more)
-    : new Response(new ReadableStream({
-      start(stream) {
-        pieces.forEach((piece) => stream.enqueue(new TextEncoder().encode(piece)));
-        stream.close();
-      },
-    }));
-  const take = (event, data) => told.push([event, data]);
-  await follow({links: {events: "/events", self: "/self"}}, take, new AbortController().signal);
-  return told;
-}"""
-
-
-@BESIDE
-def test_events_are_read_wherever_they_are_cut(opened: Opened) -> None:
-    stream = "id: 1\r\nevent: state\r\ndata: 1\r\n\r\nid: 2\r\nevent: end\r\ndata: 2\r\n\r\n"
-    page = opened("/?draw=tiles")
-    for size in (1, 2, 7, len(stream)):
-        pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
-        assert page.evaluate(PIECES, pieces) == [["state", 1], ["end", 2]]
-
-
-@BESIDE
-def test_an_address_that_cannot_be_copied_is_shown(opened: Opened) -> None:
-    page = opened("/?board=pips/2026-01-05/hard")
-    page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
-    page.get_by_role("button", name="copy the address").click()
-    expect(page.get_by_label("the address, to be copied")).to_have_value(re.compile(r"\?solve="))
 
 
 def draw_pair(page: Page) -> None:
@@ -514,14 +405,6 @@ def test_a_game_without_days_shows_its_example(opened: Opened, game: str) -> Non
     expect(page.get_by_role("heading", level=1)).to_have_text("An example")
     expect(board(page)).to_be_visible()
     expect(page.get_by_role("button", name="Solve", exact=True)).to_be_enabled()
-
-
-@BESIDE
-def test_the_first_game_that_the_lake_has_is_shown(opened: Opened) -> None:
-    page = opened("/static/icon.svg")
-    page.route("**/v1/puzzles/pips?*", without_days)
-    page.goto("/")
-    expect(page).to_have_url(re.compile(r"\?board=strands/"))
 
 
 @BESIDE

@@ -326,13 +326,3 @@ def test_an_error_for_good_ends_a_job_after_one_more_try(lake, settings, ask, mo
     keeper.poll()
     assert (status(lake, job).state, len(tries)) == ("refused", 2)
     assert "two things" in status(lake, job).reason
-
-
-def test_poison_is_asked_again_as_often_as_it_is_submitted(lake, settings, ask):
-    runs = set()
-    for _ in range(4):
-        job = ask(puzzle(5, toy.RAISE), COUNT)
-        runs.add(read_wanted(lake, job).run_id)
-        keep(lake, settings)
-        assert find_row(lake, job)["status"] == "poison"
-    assert len(runs) == 4

@@ -25,8 +25,8 @@ from nightgrid.workers.chunks import solution_texts
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.results import result_row
-from nightgrid.workers.ondemand.submissions import list_jobs, read_wanted
+from nightgrid.workers.ondemand.results import result, result_row
+from nightgrid.workers.ondemand.submissions import read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job
 from nightgrid.workers.runs.finishing import finish
 from nightgrid.workers.runs.manifest import open_run
@@ -149,47 +149,6 @@ def test_a_listing_lies_in_an_object_store_alike(tmp_path, s3_endpoint, pips_boa
     assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        7,
-        *(
-            pytest.param(
-                rows,
-                marks=pytest.mark.long(
-                    short="tests/workers/runs/test_listings.py::test_a_listing_does_not_depend_on_the_size_of_its_files"
-                ),
-            )
-            for rows in (1, 100, 10**6)
-        ),
-    ],
-)
-def test_a_listing_does_not_depend_on_the_size_of_its_files(tmp_path, rows):
-    sizes = SMALL | {"listing_rows": rows, "listing_file_bytes": 9**9}
-    settings = quick_settings(tmp_path, **sizes)
-    lake = Lake.open(settings.lake)
-    board = next(
-        p
-        for p, _ in generate_many(4, 40, [PRESETS["hard"]])
-        if 30 < PIPS.solve(p, Ask(kind="count")).count < 200
-    )
-    run_id = planned(lake, PIPS, [board])
-    worked(lake, run_id, settings)
-    row = row_of(lake, run_id)
-    assert texts_of(lake, row) == whole(PIPS, board)
-
-
-def test_few_solutions_need_no_files(tmp_path):
-    settings = quick_settings(tmp_path)
-    lake = Lake.open(settings.lake)
-    boards = [puzzle for puzzle, _ in generate_many(3, 30, [PRESETS["easy"]])]
-    run_id = planned(lake, PIPS, boards)
-    worked(lake, run_id, settings)
-    assert list_files(lake, files_folder(run_id)) == []
-    table = lake.read_table(f"solutions/{run_id}.parquet", SOLUTIONS)
-    assert table.num_rows == sum(PIPS.solve(b, ALL).count for b in boards)
-
-
 def test_jobs_with_few_and_with_many_solutions_share_a_chunk(small, pips_board):
     lake = Lake.open(small.lake)
     boards = [pips_board, *(puzzle for puzzle, _ in generate_many(3, 30, [PRESETS["easy"]]))]
@@ -303,24 +262,6 @@ def test_a_listing_on_demand_goes_into_files_where_a_row_is_too_short(small, pip
     assert (row["status"], row["count"]) == ("solved", len(whole(PIPS, pips_board)))
     assert result(lake, job)["solutions"] == [json.loads(t) for t in whole(PIPS, pips_board)]
     assert len(result(lake, few)["solutions"]) == 2
-
-
-def test_a_listing_beyond_a_bound_is_asked_again_when_the_bound_is_raised(small, pips_board):
-    lake, boards = Lake.open(small.lake), puzzles_table(PIPS, [pips_board])
-    runs = []
-    for number in (100, 200, 10**9):
-        submit = submit_without_server(
-            lake, small.model_copy(update={"budget_solution_bytes": number})
-        )
-        job = submit(pips_board, ALL)
-        keep(lake, small)
-        row = result_row(lake, job)
-        runs.append(row["run_id"])
-        submit(pips_board, ALL)
-        assert list_jobs(lake) == set(), "it is answered"
-    assert row["status"] == "solved"
-    assert len(set(runs)) == 3
-    assert open_run(lake, plan_run(lake, PIPS, boards, ALL, Budget())).job_count == 0
 
 
 def test_a_run_lists_again_what_was_beyond_a_smaller_bound(small, pips_board):

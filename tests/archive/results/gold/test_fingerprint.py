@@ -128,17 +128,3 @@ def test_a_state_that_is_lost_costs_only_time(fingerprinted: Lake) -> None:
     fingerprinted.delete(state_path("strands"))
     assert made(fingerprinted)
     assert not made(fingerprinted)
-
-
-@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 0, 2, 1], [0, 2, 1, 3]])
-def test_rows_of_a_game_come_into_the_place_of_its_own(order: list[int]) -> None:
-    """Given a table, sorted by game or not, Then a game has its new rows and others have theirs."""
-    before = pa.table({"game": ["b", "d", "d", "f"], "n": [0, 1, 2, 3]}).take(order)
-    for name in ("a", "b", "c", "d", "f", "g"):
-        found = gold._with_rows(before, pa.table({"game": [name] * 2, "n": [8, 9]}), name)
-        rows = [(row["game"], row["n"]) for row in found.to_pylist()]
-        kept = [(row["game"], row["n"]) for row in before.to_pylist() if row["game"] != name]
-        assert sorted(rows) == sorted([*kept, (name, 8), (name, 9)])
-        if order == [0, 1, 2, 3]:
-            assert rows == sorted(rows)
-    assert len(gold._with_rows(before, before.slice(0, 0), "b")) == 3

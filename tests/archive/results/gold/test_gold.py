@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from nightgrid.archive.ingest.editions import current_editions
@@ -104,25 +103,6 @@ def test_who_did_not_ask_for_the_best_gets_no_ranks(filled: Lake) -> None:
     assert not filled.exists(ranks_path("strands"))
 
 
-@pytest.mark.parametrize("data", [b"", b"no Parquet at all", "cut", "other columns"])
-def test_damaged_gold_is_made_anew_and_told(filled: Lake, data: bytes | str) -> None:
-    assert write_gold(filled, STRANDS, ASKS) == ()
-    whole = {path: filled.read_bytes(path) for path in filled.list("gold")}
-    assert {COUNTS_PATH, ranks_path("strands")} <= set(whole)
-    for path, before in whole.items():
-        if data == "other columns":
-            other = pa.table({"game": pa.array([1], pa.int64())})
-            other = other.replace_schema_metadata({"nightgrid.schema_version": "1"})
-            filled.write_bytes(path, parquet_of(other))
-        else:
-            filled.write_bytes(path, before[:-40] if isinstance(data, str) else data)
-    told = write_gold(filled, STRANDS, ASKS)
-    assert [text.partition(" is damaged")[0].partition(":")[0] for text in told] == list(whole)
-    assert all(text.endswith("; it was made anew with the rows of strands") for text in told)
-    assert {path: filled.read_bytes(path) for path in whole} == whole
-    assert write_gold(filled, STRANDS, ASKS) == ()
-
-
 def test_damaged_results_are_passed_over_and_named(filled: Lake) -> None:
     editions = current_editions(filled, "strands").to_pylist()
     put(filled, editions[0], "solved", [], "r0")
@@ -184,10 +164,3 @@ def test_official_solutions_of_the_same_inputs_are_looked_at_once(
     write_gold(filled, STRANDS, ASKS)
     ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands")).to_pylist()
     assert [row["best_count"] for row in ranks[:2]] == [1, 1]
-
-
-def parquet_of(table: pa.Table) -> bytes:
-    """Write a table as Parquet, whatever its columns."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink)
-    return bytes(sink.getvalue())

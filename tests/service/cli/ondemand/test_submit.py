@@ -20,7 +20,7 @@ from nightgrid.service.drawing import text_of
 from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.pips.generate.generator import generate, generate_many
+from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import HARD
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.lake_keys import make_lake_id
@@ -33,8 +33,6 @@ from tests.workers.ondemand.keeping import keep
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]
-TILES = {"tiles": [["A1", "B1"], ["A1", "B2"], ["A2", "B1"], ["A2", "B2"]]}
-PIPS = game("pips")
 READY_S = 120
 """Kernels may have to be compiled first."""
 
@@ -56,13 +54,6 @@ def nightgrid(tmp_path: Path, warm_python: Path) -> Run:
         )
 
     return run
-
-
-@pytest.fixture
-def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let workers and commands write solution files of 500 solutions."""
-    constants = {"listing_rows": 500, "listing_row_bytes": 10_000}
-    monkeypatch.setenv("NIGHTGRID_TUNING", json.dumps(constants))
 
 
 @pytest.fixture
@@ -155,26 +146,6 @@ def test_a_folder_of_other_files_is_no_lake_without_a_warning(
     assert "warning" not in invoke("status", "--lake", "others")[2], "it only reads"
 
 
-def test_submit_waits_for_a_server_no_longer_than_for_answers(
-    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr(submit_module.time, "sleep", slept.append)
-    code, out, err = invoke("submit", write(PAIR), "--wait", "0")
-    assert (code, out, slept) == (1, "", [])
-    assert "no server answers" in err
-
-
-def test_job_that_was_never_submitted_is_bad_input(invoke: Invoke) -> None:
-    code, _, err = invoke("result", "0" * 32)
-    assert code == 3
-    assert "was never submitted" in err
-    make_folder("lake")
-    code, out, _ = invoke("status", "0" * 32)
-    assert code == 3
-    assert "unknown" in out
-
-
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a server answer that has no worker."""
@@ -250,17 +221,6 @@ def test_cancel_takes_ids_and_names_and_says_what_it_did(invoke: Invoke, write: 
     assert "was never submitted" in err
 
 
-@pytest.mark.usefixtures("sent")
-def test_a_result_without_states_says_nothing_of_them(invoke: Invoke, write: Write) -> None:
-    """Tiles keeps no states."""
-    lake = made_lake()
-    job = invoke("submit", write(TILES))[1].split()[0]
-    keep(lake, read_settings(lake="lake"))
-    code, out, _ = invoke("result", job)
-    assert code == 0
-    assert "states" not in out
-
-
 @pytest.mark.cluster
 def test_queued_solves_from_submit_to_result(
     worker: subprocess.Popen[bytes], nightgrid: Run, invoke: Invoke, write: Write
@@ -311,26 +271,3 @@ def test_queued_solves_from_submit_to_result(
     assert worker.wait(60) == 0
     code, out, _ = invoke("submit", file, "--level", "easy")
     assert (code, out.split()[0]) == (0, pair), "known: no server needed"
-
-
-@pytest.mark.long(
-    short="tests/service/cli/ondemand/test_submit.py::test_queued_solves_from_submit_to_result"
-)
-@pytest.mark.usefixtures("small_files", "worker")
-def test_a_board_with_thousands_of_solutions_is_listed_by_workers(
-    tmp_path: Path, nightgrid: Run, write: Write
-) -> None:
-    """Given many solutions of several boards, Then each is listed whole."""
-    boards = (puzzle for puzzle, _ in generate_many(4, 40, [HARD]))
-    board = next(p for p in boards if 4000 < (PIPS.solve(p, Ask(kind="count")).count or 0) < 9000)
-    expected = [PIPS.solution_to_json(found) for found in PIPS.stream(board, Ask(kind="all"))]
-    path = write(PIPS.puzzle_to_json(board))
-    job = json.loads(nightgrid("submit", path, "--ask", "all", "--json").stdout)["job_id"]
-    waited = nightgrid("result", job, "--wait", "100", "--json")
-    answer = json.loads(waited.stdout)
-    assert (waited.returncode, answer["status"], answer["count"]) == (0, "solved", len(expected))
-    assert answer["solutions"] == expected
-    files = list((tmp_path / "lake" / "listings").glob("*/*/*.parquet"))
-    assert len(expected) / 500 <= len(files) < len(expected) / 100
-    shown = nightgrid("result", job).stdout
-    assert f"They lie in {len(files)} files, " in shown

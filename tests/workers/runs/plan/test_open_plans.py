@@ -17,7 +17,7 @@ from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, has_
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.plan_pass import Asking
-from nightgrid.workers.runs.plan.planner import begin_run, estimate_run, extend_run
+from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.runs.run_files import segment_path
 from tests.workers.conftest import (
     BUDGET,
@@ -78,37 +78,6 @@ def test_the_first_segments_are_small_and_batches_run_over_the_tables_of_a_corpu
     assert sorted(whole) == sorted(BOARDS.column("puzzle_id").to_pylist())
 
 
-def test_a_run_that_was_begun_in_large_batches_goes_on_in_small_ones(lake, monkeypatch):
-    begin(lake)
-    with monkeypatch.context() as patch:
-        written = []
-
-        def die():
-            if len(written) == 3:
-                raise KilledError
-            written.append(1)
-
-        before_segments(patch, die)
-        with pytest.raises(KilledError):
-            extend(lake)
-    assert len(open_run(lake, RUN_ID).segments) == 3
-    monkeypatch.setattr(plan_pass, "BATCH_ROWS", 32)
-    monkeypatch.setattr(planning, "FIRST_ROWS", 4)
-    extend(lake)
-    jobs = [row for row in planned_jobs(lake) if not row["part_path"]]
-    assert sorted(row["job_no"] for row in jobs) == list(range(len(BOARDS)))
-    assert sorted(row["puzzle_id"] for row in jobs) == sorted(
-        BOARDS.column("puzzle_id").to_pylist()
-    )
-
-
-def test_an_estimate_cuts_as_the_plan_of_a_count_does(lake):
-    estimate = estimate_run(asking(lake), BOARDS)
-    begin(lake)
-    extend(lake)
-    assert estimate.chunk_count == len(open_run(lake, RUN_ID).chunks())
-
-
 def planner_beside(lake):
     """Plan the run in a thread of its own."""
     planner = threading.Thread(target=extend, args=(lake,))
@@ -157,18 +126,6 @@ def test_a_plan_that_is_made_in_segments_has_every_job_once(lake):
     assert all(len(s.chunk_cost_s) == len(s.chunk_rows) for s in run.segments)
     extend(lake)
     assert open_run(lake, RUN_ID) == run, "what is planned to its end stays as it is"
-
-
-def test_puzzles_that_stand_twice_or_are_answered_are_left_out(lake, settings):
-    first = BOARDS.slice(0, 40)
-    extend_run(asking(lake), lambda: [first], "aa" * 16)
-    executor = InlineOutbox(lake, settings)
-    assert drive(lake, "aa" * 16, executor, settings=settings).finished
-    begin(lake)
-    extend(lake, pa.concat_tables([BOARDS, first, BOARDS.slice(250)]))
-    run = open_run(lake, RUN_ID)
-    assert (run.job_count, run.answered_count) == (260, 40)
-    assert drive(lake, RUN_ID, executor, settings=settings).finished
 
 
 @pytest.mark.parametrize("when", [0, 1, 3, "before the plan"])
@@ -233,23 +190,6 @@ def test_a_segment_that_a_driver_adds_meanwhile_costs_the_planner_nothing(lake, 
     assert Counter(kinds)["split"] == 1
     assert kinds[2] == "split"
     assert len(streamed) == len(kinds) - 1, "no segment was written twice"
-
-
-def test_parts_of_a_job_stay_in_one_segment(lake, monkeypatch):
-    monkeypatch.setattr(plan_pass, "DIVIDE_S", 0.0)
-    begin(lake)
-    extend(lake)
-    run = open_run(lake, RUN_ID)
-    assert run.divided_count
-    homes = {}
-    for segment in run.segments:
-        for chunk in range(len(segment.chunk_rows)):
-            rows = lake.read_row_group(segment_path(RUN_ID, segment.number), chunk)
-            for job in rows.column("job_no").to_pylist():
-                homes.setdefault(job, set()).add(segment.number)
-    assert all(len(home) == 1 for home in homes.values())
-    estimate = estimate_run(asking(lake), BOARDS)
-    assert estimate.divided_count == run.divided_count
 
 
 @pytest.mark.parametrize("pause_s", [0.0, 0.03])
