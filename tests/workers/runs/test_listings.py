@@ -25,7 +25,7 @@ from nightgrid.workers.chunks import solution_texts
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.ondemand.results import result, result_row
+from nightgrid.workers.ondemand.results import result_row
 from nightgrid.workers.ondemand.submissions import read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job
 from nightgrid.workers.runs.finishing import finish
