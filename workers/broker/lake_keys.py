@@ -5,6 +5,7 @@ Queues of Celery and keys of ours alike begin with NIGHTGRID_KEY_PREFIX and the 
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import redis
@@ -21,11 +22,13 @@ _known: dict[str, str] = {}
 def key_prefix(settings: Settings) -> str:
     """Write how every key of the lake begins: `nightgrid:LAKE_ID:`.
 
-    Nothing is written into the lake; one that has no id yet has no keys either. Raises
-    PermanentError for a file that was never read and is damaged.
+    Nothing is written into the lake; without an id it has the keys of its URL, to which no worker
+    writes. Raises PermanentError for a file that was never read and is damaged.
     """
     found = current_id(settings) or _known.get(settings.lake)
-    return f"{settings.key_prefix}{found or 'none'}:"
+    if found is None:
+        found = f"none-{hashlib.sha256(settings.lake.encode()).hexdigest()[:16]}"
+    return f"{settings.key_prefix}{found}:"
 
 
 def read_keys(client: redis.Redis, settings: Settings, kind: str) -> dict[str, str]:

@@ -48,11 +48,11 @@ class Traffic:
     """Which messages are on their way, by what they are about."""
 
     waiting: frozenset[str]
-    """In the queue."""
+    """In a queue."""
     acquired: frozenset[str]
     """Taken by a worker, dead or alive, and not acknowledged."""
     complete: bool = True
-    """False when the queue holds more messages than were read."""
+    """False when a queue may hold more messages than were read."""
 
 
 def send(app: Celery, task: str, queue: str, about: str, *arguments: Any) -> None:
@@ -74,16 +74,17 @@ def send(app: Celery, task: str, queue: str, about: str, *arguments: Any) -> Non
         raise TransientError(f"the Redis server does not answer: {error}") from error
 
 
-def traffic(client: redis.Redis, settings: Settings, queue: str) -> Traffic:
-    """Read the messages of a queue, and all acquired messages. Raises redis.RedisError."""
-    pipe, prefix = client.pipeline(transaction=False), key_prefix(settings)
-    pipe.llen(f"{prefix}{queue}")
-    pipe.lrange(f"{prefix}{queue}", -MESSAGES_READ_MAX, -1)
+def traffic(client: redis.Redis, settings: Settings) -> Traffic:
+    """Read the messages of all queues, and the acquired ones. Raises redis.RedisError."""
+    prefix, pipe = key_prefix(settings), client.pipeline(transaction=False)
+    for name in NAMES:
+        pipe.lrange(f"{prefix}{name}", -MESSAGES_READ_MAX, -1)
+    # In this order, a message that is taken meanwhile is seen.
     pipe.hvals(f"{prefix}unacked")
-    length, waiting, acquired = pipe.execute()
+    *queues, acquired = pipe.execute()
     return Traffic(
-        complete=length <= MESSAGES_READ_MAX,
-        waiting=frozenset(_about(json.loads(text)) for text in waiting),
+        complete=all(len(waiting) < MESSAGES_READ_MAX for waiting in queues),
+        waiting=frozenset(_about(json.loads(text)) for waiting in queues for text in waiting),
         acquired=frozenset(_about(message) for message, _ in map(_acquired, acquired)),
     )
 

@@ -25,7 +25,6 @@ from nightgrid.workers.broker.connection import answering, connect
 from nightgrid.workers.broker.notices import Announcement, Event, next_announcements
 from nightgrid.workers.broker.queues import (
     MESSAGES_READ_MAX,
-    NAMES,
     Traffic,
     publish_demand,
     send,
@@ -160,7 +159,7 @@ class CeleryOutbox:
         self._client = connect(settings)
         self._looked_at = self._failed_at = -math.inf
         self._failure = ""
-        self._traffic: dict[str, Traffic] = {}
+        self._traffic = Traffic(waiting=frozenset(), acquired=frozenset())
         self._alive: dict[str, dict[str, Any]] = {}
         self._refusals: dict[str, str] = {}
         self._absent_since: dict[str, float] = {}
@@ -225,7 +224,7 @@ class CeleryOutbox:
             with answering():
                 self._alive = living_workers(self._client, self._settings)
                 self._refusals = refusals(self._client, self._settings)
-                self._traffic = {q: traffic(self._client, self._settings, q) for q in NAMES}
+                self._traffic = traffic(self._client, self._settings)
         except TransientError as error:
             self._failed_at, self._failure = time.monotonic(), str(error)
             raise
@@ -235,12 +234,12 @@ class CeleryOutbox:
 
     def place(self, ref: ChunkRef, sent_at: float) -> Place:
         """Where the message of a chunk was at the last look."""
-        about, seen = _about(ref), self._traffic.values()
-        if any(about in one.waiting for one in seen):
+        about, seen = _about(ref), self._traffic
+        if about in seen.waiting:
             return Place.QUEUED
-        if any(about in one.acquired for one in seen):
+        if about in seen.acquired:
             return Place.TAKEN
-        is_seen = self._looked_at > sent_at and all(one.complete for one in seen)
+        is_seen = self._looked_at > sent_at and seen.complete
         return Place.NOWHERE if is_seen else Place.UNKNOWN
 
     def worker(self, name: str) -> Worker:

@@ -40,7 +40,7 @@ from nightgrid.workers.ondemand.submissions import (
     Wanted,
     delete_submissions,
     drop_ends,
-    list_jobs,
+    has_submission,
     open_jobs,
 )
 from nightgrid.workers.ondemand.submitting import end_with_run
@@ -205,7 +205,7 @@ class Keeper:
         lake, run_id = self._lake, wanted.run_id
         ensure_plan(lake, run_id)
         if is_cancelled(lake, run_id):
-            if wanted.job_id not in list_jobs(lake):
+            if not has_submission(lake, wanted.job_id):
                 # It is being cancelled just now: submissions go first.
                 return None
             resume_run(lake, run_id)

@@ -13,7 +13,7 @@ from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.ondemand.budgets import JobBudget
-from nightgrid.workers.ondemand.submissions import check_job_id, list_jobs, read_ended
+from nightgrid.workers.ondemand.submissions import check_job_id, has_submission, read_ended
 from nightgrid.workers.settings import Settings
 
 LEAST_PAUSE_S, MOST_PAUSE_S = 0.01, 0.5
@@ -64,7 +64,7 @@ def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, 
     """
     check_job_id(job_id)
     begun = time.monotonic()
-    while job_id in list_jobs(lake):
+    while has_submission(lake, job_id):
         row = find_row(lake, job_id)
         if row is not None and row["status"] in FINAL:
             return row

@@ -1,7 +1,9 @@
 """Submissions: the files that say which jobs are wanted, by whom, until when, and at which cost.
 
-runs/ondemand/<job_id>--<client>-<limits>.json  a client wants this job, within these limits
-runs/ended/<job_id>.json                        how a job ended without an answer
+runs/ondemand/<d>/<job_id>--<client>-<limits>.json  a client wants this job, within these limits;
+                                                    d: first digit of the job's id, so that a look
+                                                    at one of many jobs lists few files
+runs/ended/<job_id>.json                            how a job ended without an answer
 
 A submission is created once and never changed: a client that wants more creates another one. Among
 those of a job the largest budget and the latest deadline count, and the job is wanted while one is
@@ -69,7 +71,7 @@ class Submission:
         limits = digest(
             "limits", canonical_json(self.budget.to_json()), str(self.deadline_at), self.after
         )
-        return f"{SUBMISSIONS}/{self.job_id}--{self.client}-{limits[:LIMITS_DIGITS]}.json"
+        return f"{_folder(self.job_id)}/{self.job_id}--{self.client}-{limits[:LIMITS_DIGITS]}.json"
 
     def to_json(self) -> dict[str, Any]:
         """Write it as the lake keeps it."""
@@ -163,8 +165,17 @@ def list_jobs(lake: Lake) -> set[str]:
     return {_job_of(path) for path in lake.list(SUBMISSIONS)}
 
 
+def has_submission(lake: Lake, job_id: str) -> bool:
+    """Return whether a job is wanted, without reading by whom."""
+    return any(_job_of(path) == job_id for path in lake.list(_folder(job_id)))
+
+
+def _folder(job_id: str) -> str:
+    return f"{SUBMISSIONS}/{job_id[0]}"
+
+
 def _job_of(path: str) -> str:
-    return path.removeprefix(f"{SUBMISSIONS}/").partition("--")[0]
+    return path.rpartition("/")[2].partition("--")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +192,7 @@ def open_jobs(lake: Lake, job_id: str | None = None) -> OpenJobs:
     """Read all submissions, or those of one job; one that is damaged costs no other."""
     found: list[Submission] = []
     damaged: dict[str, str] = {}
-    for path in lake.list(SUBMISSIONS):
+    for path in lake.list(SUBMISSIONS if job_id is None else _folder(job_id)):
         if job_id not in (None, _job_of(path)):
             continue
         try:

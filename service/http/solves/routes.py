@@ -39,7 +39,7 @@ from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.ondemand.results import is_answered
-from nightgrid.workers.ondemand.submissions import is_job_id, list_jobs, open_jobs
+from nightgrid.workers.ondemand.submissions import has_submission, is_job_id, open_jobs
 from nightgrid.workers.ondemand.submitting import BY_COMMAND, leave_job, submit
 from nightgrid.workers.tracing import describe_span
 
@@ -171,7 +171,7 @@ def _begin(
         )
     except TransientError:
         # Without a server it is accepted all the same once the lake has it.
-        if job_id not in list_jobs(service.lake):
+        if not has_submission(service.lake, job_id):
             raise
 
 

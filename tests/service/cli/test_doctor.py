@@ -75,7 +75,7 @@ def test_server_that_forgets_is_a_failure(about: dict[str, object], verdicts: li
 
 def test_damaged_submissions_are_named_with_advice(tmp_path: Path) -> None:
     settings = load_settings(lake=str(tmp_path / "lake"))
-    path = f"runs/ondemand/{'a' * 32}--client.json"
+    path = f"runs/ondemand/a/{'a' * 32}--client.json"
     lake = Lake.open(settings.lake)
     lake.write_bytes(path, b"{")
     (finding,) = check_jobs(settings)

@@ -32,6 +32,7 @@ def test_who_only_looks_writes_nothing_and_sees_nothing(tmp_path: Path) -> None:
     old = of(tmp_path)
     looked = key_prefix(old)
     assert list(tmp_path.iterdir()) == []
+    assert looked != key_prefix(of(tmp_path / "other"))
     make_lake_id(old)
     assert key_prefix(old) != looked, "no process sends to the keys of a lake without an id"
 

@@ -50,9 +50,10 @@ def test_the_larger_budget_and_the_later_deadline_of_two_clients_count(lake, set
 
 
 def test_a_job_that_has_ended_leaves_nothing_to_list(lake, settings, submit):
-    submit(PLAIN, COUNT)
+    job = submit(PLAIN, COUNT)
     keep(lake, settings)
-    assert list((Path(settings.lake) / "runs" / "ondemand").iterdir()) == []
+    (folder,) = (Path(settings.lake) / "runs" / "ondemand").iterdir()
+    assert (folder.name, list(folder.iterdir())) == (job[0], [])
 
 
 def test_the_same_submission_is_one_file(lake, submit):

@@ -159,7 +159,7 @@ def made_lake() -> Lake:
 
 
 def test_a_damaged_submission_is_named_by_status_and_stops_nothing(invoke: Invoke) -> None:
-    path = f"runs/ondemand/{'a' * 32}--client.json"
+    path = f"runs/ondemand/a/{'a' * 32}--client.json"
     made_lake().write_bytes(path, b'{"job_id": ')
     code, out, err = invoke("status")
     assert (code, err) == (0, "")

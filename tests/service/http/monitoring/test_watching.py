@@ -68,7 +68,7 @@ def test_the_queue_tells_who_waits_and_who_works(
     create_submission(lake, older)
     run_id = read_wanted(lake, first).run_id  # type: ignore[union-attr]
     lake.write_bytes(f"runs/run={run_id}/started/seg-00000-chunk-00000-attempt-1.json", b"{}")
-    lake.write_bytes(f"runs/ondemand/{'0' * 32}--one.json", b"{")
+    lake.write_bytes(f"runs/ondemand/0/{'0' * 32}--one.json", b"{")
     with connect(settings) as client:
         write_heartbeat(client, settings, "w", WORKER)
         record_refusal(client, settings, "w", "another version")
