@@ -108,10 +108,9 @@ class ProgressLine(MovingLine):
         if finished and self._ended == progress.run_id:
             return
         self._ended = progress.run_id if finished else ""
-        told = progress_text if self.moving else describe
         named = f"{progress.game}: " if self._names_game else ""
         done, total = progress.jobs_done, max(progress.jobs_total, 1)
-        self.show(done, total, lambda: named + told(progress), at_once=finished)
+        self.show(done, total, lambda: named + progress_text(progress), at_once=finished)
 
 
 @contextmanager
@@ -189,15 +188,6 @@ def _left(seconds: float, done: int, more: int) -> str:
     from nightgrid.workers.driver.progress import clock_time
 
     return f", about {clock_time(seconds / done * more)} left" if done > 0 < more else ""
-
-
-def describe(progress: Progress) -> str:
-    """Write a progress as one line."""
-    # Loaded with the first progress: by then the workers' own modules are.
-    from nightgrid.workers.driver.progress import progress_text
-
-    full = BAR_CHARS * progress.jobs_done // max(progress.jobs_total, 1)
-    return f"[{'#' * full}{'.' * (BAR_CHARS - full)}] {progress_text(progress)}"
 
 
 @contextmanager

@@ -136,18 +136,12 @@ def count(
     )
     with sigterm_as_interrupt():
         try:
+            from nightgrid.service.cli.counting import shown
+
             if dry_run:
-                from nightgrid.service.cli.counting.count_tables import tell_estimate
-
-                return tell_estimate(settings, json=json)
-            from nightgrid.service.cli.counting.working import work_count
-
-            code = work_count(
-                settings,
-                prefect=False if no_prefect else None,
-                json=json,
-                verbose=verbose,
-            )
+                return shown.tell_estimate(settings, json=json)
+            prefect = False if no_prefect else None
+            code = shown.work_count(settings, prefect=prefect, json=json, verbose=verbose)
         except KeyboardInterrupt:
             note("stopped; the same command goes on")
             code = Exit.INTERRUPTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nightgrid.service.cli.counting.count_tables import SPREAD_CHARS, say_spread
+from nightgrid.service.cli.counting.shown import SPREAD_CHARS, say_spread
 from nightgrid.service.drawing import bar
 
 

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import pytest
 
 from nightgrid.archive import outages
 from nightgrid.archive.outages import Outage
 from nightgrid.service.terminal import outage_line
-from nightgrid.service.terminal.outage_line import OutageLine, sentence
+from nightgrid.service.terminal.outage_line import OutageNotes, sentence
 
 WHAT = "the Redis server at 127.0.0.1:9"
-
-
-def line(monkeypatch: pytest.MonkeyPatch) -> tuple[OutageLine, list[str]]:
-    """Make a line that is shown when `_show` is called, and what it has told."""
-    told: list[str] = []
-    monkeypatch.setattr(outage_line, "note", told.append)
-    monkeypatch.setattr(OutageLine, "_show_on", lambda self: None)
-    return OutageLine(), told
 
 
 @pytest.mark.parametrize(
@@ -37,32 +28,41 @@ def test_an_outage_says_what_why_and_for_how_long(left_s: float | None, words: s
     assert sentence(outage, 100.0) == f"cannot reach {WHAT}: refused; {words}"
 
 
-def test_an_outage_is_told_within_seconds_and_again_now_and_then(monkeypatch: Any) -> None:
-    shown, told = line(monkeypatch)
-    now = time.monotonic()
-    monkeypatch.setattr(outage_line.time, "monotonic", lambda: now)
-    shown.begin(Outage(what=WHAT, why="refused", until_s=now + 60))
-    shown._show(now + 1.0)
+def test_an_outage_is_told_once_it_has_lasted_and_again_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(outage_line, "note", told.append)
+    shown = OutageNotes()
+    now = [time.monotonic()]
+    monkeypatch.setattr(outage_line.time, "monotonic", lambda: now[0])
+    outage = Outage(what=WHAT, why="refused", until_s=now[0] + 60)
+    shown.begin(outage)
     assert told == [], "a server that is started again is no outage"
-    for later in (2.0, 3.0, 31.0, 33.0):
-        shown._show(now + later)
-    assert [text.rsplit(" ", 2)[1] for text in told] == ["58", "27"]
+    now[0] += 2
+    shown._tell(WHAT)
+    for later in (1.0, 28.0, 1.0):
+        now[0] += later
+        shown.begin(outage)
+    assert [text.rsplit(" ", 2)[1] for text in told] == ["58", "28"]
     shown.end(WHAT, answers=True)
     assert told[-1] == f"{WHAT} answers again"
-    shown._show(now + 40)
+    shown._tell(WHAT)
     assert len(told) == 3
 
 
-def test_a_request_without_an_answer_is_told_of_before_it_fails(monkeypatch: Any) -> None:
+def test_a_request_without_an_answer_is_told_of_before_it_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(outage_line, "note", told.append)
+    monkeypatch.setattr(outage_line, "SHORT_S", 0.01)
     monkeypatch.setattr(outages, "NOTICE_S", 0.01)
-    shown, _ = line(monkeypatch)
-    with outages.notifying(shown):
+    with outage_line.outages_shown():
         with outages.reporting_slow_request("http://127.0.0.1:9", 15.0):
-            while not shown._open:
+            while not told:
                 time.sleep(0.001)
-        (outage, _) = shown._open["http://127.0.0.1:9"]
-        assert "no answer for" in outage.why
+        assert "no answer for" in told[0]
         outages.end_outage("http://127.0.0.1:9")
-        assert not shown._open
     outages.report_outage("http://127.0.0.1:9", "refused", 1.0)
-    assert not shown._open, "nothing is told once the body has ended"
+    assert len(told) == 2, "nothing is told once the body has ended"
