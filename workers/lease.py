@@ -10,7 +10,6 @@ file has to be exclusive.
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 import time
@@ -18,8 +17,6 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
@@ -78,7 +75,7 @@ class Lease:
     def release(self) -> None:
         """Release the lease: a holder that says so need not be watched."""
         with suppress(NightgridError):
-            write_json(self.lake, self.path, {**_holder(), "ended": True}, durable=False)
+            write_json(self.lake, self.path, {"ended": True}, durable=False)
             self.lake.delete(self.path.replace(".json", ".beat"), durable=False)
 
 
@@ -138,8 +135,8 @@ def acquire(lake: Lake, name: str, refusal: str) -> Lease:
             raise TransientError(refusal)
         number = taken[-1] + 1 if taken else 1
         lease = Lease(lake=lake, name=name, number=number, renewed_at=time.monotonic())
-        data = (canonical_json(_holder()) + "\n").encode("ascii")
-        if not lake.create_bytes(lease.path, data):
+        holder = canonical_json({"holder": uuid.uuid4().hex})
+        if not lake.create_bytes(lease.path, f"{holder}\n".encode("ascii")):
             continue
         # The list may be old: another process may have taken this number and deleted it long ago,
         # which only a second look shows.
@@ -160,48 +157,10 @@ def _is_held(lake: Lake, name: str, number: int) -> bool:
     first = read_hint(lake, f"{path}.beat", dict)
     while True:
         about = read_hint(lake, f"{path}.json", dict)
-        if about is not None and (about.get("ended") or _has_died(about)):
+        if about is not None and about.get("ended"):
             return False
         if read_hint(lake, f"{path}.beat", dict) != first:
             return True
         if time.monotonic() - begun > EXPIRY_S:
             return False
         time.sleep(POLL_S)
-
-
-def _holder() -> dict[str, Any]:
-    return {**_machine(), "pid": os.getpid(), "begun": _begun(os.getpid()), "id": uuid.uuid4().hex}
-
-
-def _has_died(about: dict[str, Any]) -> bool:
-    """Return whether a holder was a process of this machine that is no more."""
-    here = _machine()
-    if not here["boot"] or any(about.get(key) != here[key] for key in here):
-        return False
-    begun = _begun(about.get("pid"))
-    return begun is None or begun != about.get("begun")
-
-
-def _machine() -> dict[str, str]:
-    """Return what tells this machine from others, and from itself before it was started again.
-
-    Process ids mean something within a namespace alone: a container has its own.
-    """
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-        return {"boot": boot, "pids": str(Path("/proc/self/ns/pid").readlink())}
-    except OSError:
-        return {"boot": "", "pids": ""}
-
-
-def _begun(pid: Any) -> str | None:
-    """Return when a process of this machine began, in ticks since its start; None: it is gone.
-
-    A number is given to another process in time, but not with the same beginning.
-    """
-    try:
-        fields = Path(f"/proc/{int(pid)}/stat").read_text("ascii", "replace").rsplit(")", 1)[1]
-    except (OSError, ValueError, TypeError, IndexError):
-        return None
-    state, began = fields.split()[0], fields.split()[19]
-    return None if state in "ZX" else began

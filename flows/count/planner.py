@@ -18,7 +18,6 @@ from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.count.settings import CountSettings, asked_of, first_run, run_name
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
-from nightgrid.workers.freed_memory import keep_freed
 from nightgrid.workers.logs import log_path, log_to
 from nightgrid.workers.runs.finishing.ended import ensure_plan, ensure_results
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
@@ -105,8 +104,6 @@ class Planner:
 
 def _begin_process(log: Path | None) -> None:
     keep_pandas_out()
-    # The process ends with its plan: until then its memory is used again and again.
-    keep_freed()
     # Its events go to the log of the driver, not to the terminal.
     log_to(log)
 

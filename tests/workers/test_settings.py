@@ -190,14 +190,23 @@ def test_what_a_setting_takes_is_said_in_words(name: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["redis://:secret@host:port", "redis://:secret@host:65536", "redis://:secret@[::1"]
+    "url",
+    [
+        "redis://:secret@host:port",
+        "redis://:secret@host:65536",
+        "redis://:secret@[::1",
+        "http://:secret@host:6379",
+        "redis://:secret@host/0?ssl_ca_certs=ca.pem",
+        "rediss://:secret@host/0?ssl_cert_reqs=maybe",
+        "rediss://:secret@host/0?ssl_unknown=1",
+    ],
 )
-def test_a_port_that_is_none_is_said_in_one_sentence_without_the_password(url: str) -> None:
+def test_a_url_that_cannot_be_read_is_said_in_one_sentence_without_the_password(url: str) -> None:
     with pytest.raises(PermanentError) as error:
         _ = Settings(redis_url=url).server_url  # type: ignore[arg-type]
     assert str(error.value) == (
-        "NIGHTGRID_REDIS_URL has no host or port that can be read; "
-        "expected redis://HOST:PORT with a port up to 65535"
+        "NIGHTGRID_REDIS_URL cannot be read; expected redis://HOST:PORT, rediss://HOST:PORT or "
+        "unix://PATH, with options of redis-py"
     )
 
 

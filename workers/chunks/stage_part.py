@@ -21,7 +21,7 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.layered_count import LayeredCount
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.result_rows import Row, heads_of, outcome_row, result_row
-from nightgrid.workers.freed_memory import give_back, keep_freed
+from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.finishing.gathering import SPLIT
 from nightgrid.workers.runs.manifest import Run, read_segment
@@ -60,7 +60,6 @@ def carry(
     count = take_tables(key, run.budget) or game.layered(puzzle, run.budget)
     if count is None:
         raise PermanentError(f"part {head['part_path']} is of a count by layers; this has none")
-    keep_freed()
     has_room = _gather(lake, ref, count, part)
     if has_room is None:
         keep_tables(key, count)
@@ -153,4 +152,4 @@ def drop_tables() -> None:
     """Drop a kept count, and return freed memory to the system."""
     if _kept:
         _kept.clear()
-        give_back()
+        trim()

@@ -43,8 +43,6 @@ def test_a_lake_on_a_full_disk_says_which(small_disk: Path) -> None:
 def test_a_night_on_a_full_disk_says_which_and_goes_on(
     small_disk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The first night cannot write that its lease has ended, and its process goes on here.
-    monkeypatch.setattr("nightgrid.workers.lease._has_died", lambda _: True)
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(2**20 - 6 * 4096))
     words = ("nightly", "--source", str(SAMPLES["pips"]), "--lake", str(small_disk / "lake"))
@@ -53,6 +51,9 @@ def test_a_night_on_a_full_disk_says_which_and_goes_on(
     said = capsys.readouterr().err
     assert f"the disk of {small_disk}/lake is full, or its quota is used up" in said
     assert "unexpected" not in said
+    # It could not write that its lease has ended.
+    monkeypatch.setattr("nightgrid.workers.lease.EXPIRY_S", 2.0)
+    monkeypatch.setattr("nightgrid.workers.lease.RENEW_EVERY_S", 0.2)
     ballast.unlink()
     assert main(words) == 0
 

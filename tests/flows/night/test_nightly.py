@@ -81,6 +81,14 @@ def test_a_new_day_costs_only_its_own_work(source, night):
     assert "6 were known already" in report.sentence()
 
 
+@pytest.fixture
+def quick_lease(monkeypatch):
+    """Let the lease of a night that was killed expire soon."""
+    monkeypatch.setattr("nightgrid.workers.lease.EXPIRY_S", 2.0)
+    monkeypatch.setattr("nightgrid.workers.lease.RENEW_EVERY_S", 0.2)
+
+
+@pytest.mark.usefixtures("quick_lease")
 @pytest.mark.parametrize("step", ["fetch", "normalise", "plan", "solving", "solve", "aggregate"])
 def test_a_night_killed_anywhere_is_ended_by_the_next_which_does_only_the_rest(
     step, source, night, warm_python
@@ -106,6 +114,7 @@ def test_a_night_killed_anywhere_is_ended_by_the_next_which_does_only_the_rest(
         assert report.chunks_found + report.chunks_worked == len(planned) > 1
 
 
+@pytest.mark.usefixtures("quick_lease")
 def test_a_killed_night_is_ended_first_although_new_puzzles_came_meanwhile(
     source, night, warm_python
 ):

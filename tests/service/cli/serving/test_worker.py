@@ -96,7 +96,7 @@ def test_a_server_url_that_cannot_be_read_is_one_sentence(
 ) -> None:
     monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://127.0.0.1:99999")
     code, _, err = invoke("worker")
-    assert (code, "has no host or port" in err) == (3, True)
+    assert (code, "NIGHTGRID_REDIS_URL cannot be read" in err) == (3, True)
 
 
 def test_a_part_of_a_cluster_starts_no_server(
