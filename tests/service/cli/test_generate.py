@@ -74,17 +74,6 @@ def test_words_of_the_bundled_boards_have_but_one_place() -> None:
         assert len(place_words(found.puzzle, found.solution.spangram.word, words)) == 1
 
 
-def test_only_boards_of_pips_are_generated_by_level(invoke: Invoke) -> None:
-    words = ["generate", "--game", "strands", "--level", "easy"]
-    code, _, err = invoke(*words)
-    assert (code, err) == (3, "nightgrid: --level is for Pips; this is Strands\n")
-    code, _, err = invoke("generate", "--game", "chess")
-    assert (code, err) == (
-        3,
-        "nightgrid: --game is 'chess'; expected one of pips, strands, letterboxed, tiles\n",
-    )
-
-
 def _date(path: Path):  # type: ignore[no-untyped-def]
     import datetime as dt
 

@@ -14,7 +14,6 @@ from nightgrid.service.cli.commands import COMMANDS
 from nightgrid.service.games import service_plug
 from tests.service.scenes import environment
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Invoke = Callable[..., tuple[int, str, str]]
 
 NAMES = [command.name for command in COMMANDS]
@@ -31,14 +30,6 @@ def python(code: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         timeout=60,
         check=False,
     )
-
-
-def test_every_command_of_the_plan_is_there() -> None:
-    expected = {
-        "demo", "nightly", "solve", "show", "submit", "status", "result", "generate", "worker",
-        "warmup", "doctor",
-    }  # fmt: skip
-    assert expected <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

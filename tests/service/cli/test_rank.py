@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,8 +17,6 @@ from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RANK_ACCURACY
-from nightgrid.service.cli import rank
-from nightgrid.service.terminal import progress
 from nightgrid.service.terminal.console import sentence_of
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 
@@ -103,47 +100,6 @@ def test_programs_read_codes_of_misses_and_people_phrases(
     assert (code, json.loads(out)["all"]["misses"]) == (0, {"no_theme_word": 2})
     code, out, _ = invoke("rank", *common)
     assert "a theme word is not in the vocabulary (2)" in out
-
-
-def test_what_ranks_is_told_of_while_it_is_opened(
-    invoke: Invoke, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """Given a machine whose vectors are not made, When boards are ranked, Then it says so."""
-    common = ("--lake", str(tmp_path / "lake"), "--inline")
-    night = ("nightly", "--source", str(source), "--game", "strands", "--ask", "first")
-    assert invoke(*night, "--no-prefect", *common)[0] == 0
-    told = threading.Event()
-    notes: list[str] = []
-
-    def note(text: str) -> None:
-        notes.append(text)
-        told.set()
-
-    opened = MeantGame.open
-
-    def slow(game: MeantGame) -> Ranker:
-        assert told.wait(60)
-        return opened(game)
-
-    monkeypatch.setattr(progress, "note", note)
-    monkeypatch.setattr(rank, "OPENING_PATIENCE_S", 0.0)
-    monkeypatch.setattr(MeantGame, "open", slow)
-    assert invoke("rank", *common)[0] == 0
-    assert notes[0].startswith(rank.OPENING)
-
-
-def test_a_lake_without_boards_is_told(invoke: Invoke, tmp_path: Path):
-    (tmp_path / "lake").mkdir()
-    code, _, err = invoke("rank", "--lake", str(tmp_path / "lake"), "--inline")
-    assert code == 3
-    assert "has no board of Strands" in err
-
-
-def test_a_lake_that_is_not_there_is_told_and_not_made(invoke: Invoke, tmp_path: Path):
-    code, _, err = invoke("rank", "--lake", str(tmp_path / "lakke"), "--inline")
-    assert code == 3
-    assert f"there is no lake at {tmp_path / 'lakke'}; name one with --lake" in err
-    assert not (tmp_path / "lakke").exists()
 
 
 def test_what_a_night_ranked_is_the_answer_of_a_submit_and_another_clue_another_job(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
 import pytest
 
 from nightgrid.service.cli.listing import SHOWN
 from nightgrid.service.terminal import colour
 from nightgrid.service.terminal.console import say_table
-from nightgrid.service.terminal.formats import Format, write_table
 
 WHY = "the budget of nodes ran out; --budget-nodes gives it more, and smaller parts may help"
 ROWS = {
@@ -75,14 +73,3 @@ def test_a_word_that_is_longer_than_the_terminal_stays_whole(
         "      made again",
         "",
     ]
-
-
-def test_rows_after_the_first_ones_are_records_as_well(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(colour, "PIPED_WIDTH_CHARS", 60)
-    monkeypatch.setattr("nightgrid.service.terminal.formats.TABLE_ROWS", 1)
-    table = pa.table({"first": ["a" * 40] * 3, "second": ["b" * 40] * 3})
-    assert write_table([table], table.schema, Format.TABLE, None) == 3
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert lines == [["first", "a" * 40], ["second", "b" * 40], []] * 3

@@ -74,21 +74,6 @@ def test_a_small_job_over_budget_is_divided_among_idle_processes_alone(
     assert (found == [None]) is (idle == 1)
 
 
-def test_a_worker_reads_what_is_to_be_solved_and_nothing_else(lake, settings, monkeypatch):
-    run_id = plan(lake, toy.boards(30))
-    (ref,) = open_run(lake, run_id).chunks()
-    read = []
-
-    def noted(lake, game, run, rows, settings):
-        read.append(rows.column_names)
-        return solve_rows(lake, game, run, rows, settings)
-
-    monkeypatch.setattr(chunks, "solve_rows", noted)
-    assert solve_chunk(lake, ref, settings, "w") == "solved"
-    everything = set(lake.schema(ref.manifest_path).names)
-    assert [everything - set(columns) for columns in read] == [{"ask", "game", "puzzle_id"}]
-
-
 @pytest.mark.parametrize("ask", [COUNT, Ask(kind="all", limit=2)], ids=str)
 def test_a_row_over_the_small_budget_gets_a_chunk_of_its_own(lake, settings, ask):
     run, rows = rows_of(lake, plan(lake, toy.boards(20, {7: toy.LARGE}), ask))
@@ -183,13 +168,6 @@ def test_rows_get_time_by_what_their_game_expects_of_them(lake, settings, monkey
     assert budget.seconds == pytest.approx(3.0)
     more = budget.seconds / settings.tuning.batch_row_seconds
     assert budget.nodes == pytest.approx(more * settings.tuning.batch_row_nodes)
-
-
-def test_a_game_to_load_that_is_none_is_one_clear_error():
-    assert Settings(games="strands, pips").game_names == ("strands", "pips")
-    assert Settings(games="").game_names == ()
-    with pytest.raises(ValueError, match="unknown game 'chess'"):
-        Settings(games="pips,chess")
 
 
 def test_a_worker_notes_that_it_begins_and_takes_the_note_back_when_it_is_told_to_exit(

@@ -103,12 +103,6 @@ def test_limits_have_bounds(lake: Lake, limit: int):
     "change",
     [
         lambda value: "no JSON",
-        lambda value: json.dumps([]),
-        lambda value: json.dumps(value | {"digest": None}),
-        lambda value: json.dumps(value | {"digest": ""}),
-        lambda value: json.dumps(value | {"jobs": True}),
-        lambda value: json.dumps(value | {"per_minute": 10**9}),
-        lambda value: json.dumps(value | {"name": "bob"}),
         lambda value: json.dumps({}),
     ],
 )

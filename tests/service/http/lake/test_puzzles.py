@@ -54,11 +54,6 @@ def test_a_range_bounds_the_calendar(sample: TestClient):
     assert sample.get(URL, params={"from": "2030-01-01"}).json()["dates"] == []
 
 
-def test_a_game_that_the_lake_lacks_has_an_empty_calendar(sample: TestClient):
-    told = sample.get("/v1/puzzles/strands").json()
-    assert (told["total"], told["first"], told["dates"]) == (0, None, [])
-
-
 def test_a_lake_that_is_not_there_yet_has_empty_calendars(
     open_client: Callable[..., TestClient], tmp_path: Path
 ):

@@ -15,8 +15,6 @@ from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.state import NIGHT_REPORT, read_state, write_state
-from nightgrid.service.http.monitoring import gauges
-from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot, take_snapshot
 from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.worker_keys import record_refusal, write_heartbeat
@@ -139,13 +137,6 @@ def test_workers_that_are_being_started_are_told(
     assert (queue["state"], queue["answers"], queue["workers"]) == (told, answers, [])
 
 
-def test_a_lake_that_is_not_there_has_an_empty_queue(tmp_path: Path):
-    settings = Settings(lake=str(tmp_path / "none"), redis_url=NO_SERVER)  # type: ignore[arg-type]
-    look = take_snapshot(Lake.open(settings.lake), settings)
-    assert look == QueueSnapshot(jobs=look.jobs, oldest_s=None, alive=None)
-    assert not look.serves
-
-
 def test_requests_are_counted_by_route_and_not_by_what_clients_make_up(
     sample_lake: Path, open_client: Callable[..., TestClient]
 ):
@@ -210,13 +201,3 @@ def test_a_night_that_failed_is_not_good(
     write_state(lake, "pips", NIGHT_REPORT, filed | failed | {"succeeded_at": None})
     found = samples(open_client(tmp_path / "lake"))
     assert ("nightgrid_night_success_timestamp_seconds", "pips") not in found
-
-
-def test_results_are_counted_once_a_file(
-    sample_lake: Path, open_client: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
-):
-    """Given a lake that was counted, Then the next count reads the files alone that are new."""
-    found = open_client(sample_lake).app.state.service.gauges  # type: ignore[attr-defined]
-    known = [family.samples for family in found._count()][:-1]
-    monkeypatch.setattr(gauges, "_rows_of", lambda *_: pytest.fail("it was read again"))
-    assert [family.samples for family in found._count()][:-1] == known

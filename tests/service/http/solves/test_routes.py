@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +13,6 @@ from starlette.testclient import TestClient
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves.routes import retry_after
 from nightgrid.workers.ondemand.submissions import list_jobs
 from nightgrid.workers.settings import Settings
 
@@ -94,15 +92,6 @@ def test_the_same_question_from_two_clients_is_one_job_that_both_must_leave(
     assert client.get(at).json()["state"] == "queued"
 
 
-def test_clients_without_a_name_leave_one_after_the_other(
-    client: TestClient, board: dict[str, Any]
-) -> None:
-    for _ in range(2):
-        at = client.post("/v1/solves", json=board).json()["links"]["self"]
-    assert "1 other" in client.delete(at).json()["reason"]
-    assert client.delete(at).json()["state"] == "cancelled"
-
-
 @pytest.fixture
 def remembering(settings: Settings, redis_url: str) -> Iterator[TestClient]:
     """A client of a service with a server, which remembers keys of requests."""
@@ -153,20 +142,6 @@ def test_another_client_that_wants_it_longer_extends_a_deadline(
 
 
 @pytest.mark.parametrize(
-    ("progress", "seconds"),
-    [
-        (None, "1"),
-        ({"left_s": None}, "1"),
-        ({"left_s": 0.2}, "1"),
-        ({"left_s": 7.1}, "8"),
-        ({"left_s": 4000.0}, "30"),
-    ],
-)
-def test_a_client_may_look_again_after_what_is_left(progress: Any, seconds: str) -> None:
-    assert retry_after({"progress": progress}) == seconds
-
-
-@pytest.mark.parametrize(
     ("headers", "door"),
     [
         ({}, "by a client over HTTP"),
@@ -185,18 +160,3 @@ def test_the_reason_of_a_cancelled_job_names_the_door(
 def test_a_lake_without_puzzles_is_said_to_have_none(client: TestClient) -> None:
     told = client.post("/v1/solves", json={"id": "pips/2026-01-05/hard"})
     assert (told.status_code, told.json()["detail"]) == (404, "/id: the lake has no puzzles yet")
-
-
-def test_a_list_of_solves_is_of_a_puzzle(client: TestClient) -> None:
-    told = client.get("/v1/solves")
-    assert (told.status_code, told.json()["errors"][0]["pointer"]) == (422, "?puzzle_id")
-
-
-def test_half_a_character_is_no_text(client: TestClient, board: dict[str, Any]) -> None:
-    text = json.dumps({"puzzle": {**board["puzzle"], "id": "x"}})
-    answer = client.post(
-        "/v1/solves",
-        content=text.replace('"x"', '"\\ud800"'),
-        headers={"Content-Type": "application/json"},
-    )
-    assert (answer.status_code, answer.json()["type"]) == (400, "/problems/bad-json")

@@ -169,12 +169,6 @@ def test_same_mix_and_seed_give_the_same_board(name: str, seed: int) -> None:
     assert generate(PRESETS[name], seed) == generate(PRESETS[name], seed)
 
 
-def test_boards_are_the_same_on_every_machine() -> None:
-    boards = list(generate_many(7, 40, [EASY, MEDIUM, HARD, LOOSE]))
-    text = canonical_json([puzzle.to_json() for puzzle, _ in boards])
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "af6c3a862dba239a"
-
-
 def test_boards_of_rarer_mixes_are_the_same_on_every_machine() -> None:
     mixes = [
         *PRESETS.values(),
@@ -193,11 +187,6 @@ def test_any_slice_of_a_stream_can_be_made_by_itself() -> None:
     whole = list(generate_many(3, 10, cycle))
     assert list(generate_many(3, 4, cycle, start=5)) == whole[5:9]
     assert whole[7] == generate(MEDIUM, 3 * SEEDS_PER_STREAM + 7)
-
-
-def test_different_seeds_give_different_boards() -> None:
-    ids = {puzzle.puzzle_id for puzzle, _ in generate_many(0, 300, [MEDIUM])}
-    assert len(ids) > 295
 
 
 def sample(mix: Mix, n: int) -> list[Puzzle]:
@@ -244,13 +233,6 @@ def test_loose_boards_are_rectangles_with_wide_constraints() -> None:
         assert set(puzzle.cells) == {(r, c) for r in range(4) for c in range(7)}
     regions = [r for p in sample(LOOSE, 100) for r in p.regions if r.type is not RegionType.EMPTY]
     assert sum(len(r.cells) for r in regions) / len(regions) > 2
-
-
-def test_huge_sets_of_dominoes_are_sampled() -> None:
-    mix = Mix(dominoes=((30, 1.0),), max_pip=1_000_000)
-    puzzle, _ = generate(mix, 1)
-    assert len(set(puzzle.dominoes)) == 30
-    assert max(max(domino) for domino in puzzle.dominoes) > 6
 
 
 def test_nearly_all_dominoes_of_a_large_set_can_be_asked_for() -> None:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.language.language_model import LanguageModel
 from nightgrid.archive.games.strands.ranking import meant, plugged
 from nightgrid.archive.games.strands.ranking import ranker as ranker_module
-from nightgrid.archive.games.strands.ranking.features import FEATURES, GROUPS, Learned
+from nightgrid.archive.games.strands.ranking.features import GROUPS, Learned
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.meant import MeantGame
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, SentenceModel
@@ -33,7 +32,7 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands.check import check_cover
 from nightgrid.solvers.strands.puzzle import Puzzle
-from nightgrid.solvers.strands.ranking.board import RULES, WITH_STRIPS, ranked_board, with_strips
+from nightgrid.solvers.strands.ranking.board import RULES, WITH_STRIPS, ranked_board
 from nightgrid.solvers.strands.ranking.covers import cover_of
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
 from tests.archive.games.strands.language.tiny_language_model import write_language_model
@@ -94,15 +93,6 @@ def test_covers_are_ranked_by_confidence_and_keep_the_rules(
         explained = ranker.explain_words(pieces, one)
         total = sum(nats for terms in explained.values() for nats in terms.values())
         assert abs(total - one.scored.score / 1000) < 0.01
-
-
-def test_without_the_model_covers_are_ranked_by_words_and_geometry(
-    weights: Weights, vocabulary: Vocabulary
-):
-    ranking = Ranker(weights, vocabulary, None).rank(PUZZLE)
-    assert not ranking.with_model
-    assert ranking.covers
-    assert np.isclose(sum(cover.confidence for cover in ranking.covers), 1)
 
 
 def test_a_board_with_few_covers_takes_more_compounds(
@@ -175,24 +165,6 @@ def test_a_spangram_that_no_list_has_is_in_the_list(
         check_cover(PUZZLE, RULES, cover_of(pieces, one.scored, few))
 
 
-def test_a_ranker_that_is_warm_has_looked_for_strips(
-    weights: Weights, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
-):
-    """Given a board of few covers at first, Then no kernel is compiled within its budget."""
-    tiers = []
-
-    def noted(board, *arguments):
-        tiers.append(board.tier)
-        return with_strips(board, *arguments)
-
-    monkeypatch.setattr(ranker_module, "LISTED", 1)
-    monkeypatch.setattr(ranker_module, "with_strips", noted)
-    game = MeantGame()
-    monkeypatch.setattr(game, "_ranker", Ranker(weights, vocabulary, None))
-    game.warm()
-    assert len(tiers) == 1, "the small board has covers; the other one has none"
-
-
 def test_ranks_of_another_vocabulary_have_another_name(
     weights: Weights, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
 ):
@@ -204,14 +176,6 @@ def test_ranks_of_another_vocabulary_have_another_name(
     assert Ranker(weights, vocabulary, None).name == f"{name}{ALONE_SUFFIX}"
     assert plugged.ranker_here().removesuffix(ALONE_SUFFIX) == name
     assert plugged.fitted_until(f"{name}{ALONE_SUFFIX}") == until is not None
-
-
-def test_a_process_that_ranks_multiplies_in_one_thread():
-    with threadpool_limits(2, user_api="blas"):
-        ranker_module.take_one_thread()
-        threads = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-        # Apple's library is not among those that are known: it has no such threads.
-        assert threads <= {1}
 
 
 def test_a_board_without_a_cover_has_an_empty_ranking(weights: Weights, vocabulary: Vocabulary):
@@ -253,12 +217,6 @@ def test_a_stop_that_is_set_between_two_steps_ends_a_ranking(
     monkeypatch.setattr(game, "_ranker", Ranker(weights, vocabulary, None))
     ranked = game.solve(PUZZLE, MEANT, None, Budget(stop=stop))
     assert (ranked.status, begun) == (Status.OVER_BUDGET, [])
-
-
-def test_fitted_weights_say_where_they_come_from(weights: Weights):
-    assert weights.name == NAME
-    assert {"command", "boards", "from", "to", "lexicon", "model"} <= set(weights.provenance)
-    assert weights.cover.shape == (len(FEATURES),)
 
 
 def test_weights_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
