@@ -1,15 +1,13 @@
 """Stop cancelled work while it runs.
 
-Kernels release the interpreter's lock, and read a flag where they read the clock; a thread sets it.
-The lake says whether work is cancelled: the thread reads it every few seconds, and at once when a
-key in Redis says so (nightgrid.workers.broker.notices).
+Kernels release the interpreter's lock, and read a flag where they read the clock; a thread sets it
+as soon as it finds in the lake that the run is cancelled.
 """
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from nightgrid.archive.lake.storage import Lake
@@ -21,29 +19,17 @@ from nightgrid.workers.runs.status import is_cancelled
 
 log = get_logger("nightgrid.worker")
 
-KEY_POLL_SECONDS = 0.25
-LAKE_POLL_SECONDS = 5.0
+POLL_SECONDS = 0.8
+"""Pause between two looks at the lake; chunks that take less time are not looked at."""
 
 
 @contextmanager
-def watching(
-    is_requested: Callable[[str], bool] | None, lake: Lake, run_id: str
-) -> Iterator[Stop | None]:
-    """Yield the stop flag of the work in the block, which is about a run.
-
-    `is_requested` returns whether Redis has a request to stop a run; without it, yield None.
-    """
-    if is_requested is None:
-        yield None
-        return
+def watching(lake: Lake, run_id: str) -> Iterator[Stop]:
+    """Yield the stop flag of the work in the block, which is about a run."""
     stop, over = Stop(), threading.Event()
 
     def watch() -> None:
-        lake_at = time.monotonic() + LAKE_POLL_SECONDS
-        while not over.wait(KEY_POLL_SECONDS):
-            if not (time.monotonic() >= lake_at or is_requested(run_id)):
-                continue
-            lake_at = time.monotonic() + LAKE_POLL_SECONDS
+        while not over.wait(POLL_SECONDS):
             # A lake that fails now is read again.
             with suppress(NightgridError):
                 if is_cancelled(lake, run_id):

@@ -1,4 +1,4 @@
-"""Notices through Redis: what became of a chunk, which job has moved, which run is to stop.
+"""Notices through Redis: what became of a chunk, and which job has moved.
 
 Each shortens a wait: the lake has what is true, and a lost notice delays a run without changing its
 results. Announcements of workers go to a list for each driver process, which its messages name.
@@ -14,7 +14,7 @@ from typing import Any, Literal
 import redis
 
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.workers.broker.connection import answering, connect
+from nightgrid.workers.broker.connection import answering
 from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.worker_keys import REASON_CHARS
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -23,7 +23,6 @@ from nightgrid.workers.settings import Settings
 KEPT_SECONDS = 3600
 """What a driver has not taken by then is of one that was killed."""
 TAKEN_AT_ONCE = 1000
-STOP_KEPT_SECONDS = 600
 
 KEEPER = "keeper"
 """The driver process whose list has this name: it drives the jobs on demand of a lake."""
@@ -111,24 +110,3 @@ def notify_of_job(client: redis.Redis, settings: Settings, job_id: str) -> None:
     """Publish that a job has moved or ended; a dead server is no error."""
     with suppress(redis.RedisError):
         client.publish(notification_channel(settings), job_id)
-
-
-def request_stop(settings: Settings, *names: str) -> None:
-    """Ask workers to read in the lake whether some jobs or runs are cancelled, by id.
-
-    A dead server is no error.
-    """
-    with suppress(redis.RedisError), connect(settings) as client:
-        for name in names:
-            client.set(_stop_key(settings, name), "1", ex=STOP_KEPT_SECONDS)
-
-
-def is_stop_requested(client: redis.Redis, settings: Settings, name: str) -> bool:
-    """Return whether a job or run is to stop; False while the server does not answer."""
-    with suppress(redis.RedisError):
-        return bool(client.exists(_stop_key(settings, name)))
-    return False
-
-
-def _stop_key(settings: Settings, name: str) -> str:
-    return f"{key_prefix(settings)}stop:{name}"

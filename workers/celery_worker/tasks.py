@@ -26,7 +26,6 @@ from nightgrid.workers.celery_worker.this_worker import (
     SETTINGS,
     WORKER_ID,
     connections,
-    is_requested,
     notify_driver,
 )
 from nightgrid.workers.chunks.result_rows import exception_reason
@@ -91,7 +90,7 @@ def work_chunk(task: Task, ref: dict[str, Any], driver: str) -> dict[str, Any]:
     lake, _ = connections()
     # What came through that queue keeps others waiting.
     small = (task.request.delivery_info or {}).get("routing_key") == INTERACTIVE
-    ended = solve_chunk(lake, chunk, SETTINGS, WORKER_ID, is_requested, small=small)
+    ended = solve_chunk(lake, chunk, SETTINGS, WORKER_ID, small=small)
     if ended != "stale":
         event: Event = "returned" if ended == "returned" else "done"
         notify_driver(driver, Announcement(event=event, ref=chunk))

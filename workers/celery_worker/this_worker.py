@@ -9,7 +9,7 @@ import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.notices import Announcement, announce, is_stop_requested
+from nightgrid.workers.broker.notices import Announcement, announce
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import program_settings
 
@@ -28,11 +28,6 @@ def connections() -> tuple[Lake, redis.Redis]:
         _open.clear()
         _open[pid] = (Lake.open(SETTINGS.lake), connect(SETTINGS))
     return _open[pid]
-
-
-def is_requested(run_id: str) -> bool:
-    """Return whether Redis has a request to stop a run."""
-    return is_stop_requested(connections()[1], SETTINGS, run_id)
 
 
 def notify_driver(driver: str, announcement: Announcement) -> None:

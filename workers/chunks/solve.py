@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -51,7 +51,6 @@ def solve_chunk(
     ref: ChunkRef,
     settings: Settings,
     worker: str,
-    is_requested: Callable[[str], bool] | None = None,
     *,
     small: bool = False,
 ) -> Ended:
@@ -59,21 +58,20 @@ def solve_chunk(
 
     Which rows come back split depends on time, so the first result is kept: a driver may have read
     it. A `small` chunk is solved within the small budget of on-demand work, and a row over it comes
-    back divided or alone. The attempt of `worker` is noted in the lake before the work begins. With
-    `is_requested`, work of a run that is cancelled meanwhile is stopped and has no result. The ids
-    of run and chunk stay bound to log lines.
+    back divided or alone. The attempt of `worker` is noted in the lake before the work begins. Work
+    of a run that is cancelled meanwhile is stopped and has no result. The ids of run and chunk stay
+    bound to log lines.
 
     Raises TransientError if the lake fails, RefusalError if this process cannot work the run (not
     in its lake, lake not writable, another solver version, words missing), and errors of a solver
     that are not about one puzzle.
     """
     bind_contextvars(run=ref.run_id, chunk=ref.name)
-    with watching(is_requested, lake, ref.run_id) as stop:
+    with watching(lake, ref.run_id) as stop:
         try:
             return _worked(lake, ref, settings, worker, stop, small=small)
         except Exception as error:
-            is_stopped = stop is not None and stop.reason_code is not None
-            if is_stopped and not isinstance(error, RefusalError):
+            if stop.reason_code is not None and not isinstance(error, RefusalError):
                 # A search that was stopped may raise; that says nothing about the puzzle.
                 take_back(lake, ref, worker)
                 return "stale"
@@ -96,7 +94,7 @@ def _name_work(game: Game[Any, Any], rows: pa.Table) -> None:
 
 
 def _worked(
-    lake: Lake, ref: ChunkRef, settings: Settings, worker: str, stop: Stop | None, *, small: bool
+    lake: Lake, ref: ChunkRef, settings: Settings, worker: str, stop: Stop, *, small: bool
 ) -> Ended:
     with refusing():
         state = _superseded(lake, ref)

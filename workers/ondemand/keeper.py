@@ -177,7 +177,6 @@ class Keeper:
         if opened is not None and opened.run_id != wanted.run_id:
             log.info("asked again under a larger budget", job=wanted.job_id)
             cancel_run(self._lake, opened.run_id, drop_states=True)
-            notices.request_stop(self._settings, opened.run_id)
             del self._open[wanted.job_id]
             opened = None
         if opened is not None and opened.driver.cancelled:
@@ -312,7 +311,6 @@ class Keeper:
             lake, [answer_of(asked.question, asked.job_id, asked.puzzle_id, budget, outcome)]
         )
         cancel_run(lake, opened.run_id, drop_states=True)
-        notices.request_stop(self._settings, opened.run_id)
         self._over(wanted)
 
     def _over(self, wanted: Wanted) -> None:
@@ -322,7 +320,7 @@ class Keeper:
         notices.notify_of_job(self._client, self._settings, wanted.job_id)
 
     def _end(self, wanted: Wanted, end: End, reason: str) -> None:
-        end_with_run(self._lake, wanted, end, reason, self._settings)
+        end_with_run(self._lake, wanted, end, reason)
         self._open.pop(wanted.job_id, None)
         notices.notify_of_job(self._client, self._settings, wanted.job_id)
 

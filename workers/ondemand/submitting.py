@@ -16,7 +16,7 @@ from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import question_of
 from nightgrid.workers.broker.connection import answering, connect
-from nightgrid.workers.broker.notices import request_stop, wake_keeper
+from nightgrid.workers.broker.notices import wake_keeper
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.results import answers, find_row
 from nightgrid.workers.ondemand.status import JobStatus, status
@@ -117,20 +117,17 @@ def _client_of(settings: Settings) -> redis.Redis:
     return connect(settings)
 
 
-def cancel_job(
-    lake: Lake, job_id: str, settings: Settings | None = None, *, reason: str = BY_COMMAND
-) -> tuple[JobStatus, bool]:
+def cancel_job(lake: Lake, job_id: str, *, reason: str = BY_COMMAND) -> tuple[JobStatus, bool]:
     """Cancel a job for all clients; return where it is now, and whether it was open.
 
     The reason says for people how it was cancelled. Chunk results of its run are kept, and the next
-    submission goes on from there; states are not, nor what an ask `all` has listed. With the
-    settings, workers that are at it stop within a second. Raises PermanentError for what is no id
-    of a job.
+    submission goes on from there; states are not, nor what an ask `all` has listed. Workers stop
+    within a second. Raises PermanentError for what is no id of a job.
     """
     check_job_id(job_id)
     wanted = read_wanted(lake, job_id)
     if wanted is not None and status(lake, job_id).state != "done":
-        end_with_run(lake, wanted, "cancelled", reason, settings)
+        end_with_run(lake, wanted, "cancelled", reason)
         return status(lake, job_id), True
     return status(lake, job_id), False
 
@@ -139,7 +136,6 @@ def leave_job(
     lake: Lake,
     job_id: str,
     client: str,
-    settings: Settings | None = None,
     *,
     reason: str = BY_COMMAND,
 ) -> tuple[JobStatus, int]:
@@ -159,15 +155,11 @@ def leave_job(
         if left:
             delete_submissions(lake, mine)
             return status(lake, job_id), left
-    return cancel_job(lake, job_id, settings, reason=reason)[0], 0
+    return cancel_job(lake, job_id, reason=reason)[0], 0
 
 
-def end_with_run(
-    lake: Lake, wanted: Wanted, end: End, reason: str, settings: Settings | None = None
-) -> None:
+def end_with_run(lake: Lake, wanted: Wanted, end: End, reason: str) -> None:
     """End a job without an answer, and cancel its run."""
     end_job(lake, wanted, end, reason)
     if has_run(lake, wanted.run_id):
         cancel_run(lake, wanted.run_id, drop_states=True)
-    if settings is not None:
-        request_stop(settings, wanted.run_id)

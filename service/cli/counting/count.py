@@ -160,7 +160,6 @@ def _no_corpus() -> PermanentError:
 def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
     """Cancel a run of a lake, and say what is left of it."""
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.workers.broker.notices import request_stop
     from nightgrid.workers.runs.run_files import is_run_id
     from nightgrid.workers.runs.status import cancel_run
 
@@ -171,8 +170,6 @@ def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
         )
     settings = read_settings(lake=lake)
     status = cancel_run(Lake.open(settings.lake), run_id)
-    if not status.finished:
-        request_stop(settings, run_id)
     if json:
         emit(dataclasses.asdict(status))
         return Exit.OK

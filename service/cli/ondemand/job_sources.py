@@ -104,7 +104,7 @@ class LakeJobs:
         """Cancel a job; return where it is then, and whether it was open."""
         from nightgrid.workers.ondemand.submitting import cancel_job
 
-        return cancel_job(self.lake, job_id, self.settings)
+        return cancel_job(self.lake, job_id)
 
     def solution_tables(self, row: Mapping[str, Any]) -> Iterator[pa.Table]:
         """Read the solutions of a result, in canonical order."""

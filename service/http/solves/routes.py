@@ -282,8 +282,8 @@ async def delete_solve(
 
     def leave() -> dict[str, Any]:
         found_solve(service, job_id)
-        settings, reason = service.settings.workers, door_of(request.headers)
-        _, left = leave_job(service.lake, job_id, leaving, settings, reason=reason)
+        reason = door_of(request.headers)
+        _, left = leave_job(service.lake, job_id, leaving, reason=reason)
         service.views.forget(job_id)
         solve = found_solve(service, job_id)
         if left:
