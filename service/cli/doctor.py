@@ -18,7 +18,7 @@ from nightgrid.service.cli.checks import (
 )
 from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.colour import console
-from nightgrid.service.terminal.console import Exit, emit, fold, say
+from nightgrid.service.terminal.console import Exit, emit, say
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.sentences import plural, without_credentials
 
@@ -82,26 +82,18 @@ def origins(settings: Settings, given: Collection[str] = ()) -> list[tuple[str, 
 
 
 def say_findings(findings: Sequence[Finding]) -> None:
-    """Write a line for each finding, folded at the width of the terminal, and below it what to do.
-
-    A table of four columns is too wide for most terminals, as soon as a path is in it.
-    """
+    """Write a line for each finding, and below it what to do; the terminal breaks long ones."""
     from rich.text import Text
 
     out = console()
-    verdicts = max((len(finding.verdict) for finding in findings), default=0) + 2
-    indent = verdicts + max((len(finding.check) for finding in findings), default=0) + 2
+    indent = max((len(finding.check) for finding in findings), default=0) + 2
     for finding in findings:
         colour = _COLOURS[finding.verdict]
-        found = fold(finding.found, out.width - indent)
-        head = f"{finding.check:<{indent - verdicts}}{found.pop(0)}"
-        lines = [Text.assemble((f"{finding.verdict:<{verdicts}}", colour), head)]
-        lines += [Text(" " * indent + more) for more in found]
+        found = f"{finding.check:<{indent}}{finding.found}"
+        out.print(Text.assemble((f"{finding.verdict:<9}", colour), found), soft_wrap=True)
         if finding.advice:
-            advice = fold(f"to do: {finding.advice}", out.width - indent)
-            lines += [Text(" " * indent + more, style=colour) for more in advice]
-        for line in lines:
-            out.print(line, soft_wrap=True)
+            advice = Text(f"{'':<{9 + indent}}to do: {finding.advice}", style=colour)
+            out.print(advice, soft_wrap=True)
 
 
 def doctor(lake: LakeOption = None, json: Json = False) -> int:

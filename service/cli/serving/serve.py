@@ -80,7 +80,7 @@ def serve(
     if location.is_missing(settings.lake):
         note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")
         location.make_folder(settings.lake)
-    with listen(here) as bound, _workers(settings, wanted=workers) as ready:
+    with listen(here) as bound:
 
         def started() -> None:
             note(f"the page is at {url_of(bound)}; Ctrl-C ends the service")
@@ -88,24 +88,23 @@ def serve(
                 emit({"url": url_of(bound), "lake": settings.lake})
 
         server = make_server(app, started)
-        failed = _watched(ready, server.end) if ready else []
         # A shell that starts us with & has us ignore SIGINT, which is inherited.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        with sigterm_as_interrupt(), suppress(KeyboardInterrupt):
+        with (
+            _workers(settings, server.end, wanted=workers),
+            sigterm_as_interrupt(),
+            suppress(KeyboardInterrupt),
+        ):
             server.run([bound])
-        # Workers that end with us, while they start, have not failed.
-        failed = list(failed)
-    if failed:
-        raise failed[0]
     return Exit.OK
 
 
 @contextmanager
-def _workers(settings: Settings, *, wanted: bool) -> Iterator[Callable[[], None] | None]:
-    """Begin to start what is missing, which ends with the block; yield what waits for it.
+def _workers(settings: Settings, end: Callable[[], None], *, wanted: bool) -> Iterator[None]:
+    """Run the server and the workers that are missing while the body runs.
 
-    Yields None if nothing is to be started. What waits raises TransientError if the workers do not
-    become ready, and what a server says that refuses us.
+    If they do not become ready, `end` is called to end the body, and their TransientError is
+    raised, or what a server says that refuses us.
     """
     from nightgrid.service.cli.serving.worker import warming_beside
     from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
@@ -117,36 +116,32 @@ def _workers(settings: Settings, *, wanted: bool) -> Iterator[Callable[[], None]
     served = served_queues(settings) >= {BATCH, INTERACTIVE}
     if not wanted or (served and supervisor_state(settings) is None):
         note(f"no workers are started here; those on {server.address(settings)} take the solves")
-        yield None
+        yield
         return
+    failed: list[NightgridError] = []
     with (
         beginning_cluster(settings, standby=True, workers_on_call=True) as ready,
         warming_beside(settings.game_names, child_environment(settings)) as compiled,
     ):
 
         def wait() -> None:
-            while not compiled():
-                time.sleep(POLL_S)
-            ready()
+            try:
+                while not compiled():
+                    time.sleep(POLL_S)
+                ready()
+            except NightgridError as error:
+                failed.append(error)
+                end()
+                return
             note(
                 f"workers are ready: {settings.batch_processes} batch and "
                 f"{settings.interactive_processes} interactive processes on "
                 f"{server.address(settings)}, logs in {settings.side_dir / 'logs'}"
             )
 
-        yield wait
-
-
-def _watched(wait: Callable[[], None], end: Callable[[], None]) -> list[NightgridError]:
-    """Wait in a thread; an error there ends the service, and is put into the list."""
-    failed: list[NightgridError] = []
-
-    def run() -> None:
-        try:
-            wait()
-        except NightgridError as error:
-            failed.append(error)
-            end()
-
-    threading.Thread(target=run, name="workers-start", daemon=True).start()
-    return failed
+        threading.Thread(target=wait, name="workers-start", daemon=True).start()
+        yield
+        # Workers that end with us, while they start, have not failed.
+        told = list(failed)
+    if told:
+        raise told[0]
