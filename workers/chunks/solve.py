@@ -1,7 +1,12 @@
-"""Solve one chunk: from its row group in the manifest to its chunk result."""
+"""Solve one chunk: from its row group in the manifest to its chunk result.
+
+Kernels release the interpreter's lock, and read a flag where they read the clock; a thread sets it
+as soon as it finds in the lake that the run is cancelled.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -24,6 +29,7 @@ from nightgrid.solvers.errors import (
     TransientError,
 )
 from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.stop import Stop
 from nightgrid.workers.chunks.solved_rows import (
     as_small,
@@ -31,6 +37,7 @@ from nightgrid.workers.chunks.solved_rows import (
     solve_rows,
 )
 from nightgrid.workers.chunks.stage_part import carry, drop_tables
+from nightgrid.workers.logs import get_logger
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.runs.attempts import Note, read_note, take_back, write_note
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
@@ -38,9 +45,12 @@ from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged import stage_part
 from nightgrid.workers.runs.status import is_cancelled
 from nightgrid.workers.settings import Settings
-from nightgrid.workers.stopping import watching
 from nightgrid.workers.tracing import span
 
+log = get_logger("nightgrid.worker")
+
+STOP_POLL_SECONDS = 0.8
+"""Pause between two looks whether the run is cancelled; shorter chunks are not looked at."""
 Ended = Literal["solved", "done", "stale", "returned"]
 """What became of a chunk: solved now; its result existed already; its run is cancelled or the
 attempt has failed; or states that it needs are missing and are made again."""
@@ -67,7 +77,7 @@ def solve_chunk(
     that are not about one puzzle.
     """
     bind_contextvars(run=ref.run_id, chunk=ref.name)
-    with watching(lake, ref.run_id) as stop:
+    with _watching(lake, ref.run_id) as stop:
         try:
             return _worked(lake, ref, settings, worker, stop, small=small)
         except Exception as error:
@@ -82,6 +92,27 @@ def solve_chunk(
             # This process was told to exit.
             take_back(lake, ref, worker)
             raise
+
+
+@contextmanager
+def _watching(lake: Lake, run_id: str) -> Iterator[Stop]:
+    """Yield the stop flag of the work in the block, which is about a run."""
+    stop, over = Stop(), threading.Event()
+
+    def watch() -> None:
+        while not over.wait(STOP_POLL_SECONDS):
+            # A lake that fails now is read again.
+            with suppress(NightgridError):
+                if is_cancelled(lake, run_id):
+                    log.info("stopped", about=run_id, reason=str(ReasonCode.CANCELLED))
+                    stop.set(ReasonCode.CANCELLED)
+                    return
+
+    threading.Thread(target=watch, name="stop", daemon=True).start()
+    try:
+        yield stop
+    finally:
+        over.set()
 
 
 def _name_work(game: Game[Any, Any], rows: pa.Table) -> None:

@@ -7,7 +7,7 @@ import pytest
 import toy_game as toy
 
 from nightgrid.solvers.algebra import Ask
-from nightgrid.workers import stopping
+from nightgrid.workers.chunks import solve
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.runs.attempts import read_note
 from nightgrid.workers.runs.run_files import ChunkRef
@@ -34,7 +34,7 @@ def when(true, act):
 
 
 def test_a_chunk_of_a_cancelled_run_stops_and_counts_no_attempt(lake, settings, monkeypatch):
-    monkeypatch.setattr(stopping, "POLL_SECONDS", 0.005)
+    monkeypatch.setattr(solve, "STOP_POLL_SECONDS", 0.005)
     game = toy.ToyGame()
     run_id = plan_run(lake, game, toy.puzzles_table([ENDLESS]), Ask(kind="first"), BUDGET)
     ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
