@@ -145,10 +145,8 @@ def serve(path: str, *modules: str) -> None:
 def load(more: tuple[str, ...]) -> None:
     """Load all that commands need, and `more`, in this process: its forks have it."""
     import nightgrid
-    from nightgrid.archive.lake.without_pandas import keep_pandas_out
     from nightgrid.solvers.registry import GAMES, game
 
-    keep_pandas_out()
     modules = [found.name for found in pkgutil.walk_packages(nightgrid.__path__, "nightgrid.")]
     # Prefect takes seconds, and nights and counts here go without it. The tasks tell Celery's
     # signals of themselves, with the settings that are read then.

@@ -34,7 +34,6 @@ from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.json_files import CONTENT_ERRORS, read_json, write_json
 from nightgrid.archive.lake.location import is_missing, make_folder
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
-from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, TransientError
@@ -279,7 +278,7 @@ def _slices(lake: Lake, corpus_id: str, numbers: list[int], processes: int) -> I
         for number in numbers:
             yield make_slice(lake, corpus_id, number)
         return
-    with pool_of(min(processes, len(numbers)), keep_pandas_out) as pool:
+    with pool_of(min(processes, len(numbers))) as pool:
         work = [pool.submit(make_slice_of, lake.url, corpus_id, number) for number in numbers]
         try:
             for made in as_completed(work):

@@ -68,19 +68,20 @@ def current_of(editions: pa.Table, columns: Sequence[str], *, drafts: bool = Fal
 
     The table has `columns`, `date`, `level`, `revision` and `draft`.
     """
-    table = editions.select(_with_current(columns))
-    order = pc.sort_indices(table, [(name, "ascending") for name in ("date", "level", "revision")])
-    if not np.array_equal(order, np.arange(len(table))):
-        table = table.take(order)
+    table = last_revisions(editions.select(_with_current(columns)))
+    is_draft = pc.fill_null(table.column("draft"), False)
+    return table.filter(is_draft if drafts else pc.invert(is_draft)).select(list(columns))
+
+
+def last_revisions(editions: pa.Table) -> pa.Table:
+    """Keep the last revision of each date and level, sorted by them; drafts stay."""
+    table = editions.sort_by([(name, "ascending") for name in ("date", "level", "revision")])
     last = np.ones(len(table), bool)
     last[:-1] = False
-    for column in (pc.cast(table.column("date"), pa.int32()), table.column("level")):
-        codes = column.combine_chunks().dictionary_encode().indices.to_numpy()
+    for name in ("date", "level"):
+        codes = table.column(name).combine_chunks().dictionary_encode().indices.to_numpy()
         last[:-1] |= codes[1:] != codes[:-1]
-    is_draft = pc.fill_null(table.column("draft"), False).to_numpy()
-    counts = last & (is_draft if drafts else ~is_draft)
-    # Most tables are sorted and have no revision: to copy the texts of all rows takes longest.
-    return (table if counts.all() else table.filter(pa.array(counts))).select(list(columns))
+    return table.filter(pa.array(last))
 
 
 def quarantine_path(game: str) -> str:

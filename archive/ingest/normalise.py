@@ -318,7 +318,7 @@ def _commit(
     Returns the table as it is now, and the keys of the rows that are new.
     """
     # Rows of earlier dates stand where they stood: a night changes the last of many.
-    earlier = _rows_before(table, min(dates))
+    earlier = int(np.searchsorted(days_of(table), day_of(min(dates))))
     head, later = table.slice(0, earlier), table.slice(earlier)
     redone = pc.is_in(later.column("date"), value_set=pa.array(dates, pa.date32()))
     before = _keys(later.filter(redone), key)
@@ -329,13 +329,6 @@ def _commit(
     if not merged.equals(table):
         lake.write_table(path, merged)
     return merged, sorted(_keys(made, key) - before, key=str)
-
-
-def _rows_before(table: pa.Table, date: dt.date) -> int:
-    """Count the first rows of a table whose dates are before a date; 0 if dates go back in it."""
-    days = days_of(table)
-    is_sorted = bool((days[1:] >= days[:-1]).all())
-    return int(np.searchsorted(days, day_of(date))) if is_sorted else 0
 
 
 def _keys(table: pa.Table, key: tuple[str, ...]) -> set[tuple[Any, ...]]:

@@ -66,16 +66,6 @@ def read_hint(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) ->
         return None
 
 
-def checked_value(value: Mapping[str, Any], name: str, *kinds: type) -> Any:
-    """Take a value that has to be of one of these kinds. Raises PermanentError, in one sentence."""
-    if name not in value:
-        raise PermanentError(f"{name} is missing")
-    if not isinstance(value[name], kinds) or isinstance(value[name], bool):
-        wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise PermanentError(f"{name} is {value[name]!r:.60}; expected {wanted}")
-    return value[name]
-
-
 def parse_time(text: str) -> datetime:
     """Read a time as files say it, with its offset. Raises ValueError or TypeError."""
     found = datetime.fromisoformat(text)

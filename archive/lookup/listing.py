@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.plans import corpus_folder, corpus_plans
 from nightgrid.archive.games import archive_plug, has_plug, missing_words_hint
-from nightgrid.archive.ingest.editions import editions_path, quarantine_path
+from nightgrid.archive.ingest.editions import editions_path, last_revisions, quarantine_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
@@ -72,19 +72,18 @@ def list_puzzles(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     columns = ("game", "date", "level", "revision", "draft", "puzzle_id")
     for game in _played(row_filter):
         schema = archive_plug(game).puzzles()
-        rows = lake.scan(editions_path(game), EDITIONS, columns)
-        for table in map(row_filter.on_dates, _last_revisions(rows)):
-            for batch in _cut(table):
-                ids = batch.column("puzzle_id").combine_chunks()
-                known = lake.rows_among(
-                    puzzles_folder(game), schema, ["puzzle_id", "size"], "puzzle_id", ids
-                )
-                at = pc.index_in(ids, value_set=known.column("puzzle_id").combine_chunks())
-                made = {name: batch.column(name) for name in columns}
-                made["size"] = known.column("size").take(at)
-                made["draft"] = pc.fill_null(made["draft"], False)
-                made["puzzle"] = _names(batch)
-                yield _laid(made, PUZZLES)
+        editions = last_revisions(lake.read_table(editions_path(game), EDITIONS, columns))
+        for batch in _cut(row_filter.on_dates(editions)):
+            ids = batch.column("puzzle_id").combine_chunks()
+            known = lake.rows_among(
+                puzzles_folder(game), schema, ["puzzle_id", "size"], "puzzle_id", ids
+            )
+            at = pc.index_in(ids, value_set=known.column("puzzle_id").combine_chunks())
+            made = {name: batch.column(name) for name in columns}
+            made["size"] = known.column("size").take(at)
+            made["draft"] = pc.fill_null(made["draft"], False)
+            made["puzzle"] = _names(batch)
+            yield _laid(made, PUZZLES)
 
 
 def list_results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
@@ -223,30 +222,8 @@ def _played(row_filter: RowFilter) -> list[str]:
 
 def _editions(lake: Lake, game: str) -> pa.Table:
     """Read where the puzzles of a game stand today."""
-    rows = lake.scan(editions_path(game), EDITIONS, (*_STANDS, "revision"))
-    schema = pa.schema([EDITIONS.field(name) for name in _STANDS])
-    found = [table.select(list(_STANDS)).cast(schema) for table in _last_revisions(rows)]
-    return pa.concat_tables([schema.empty_table(), *found])
-
-
-def _last_revisions(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Keep the last revision of each date and level; the rows are sorted by them."""
-    held: pa.Table | None = None
-    for rows in tables:
-        table = rows if held is None else pa.concat_tables([held, rows])
-        if not len(table):
-            continue
-        ends = pa.array([False] * (len(table) - 1) + [True])
-        for name in ("date", "level"):
-            column = table.column(name).combine_chunks()
-            differs = pc.not_equal(column[:-1], column[1:])
-            ends = pc.or_(ends, pa.concat_arrays([differs, pa.array([False])]))
-        kept = table.filter(ends)
-        # The next table may go on with the last date and level.
-        held = kept.slice(len(kept) - 1)
-        yield kept.slice(0, len(kept) - 1)
-    if held is not None:
-        yield held
+    table = lake.read_table(editions_path(game), EDITIONS, (*_STANDS, "revision"))
+    return last_revisions(table).select(list(_STANDS))
 
 
 def _sorted(tables: Iterator[pa.Table], schema: pa.Schema) -> Iterator[pa.Table]:

@@ -16,9 +16,5 @@ FINAL = (*PROVEN, str(Status.INVALID))
 
 
 def is_among(status: pa.ChunkedArray, wanted: Collection[str]) -> pa.ChunkedArray:
-    """Tell of each status of a column whether it is one of those wanted; null is none.
-
-    Statuses are texts until then: pyarrow loads pandas at its first conversion, and a constant of
-    Arrow would be converted while modules are imported.
-    """
+    """Return whether each status of a column is among those wanted; null is not."""
     return pc.is_in(status, value_set=pa.array(wanted, pa.string()))

@@ -13,7 +13,6 @@ from typing import cast
 
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.count.settings import CountSettings, asked_of, first_run, run_name
 from nightgrid.solvers.child_processes import pool_of
@@ -103,7 +102,6 @@ class Planner:
 
 
 def _begin_process(log: Path | None) -> None:
-    keep_pandas_out()
     # Its events go to the log of the driver, not to the terminal.
     log_to(log)
 

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperArgument, TyperCommand
 
-from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.service.cli.commands import COMMANDS
 from nightgrid.service.terminal.console import (
@@ -97,7 +96,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. No error leaves as a traceback."""
     prepare_streams()
     if arguments is None:
-        keep_pandas_out()
         # Where in a program a warning arose says nothing to people.
         warnings.formatwarning = lambda message, *_, **__: f"nightgrid: warning: {message}\n"
         # Else Numba brings in colorama, which writes an escape code to the terminal at the end.

@@ -98,12 +98,12 @@ def _say(report: RankReport) -> None:
 
 
 def _row(month: Month) -> list[str]:
-    from nightgrid.archive.results.gold.rank_accuracy import miss_phrase
+    from nightgrid.archive.games import ranking_plug
 
     worst = max(month.misses.items(), key=lambda item: item[1], default=None)
     return [
         month.month,
         f"{month.boards:,}",
         *(f"{n / month.boards:.1%}" for n in (month.first, month.in_five, month.listed)),
-        "" if worst is None else f"{miss_phrase(worst[0])} ({worst[1]})",
+        "" if worst is None else f"{ranking_plug().MISSES[worst[0]]} ({worst[1]})",
     ]

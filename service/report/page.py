@@ -21,7 +21,7 @@ from nightgrid.archive.games import ranking_plug, reader
 from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.contradictions import said_in
-from nightgrid.archive.results.gold.rank_accuracy import calibration, miss_counts, miss_phrase
+from nightgrid.archive.results.gold.rank_accuracy import calibration, miss_counts
 from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.service.drawing.colours import NAMES
 from nightgrid.service.report import charts
@@ -215,6 +215,7 @@ def _days(of: GameFigures) -> dict[dt.date, tuple[str, str]]:
 def _ranks(of: GameFigures) -> list[dict[str, Any]]:
     """Return where published solutions stand among the best covers, and for each ranker."""
     found = [_places(of, of.ranks, "")] if of.ranks else []
+    phrases = ranking_plug().MISSES
     for ranker, rows in of.rankings.items():
         until = ranking_plug().fitted_until(ranker)
         fitted = "" if until is None else f" (fitted on boards until {until})"
@@ -225,7 +226,7 @@ def _ranks(of: GameFigures) -> list[dict[str, Any]]:
                 "alone": ranker.endswith(ALONE_SUFFIX) and sentence_of(ranking_plug().ALONE),
                 "seconds": [row["seconds"] for row in rows],
                 "calibration": list(calibration(rows)),
-                "misses": [(miss_phrase(miss), n) for miss, n in miss_counts(rows).items()],
+                "misses": [(phrases[miss], n) for miss, n in miss_counts(rows).items()],
             }
         )
     return found

@@ -11,7 +11,6 @@ from typing import Any
 from celery import signals
 
 from nightgrid.archive.games import ranking_game
-from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import MEANT
 from nightgrid.workers.broker.lake_keys import make_lake_id
@@ -38,7 +37,6 @@ def _set_up_logging(**_: Any) -> None:
 
 @signals.worker_init.connect  # type: ignore[untyped-decorator]
 def _warm_kernels(**_: Any) -> None:
-    keep_pandas_out()
     # Before the fork: every child inherits the compiled kernels and the mapped words.
     for name in SETTINGS.game_names:
         begun = time.monotonic()

@@ -29,7 +29,6 @@ from typing import Any
 
 import redis
 
-from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.solvers.errors import NightgridError, TransientError
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.lake_keys import make_lake_id
@@ -360,7 +359,6 @@ def _say(text: str) -> None:
 
 def main() -> None:
     """Supervise, as a program."""
-    keep_pandas_out()
     parser = argparse.ArgumentParser(prog="python -m nightgrid.workers.cluster.supervisor")
     for option, text in {
         "--stop-at-eof": "stop when standard input closes",

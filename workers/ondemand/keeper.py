@@ -18,7 +18,6 @@ from structlog.contextvars import bound_contextvars
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.faults import set_aside
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.results.files import merge_answers
 from nightgrid.archive.words.binding import game_of
 from nightgrid.archive.words.dictionaries import with_words
@@ -343,7 +342,6 @@ class Keeper:
 def main() -> None:
     """Keep, as a program, until SIGTERM."""
     die_with_parent()
-    keep_pandas_out()
     settings = program_settings()
     keeper = Keeper(Lake.open(settings.lake), settings)
     stop = threading.Event()

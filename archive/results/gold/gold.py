@@ -233,26 +233,11 @@ def _put(lake: Lake, path: str, table: pa.Table, game: str) -> str:
     except DamagedFileError as error:
         before = table.schema.empty_table()
         told = f"{error}; it was made anew with the rows of {game}"
-    merged = _with_rows(before, table, game)
+    others = before.filter(pc.not_equal(before.column("game"), game))
+    merged = pa.concat_tables([others, table]).sort_by("game")
     if told or not (lake.exists(path) and merged.equals(before)):
         lake.write_table(path, merged)
     return told
-
-
-def _with_rows(before: pa.Table, table: pa.Table, game: str) -> pa.Table:
-    """Put a game's rows in the place of those that it has in a table that is sorted by game.
-
-    A table that another program has put into another order is sorted where that is noticed.
-    """
-    names = before.column("game")
-    is_of_game = pc.equal(names, game)
-    count = pc.sum(is_of_game).as_py() or 0
-    first = pc.sum(pc.less(names, game)).as_py() or 0
-    # Sorting takes several times as long as to leave the other rows where they are.
-    if pc.all(is_of_game.slice(first, count), min_count=0).as_py():
-        return pa.concat_tables([before.slice(0, first), table, before.slice(first + count)])
-    others = before.filter(pc.invert(is_of_game))
-    return pa.concat_tables([others, table]).sort_by("game")
 
 
 def ranks_path(game: str) -> str:

@@ -45,8 +45,7 @@ def read_accuracy(lake: Lake, columns: Sequence[str] | None = None) -> pa.Table:
 def write_accuracy(lake: Lake) -> str:
     """Update the gold table for what ranks here, as far as boards are ranked; return its path.
 
-    Rows that the table has for the same edition and job are kept, unless their miss has a class
-    that is not used any more. Rows of other rankers stay.
+    Rows that the table has for the same edition and job are kept, and those of other rankers.
     """
     ranks = ranking_plug()
     question = question_of(bind_game(ranks.GAME, ask=MEANT), MEANT)
@@ -55,12 +54,7 @@ def write_accuracy(lake: Lake) -> str:
         before = read_accuracy(lake)
     except DamagedFileError:
         before = RANK_ACCURACY.empty_table()
-    classes = {None, *ranks.MISSES}
-    known = {
-        _key(row): row
-        for row in before.to_pylist()
-        if row["ranker"] == ranker and row["miss"] in classes
-    }
+    known = {_key(row): row for row in before.to_pylist() if row["ranker"] == ranker}
     found, left = [], []
     for edition in _editions(lake, ranks.GAME):
         subject = clued_subject(edition["puzzle_id"], edition["clue"])
@@ -160,14 +154,9 @@ def calibration(rows: Iterable[Mapping[str, Any]]) -> list[Bin]:
 
 
 def miss_counts(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Count the misses of rows of the gold table by code, in the order of the classes.
-
-    Classes that are not used any more come last.
-    """
-    told = Counter(row["miss"] for row in rows if row["miss"] is not None)
-    known = ranking_plug().MISSES
-    order = [*known, *sorted(told.keys() - set(known))]
-    return {miss: told[miss] for miss in order if told[miss]}
+    """Count the misses of rows of the gold table by code, in the order of the classes."""
+    told = Counter(row["miss"] for row in rows)
+    return {miss: told[miss] for miss in ranking_plug().MISSES if told[miss]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,11 +175,6 @@ class Month:
     def to_json(self) -> dict[str, Any]:
         """Write it as JSON."""
         return {**asdict(self), "misses": dict(self.misses)}
-
-
-def miss_phrase(miss: str) -> str:
-    """Say a class of misses to people; one that is not used any more as it stands in the table."""
-    return ranking_plug().MISSES.get(miss, miss)
 
 
 def accuracy_by_month(lake: Lake, ranker: str) -> list[Month]:
@@ -216,14 +200,13 @@ def _month(name: str, rows: Sequence[Mapping[str, Any]]) -> Month:
 
 def whole(months: Sequence[Month]) -> Month:
     """Sum months up."""
-    had = {miss for one in months for miss in one.misses}
-    known = ranking_plug().MISSES
-    classes = [*filter(had.__contains__, known), *sorted(had - set(known))]
+    classes = ranking_plug().MISSES
+    counts = {miss: sum(one.misses.get(miss, 0) for one in months) for miss in classes}
     return Month(
         month="all",
         boards=sum(one.boards for one in months),
         first=sum(one.first for one in months),
         in_five=sum(one.in_five for one in months),
         listed=sum(one.listed for one in months),
-        misses={miss: sum(one.misses.get(miss, 0) for one in months) for miss in classes},
+        misses={miss: count for miss, count in counts.items() if count},
     )

@@ -32,7 +32,6 @@ from typing import Any, NamedTuple
 from pydantic_core import ValidationError, to_json
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.without_pandas import keep_pandas_out
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game
@@ -285,7 +284,6 @@ def _begin_process(settings: ServiceSettings) -> None:
     """
     global _settings, _lake
     die_with_parent()
-    keep_pandas_out()
     os.setsid()
     # Ctrl-C is for the service, which ends its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

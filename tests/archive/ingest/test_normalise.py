@@ -376,18 +376,14 @@ def test_many_dates_make_few_files(
     assert len(tables) == 3
 
 
-@pytest.mark.parametrize("order", ["sorted", "turned round"])
 def test_a_day_comes_into_its_place_among_others(
-    lake: Lake, ingest: Ingest, make_payload: MakePayload, order: str
+    lake: Lake, ingest: Ingest, make_payload: MakePayload
 ) -> None:
-    """Given a table in order or not, When a day is added, Then the table is in order, and whole."""
     days = [DATE + dt.timedelta(days) for days in (0, 1, 3, 4)]
     for date in days:
         ingest(make_payload(date), date)
     path = editions_path("pips")
     table = lake.read_file(path, EDITIONS)
-    if order != "sorted":
-        lake.write_table(path, table.take(list(range(len(table)))[::-1]))
     ingest(make_payload(DATE + dt.timedelta(2)), DATE + dt.timedelta(2))
     found = lake.read_file(path, EDITIONS)
     keys = [(row["date"], row["level"]) for row in found.to_pylist()]

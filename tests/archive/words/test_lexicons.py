@@ -183,13 +183,6 @@ def cut(folder: Path) -> None:
     path.write_bytes(path.read_bytes()[:-4])
 
 
-def flip(folder: Path) -> None:
-    path = folder / "letters.npy"
-    data = bytearray(path.read_bytes())
-    data[-1] ^= 1
-    path.write_bytes(data)
-
-
 def other_version(folder: Path) -> None:
     contents = json.loads((folder / "contents.json").read_text())
     contents["compile_version"] += 1
@@ -200,7 +193,6 @@ def other_version(folder: Path) -> None:
     "damage",
     [
         cut,
-        flip,
         other_version,
         lambda folder: (folder / "offsets.npy").unlink(),
         lambda folder: (folder / "contents.json").unlink(),

@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from nightgrid.workers.app import WORKER_MODULES
 
 PROGRAM = """
@@ -19,21 +17,6 @@ for name in {modules}:
 print(json.dumps([name for name in {large} if name in sys.modules]))
 """
 WORKER = WORKER_MODULES
-ONDEMAND = "nightgrid.workers.ondemand"
-SMALL_BOARDS = "nightgrid.service.http.solves.small_boards"
-PLANNER = "nightgrid.flows.count.planner"
-
-
-@pytest.mark.parametrize(
-    "modules",
-    [WORKER, (f"{ONDEMAND}.keeper",), (SMALL_BOARDS,), (PLANNER,)],
-    ids=["worker", "keeper", "small_boards", "planner"],
-)
-def test_programs_keep_pandas_out_before_anything_has_loaded_it(
-    modules: tuple[str, ...], tmp_path: Path
-) -> None:
-    # pyarrow loads pandas at its first conversion: one at import comes before any program begins.
-    assert _loaded(modules, ("pandas",), tmp_path) == []
 
 
 def test_a_worker_loads_no_kernels_before_it_knows_its_games(tmp_path: Path) -> None:
