@@ -124,20 +124,6 @@ def test_a_store_that_knows_no_conditions_is_refused(server: ObjectServer) -> No
     assert server.objects == {}
 
 
-def test_whether_conditions_are_heeded_is_asked_once_in_a_process(server: ObjectServer) -> None:
-    def puts() -> int:
-        return [request.method for request in server.requests].count("PUT")
-
-    for number, expected in ((0, 3), (1, 4), (2, 5)):
-        Lake.open(server.lake()).create_bytes(str(number), b"")
-        assert puts() == expected
-    # Another process finds the file of the first.
-    store._heeding.clear()
-    Lake.open(server.lake()).create_bytes("3", b"")
-    assert puts() == 7
-    assert store.PROBE not in Lake.open(server.lake()).list()
-
-
 def test_a_store_that_counts_no_part_from_the_end_is_read(
     s3: ObjectServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
