@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from importlib.util import find_spec
-from typing import Any
 
 from nightgrid.solvers.errors import PermanentError, TransientError
 
@@ -94,26 +92,15 @@ def start_temporary_server() -> None:
     """
     from prefect.server.api.server import SubprocessASGIServer
 
-    server: Any = SubprocessASGIServer()
-    failures: list[Exception] = []
-
-    def start() -> None:
-        # Inherited by the server: Ctrl-C in a terminal would end it before the flow run.
-        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
-        try:
-            server.start(timeout=int(SERVER_START_S))
-        except Exception as error:  # noqa: BLE001 - whatever it was, there is no server
-            failures.append(error)
-
-    starting = threading.Thread(target=start, name="prefect-server", daemon=True)
-    starting.start()
+    server = SubprocessASGIServer()
+    # Inherited by the server: Ctrl-C in a terminal would end it before the flow run.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
-        starting.join(SERVER_START_S)
-    except BaseException:
-        server.stop()
-        raise
-    if starting.is_alive() or failures:
+        server.start(timeout=int(SERVER_START_S))
+    except Exception as error:
         server.stop()
         raise NoServerError(
             f"Prefect's temporary server did not start within {SERVER_START_S:.0f} s"
-        )
+        ) from error
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -77,7 +78,7 @@ def test_a_schedule_runs_its_night_and_outlives_the_process(
         line = serving.stderr.readline()
         assert line.startswith(f"serving nightly at 03:15 UTC into {settings.workers.lake}, next")
         assert line.endswith(" 03:15 UTC\n")
-        (deployment,) = [one for one in ask(prefect, "deployments") if one["name"] == "nightly"]
+        (deployment,) = wait_for(lambda: nightly(prefect), serving)
         run_now(prefect, deployment["id"])
         wait_for(lambda: "COMPLETED" in states(prefect, settings.workers.lake), serving)
     finally:
@@ -89,7 +90,7 @@ def test_a_schedule_runs_its_night_and_outlives_the_process(
     assert len(results(settings)) == 3
     page = settings.lake.read_bytes(REPORT_PATH).decode()
     assert page.count('<figure class="plate">') == 3
-    (deployment,) = [one for one in ask(prefect, "deployments") if one["name"] == "nightly"]
+    (deployment,) = nightly(prefect)
     (schedule,) = deployment["schedules"]
     assert schedule["schedule"]["cron"] == "15 3 * * *"
     assert schedule["active"]
@@ -135,6 +136,10 @@ def test_a_work_pool_runs_the_night_of_the_bundled_deployment(
         end(worker, signal.SIGINT)
         wait_for(lambda: is_gone(worker.pid))
     assert len(results(settings)) == 3
+
+
+def nightly(env: dict[str, str]) -> list[dict[str, Any]]:
+    return [one for one in ask(env, "deployments") if one["name"] == "nightly"]
 
 
 def is_gone(group: int) -> bool:
