@@ -29,6 +29,7 @@ from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
 from nightgrid.workers.driver.driver import AllRefuseError, Driver
 from nightgrid.workers.driver.outbox import CeleryOutbox, Outbox
+from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.freed_memory import trim
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.metrics import KEEPER_POLL
@@ -274,18 +275,19 @@ class Keeper:
                 log.warning("refused", job=wanted.job_id, run=opened.run_id, reason=str(error))
                 self._end(wanted, "refused", str(error))
             return
-        spent = self._spent(opened)
+        progress = driver.progress
+        spent = self._spent(opened, progress)
         if spent is not None:
             log.warning("over budget", job=wanted.job_id, run=opened.run_id, reason=spent.sentence)
-            self._end_over_budget(opened, spent)
-        elif (chunks_done := driver.progress.chunks_done) != opened.chunks_done:
-            opened.chunks_done = chunks_done
+            self._end_over_budget(opened, progress, spent)
+        elif progress.chunks_done != opened.chunks_done:
+            opened.chunks_done = progress.chunks_done
             notices.notify_of_job(self._client, self._settings, wanted.job_id)
 
-    def _spent(self, opened: _Open) -> Reason | None:
+    def _spent(self, opened: _Open, progress: Progress) -> Reason | None:
         """Return why a job has cost what it may cost altogether, if it has."""
         budget, now = opened.wanted.budget, time.monotonic()
-        if opened.driver.progress.kernel_s > budget.total_seconds:
+        if progress.kernel_s > budget.total_seconds:
             why = f"the job's total of {budget.total_seconds:,g} s ran out"
             return Reason(code=ReasonCode.SECONDS, sentence=why)
         if now >= opened.size_at:
@@ -296,14 +298,14 @@ class Keeper:
                 return Reason(code=ReasonCode.TABLE_BYTES, sentence=why)
         return None
 
-    def _end_over_budget(self, opened: _Open, reason: Reason) -> None:
+    def _end_over_budget(self, opened: _Open, progress: Progress, reason: Reason) -> None:
         """File a row; what was worked is kept: with larger totals the run goes on."""
         lake, wanted, asked = self._lake, opened.wanted, opened.wanted.last
         outcome: Outcome[Any] = Outcome(
             status=Status.OVER_BUDGET,
             reason_code=reason.code,
             reason=reason.sentence,
-            statistics=Statistics(kernel_ns=opened.driver.progress.kernel_ns),
+            statistics=Statistics(kernel_ns=progress.kernel_ns),
         )
         budget = wanted.budget
         put_answers(
