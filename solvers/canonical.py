@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 
 ID_HEX_DIGITS = 32
-"""Length of puzzle_id and job_id: 128 bits of a SHA-256, in hexadecimal."""
+"""Length of the ids of puzzles, jobs and runs: 128 bits of a SHA-256, in hexadecimal."""
+_ID = re.compile(rf"[0-9a-f]{{{ID_HEX_DIGITS}}}")
 
 
 # Encoders that are kept: `json.dumps` makes a new one for every call with options.
@@ -18,6 +20,11 @@ def digest(*fields: str) -> str:
     """Hash fields, unambiguously separated, into ID_HEX_DIGITS hexadecimal digits."""
     text = _FIELDS.encode(fields)
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:ID_HEX_DIGITS]
+
+
+def is_id(text: str) -> bool:
+    """Return whether a text may be such an id."""
+    return _ID.fullmatch(text) is not None
 
 
 def canonical_json(value: object) -> str:

@@ -13,10 +13,10 @@ import pyarrow as pa
 from nightgrid.archive.lake.tables import SOLUTIONS
 from nightgrid.archive.lookup.reference import DateReference, read_reference
 from nightgrid.service.remote.client import NotThereError, RemoteClient, quoted
+from nightgrid.solvers.canonical import is_id
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game
 from nightgrid.workers.ondemand.status import JobState, JobStatus
-from nightgrid.workers.ondemand.submissions import is_job_id
 
 POLL_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0)
 SOLUTION_ROWS = 1_000
@@ -56,7 +56,7 @@ class RemoteJobs:
 
         Raises PermanentError for a text that names none.
         """
-        if is_job_id(text) and self._is_there(text):
+        if is_id(text) and self._is_there(text):
             return {text: text}
         reference = read_reference(text)
         found: dict[str, str] = {}

@@ -24,7 +24,7 @@ from typing import Any, Literal
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.json_files import read_as, read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.canonical import ID_HEX_DIGITS, canonical_json, digest
+from nightgrid.solvers.canonical import ID_HEX_DIGITS, canonical_json, digest, is_id
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.workers.ondemand.budgets import JobBudget
@@ -269,16 +269,8 @@ def drop_ends(lake: Lake, before: dt.datetime) -> None:
             lake.delete(path, durable=False)
 
 
-# -- ids of jobs -------------------------------------------------------------------------------
-
-
-def is_job_id(text: str) -> bool:
-    """Return whether a text may be the id of a job."""
-    return len(text) == ID_HEX_DIGITS and not set(text) - set("0123456789abcdef")
-
-
 def check_job_id(job_id: str) -> None:
     """Raise PermanentError for what is no id of a job."""
-    if not is_job_id(job_id):
+    if not is_id(job_id):
         expected = f"expected {ID_HEX_DIGITS} hexadecimal digits"
         raise PermanentError(f"job id is {job_id!r:.60}; {expected}")

@@ -13,6 +13,7 @@ from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
 from nightgrid.solvers.algebra import Ask, Budget
+from nightgrid.solvers.canonical import is_id
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import question_of
 from nightgrid.workers.broker.connection import answering, connect
@@ -34,7 +35,6 @@ from nightgrid.workers.ondemand.submissions import (
     run_id_of,
 )
 from nightgrid.workers.runs.manifest import has_run, read_done
-from nightgrid.workers.runs.run_files import is_run_id
 from nightgrid.workers.runs.status import cancel_run
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing import trace_header
@@ -106,7 +106,7 @@ def _without_words(value: dict[str, Any], puzzle: Any) -> dict[str, Any]:
 
 def _last_run(lake: Lake, job_id: str, budget: JobBudget, run_id: str) -> str:
     """Return the run that the next try follows: the last that ended without an answer."""
-    after = run_id if is_run_id(run_id) else ""
+    after = run_id if is_id(run_id) else ""
     while read_done(lake, following := run_id_of(job_id, budget, after)) is not None:
         after = following
     return after

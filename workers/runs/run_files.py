@@ -24,11 +24,11 @@ import pyarrow as pa
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import PARTS
+from nightgrid.solvers.canonical import is_id
 from nightgrid.solvers.errors import PermanentError
 
 CHUNKS_MAX = 100_000
 """Chunks of one segment: what five digits name."""
-_RUN_ID = re.compile(r"[0-9a-f]{32}")
 _NAME = re.compile(r"seg-(\d{5})-chunk-(\d{5})(?:-attempt-(\d+))?\.\w+$")
 
 ChunkKey = tuple[int, int]
@@ -71,14 +71,9 @@ class ChunkRef:
         return f"{folder(self.run_id)}/started/{self.name}-attempt-{self.attempt}.json"
 
 
-def is_run_id(text: str) -> bool:
-    """Return whether a text has the form of a run id."""
-    return _RUN_ID.fullmatch(text) is not None
-
-
 def check_run_id(run_id: str) -> None:
     """Raise PermanentError unless a text has the form of a run id."""
-    if not is_run_id(run_id):
+    if not is_id(run_id):
         raise PermanentError(f"run_id is {run_id!r:.60}; expected 32 hexadecimal digits")
 
 

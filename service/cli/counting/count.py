@@ -160,10 +160,10 @@ def _no_corpus() -> PermanentError:
 def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
     """Cancel a run of a lake, and say what is left of it."""
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.workers.runs.run_files import is_run_id
+    from nightgrid.solvers.canonical import is_id
     from nightgrid.workers.runs.status import cancel_run
 
-    if not is_run_id(run_id):
+    if not is_id(run_id):
         raise PermanentError(
             f"--cancel is {run_id!r:.60}; expected the id of a run, 32 hexadecimal digits, which "
             "the count has told"

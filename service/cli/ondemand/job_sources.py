@@ -11,7 +11,7 @@ import typer
 
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import Exit, complain
-from nightgrid.solvers.canonical import ID_HEX_DIGITS
+from nightgrid.solvers.canonical import ID_HEX_DIGITS, is_id
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
@@ -55,21 +55,21 @@ class LakeJobs:
             read_reference,
         )
         from nightgrid.archive.results.results import find_results_of_puzzles
-        from nightgrid.workers.ondemand.submissions import is_job_id, open_jobs
+        from nightgrid.workers.ondemand.submissions import open_jobs
 
         if not looks_like_reference(text):
             raise PermanentError(
                 f"{text!r:.60} names no job; expected a job id of {ID_HEX_DIGITS} hexadecimal "
                 "digits, or GAME/DATE[/LEVEL]"
             )
-        is_id, url = is_job_id(text), self.lake.url
-        if is_id and self.status(text).state != "unknown":
+        may_be_id, url = is_id(text), self.lake.url
+        if may_be_id and self.status(text).state != "unknown":
             return {text: text}
         reference = read_reference(text)
         try:
             boards = find_boards(self.lake, reference)
         except PermanentError as error:
-            if is_id:
+            if may_be_id:
                 raise PermanentError(f"job {text} was never submitted to {url}") from None
             if isinstance(reference, DateReference):
                 why = f"{error}; a board submitted from a file has its job id"
@@ -164,15 +164,13 @@ def named_jobs(
 
     With `keep_ids`, ids of jobs that there are not are kept, for those who ask where a job is.
     """
-    from nightgrid.workers.ondemand.submissions import is_job_id
-
     found: dict[str, str] = {}
     code = Exit.OK
     for text in texts:
         try:
             found |= jobs.names(text)
         except PermanentError as error:
-            if keep_ids and is_job_id(text):
+            if keep_ids and is_id(text):
                 found[text] = text
                 continue
             complain(str(error))

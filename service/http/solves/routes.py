@@ -36,10 +36,11 @@ from nightgrid.service.http.solves.small_boards import (
 from nightgrid.service.http.solves.solve_json import API, is_over
 from nightgrid.service.http.solves.solve_request import SolveRequest, read_request, wait_of
 from nightgrid.service.http.state import Here, Service
+from nightgrid.solvers.canonical import is_id
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.ondemand.results import is_answered
-from nightgrid.workers.ondemand.submissions import has_submission, is_job_id, open_jobs
+from nightgrid.workers.ondemand.submissions import has_submission, open_jobs
 from nightgrid.workers.ondemand.submitting import BY_COMMAND, leave_job, submit
 from nightgrid.workers.tracing import describe_span
 
@@ -265,7 +266,7 @@ def get_solve(job_id: str, service: Here) -> Response:
 
 def found_solve(service: Service, job_id: str) -> dict[str, Any]:
     """Look a job up. Raises Problem for one that there is not."""
-    solve = service.views.look(job_id) if is_job_id(job_id) else None
+    solve = service.views.look(job_id) if is_id(job_id) else None
     if solve is None:
         detail = f"no job {job_id!r:.60} was submitted, or its end was forgotten"
         raise Problem("no-such-solve", detail)
