@@ -58,8 +58,6 @@ PARENT_LOOK_S = 5.0
 """Tests that were killed take this process with them after so long."""
 REAL = "DOCS_REAL"
 """Set in a page's environment, nights and counts start workers and Prefect as a reader's do."""
-PREFECT = ("prefect.artifacts", "prefect.client.orchestration", "prefect.flow_engine", "fastapi")
-"""What a flow run loads of Prefect."""
 CLIENT = """#!{python} -ISE
 import json, os, select, signal, socket, sys
 if os.environ.get({real!r}):

@@ -89,13 +89,13 @@ def test_its_boards_are_told_drawn_and_solved(tmp_path: Path, nightgrid: Run) ->
     assert "= 7" in nightgrid("solve", file).stdout
     counted = json.loads(nightgrid("solve", file, "--count", "--json").stdout)
     assert (counted["game"], counted["count"]) == ("coins", count_by_hand(PURSE))
-    few = json.loads(nightgrid("solve", file, "--count", "--most-coins", "2", "--json").stdout)
+    few = json.loads(nightgrid("solve", file, "--count", "--rule", "most_coins=2", "--json").stdout)
     assert (few["rules"], few["count"]) == ("most=2", count_by_hand(PURSE, 2))
 
 
 def test_its_options_are_options_of_the_commands(nightgrid: Run) -> None:
     out = " ".join(nightgrid("solve", "--help").stdout.split())
-    assert "--most-coins N Coins: most coins that may be taken." in out
+    assert "Rules of Coins: most_coins=N: most coins that may be taken." in out
     assert "letterboxed, tiles or coins" in out
 
 
@@ -169,7 +169,7 @@ def _workers(nightgrid: Run) -> int:
 @pytest.mark.cluster
 @pytest.mark.usefixtures("worker")
 def test_it_is_solved_on_demand(tmp_path: Path, nightgrid: Run) -> None:
-    job = nightgrid("submit", write(tmp_path, PURSE), "--most-coins", "3").stdout.split()[0]
+    job = nightgrid("submit", write(tmp_path, PURSE), "--rule", "most_coins=3").stdout.split()[0]
     row = json.loads(nightgrid("result", job, "--wait", "60", "--json").stdout)
     assert (row["game"], row["rules"]) == ("coins", "most=3")
     assert (row["ask"], int(row["count"])) == ("count", count_by_hand(PURSE, 3))

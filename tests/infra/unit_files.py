@@ -10,11 +10,6 @@ ROOT = Path(__file__).resolve().parents[2]
 UNITS = sorted((ROOT / "infra/systemd").iterdir())
 
 
-def text_of(service: str) -> str:
-    """Give the text of a service's unit."""
-    return (ROOT / f"infra/systemd/{service}.service").read_text()
-
-
 def lines_of(text: str, key: str) -> list[list[str]]:
     """Give the words of each line of a unit that begins with a key."""
     return [shlex.split(line) for line in re.findall(rf"^{key}=(.+)$", text, re.MULTILINE)]
@@ -24,9 +19,3 @@ def environment(text: str) -> dict[str, str]:
     """Give the variables that a unit sets."""
     (words,) = lines_of(text, "Environment")
     return dict(word.split("=", 1) for word in words)
-
-
-def seconds(text: str, key: str) -> float:
-    """Give a time that a unit says in seconds."""
-    ((word,),) = lines_of(text, key)
-    return float(word)

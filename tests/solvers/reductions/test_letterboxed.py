@@ -32,8 +32,6 @@ from tests.oracles.hard_instances import all_formulas, all_three_d_matchings, ma
 
 ALL_OF_FIVE = tuple((a, b, c) for c in range(5) for b in range(c) for a in range(b))
 """Every clause over five variables: three of them are equal, so no assignment will do."""
-FANO = ((0, 1, 2), (0, 3, 4), (0, 5, 6), (1, 3, 5), (1, 4, 6), (2, 3, 6), (2, 4, 5))
-"""The lines of the Fano plane: no two colours leave every line with both."""
 
 
 def solve(reduced: Reduced, kind: str) -> Outcome[Chain]:

@@ -11,7 +11,7 @@ import pytest
 from opentelemetry import trace
 from opentelemetry.instrumentation.celery import CeleryInstrumentor
 from opentelemetry.instrumentation.redis import RedisInstrumentor
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
@@ -37,16 +37,6 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     yield EXPORTER
     CeleryInstrumentor().uninstrument()
     RedisInstrumentor().uninstrument()
-
-
-def chain(found: dict[str, ReadableSpan], name: str) -> list[str]:
-    """Name a span and those that it is a part of."""
-    by_id = {span.context.span_id: span for span in found.values() if span.context}
-    names, span = [], found.get(name)
-    while span is not None:
-        names.append(span.name)
-        span = by_id.get(span.parent.span_id) if span.parent else None
-    return names
 
 
 def test_a_question_is_traced_by_its_route_however_it_is_answered(

@@ -59,10 +59,3 @@ def test_jobs_that_have_ended_are_not_listed(
     assert work() == len(jobs)
     found = client.get("/v1/solves", params={"puzzle_id": puzzle_id})
     assert found.json() == {"solves": [], "next": None}
-
-
-def test_a_page_begins_after_a_job_id(client: TestClient) -> None:
-    query = {"puzzle_id": "0" * 32, "after": "17"}
-    told = client.get("/v1/solves", params=query)
-    assert told.status_code == 422
-    assert told.json()["errors"][0]["pointer"] == "?after"
