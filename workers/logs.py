@@ -29,7 +29,6 @@ LogFormat = Literal["console", "json"]
 FORMAT_VARIABLE = "NIGHTGRID_LOG_FORMAT"
 CARRIED = ("request", "night")
 """Ids that travel in the header of a message: a worker cannot know them otherwise."""
-_CARRIED_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 _HIDDEN = "***"
 _SECRET_NAME = re.compile(r"pass(word|wd)?$|secret|token|api_?key|authorization", re.IGNORECASE)
@@ -98,12 +97,9 @@ def carried() -> dict[str, str]:
     return {name: str(ids[name]) for name in CARRIED if name in ids}
 
 
-def bind_carried(header: object) -> None:
-    """Bind the ids of a message's header; other fields are left out."""
-    ids = {name: header.get(name) for name in CARRIED} if isinstance(header, Mapping) else {}
-    bind_contextvars(
-        **{k: v for k, v in ids.items() if isinstance(v, str) and _CARRIED_ID.fullmatch(v)}
-    )
+def bind_carried(header: Mapping[str, str] | None) -> None:
+    """Bind the ids of a message's header."""
+    bind_contextvars(**(header or {}))
 
 
 def take_over_logging(level: int, quiet: Sequence[str] = ()) -> None:

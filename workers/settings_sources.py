@@ -50,7 +50,7 @@ def variable(name: str) -> str:
 def config_path() -> Path | None:
     """Find the file of settings; None without one.
 
-    Raises PermanentError when NIGHTGRID_CONFIG, or what is called nightgrid.toml here, is no file.
+    Raises PermanentError when NIGHTGRID_CONFIG names no file.
     """
     named = os.environ.get(CONFIG_VARIABLE, "")
     if named == NO_CONFIG:
@@ -62,8 +62,6 @@ def config_path() -> Path | None:
             return path
     if named:
         raise PermanentError(f"{CONFIG_VARIABLE} is {named!r:.200}; expected a file")
-    if os.path.lexists(path):
-        raise PermanentError(f"{path} is a folder, or a link that leads nowhere; expected a file")
     return None
 
 

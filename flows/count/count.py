@@ -61,12 +61,7 @@ def work_count(
     """
     begun_s = time.monotonic()
     with planner_of(settings) as planner:
-
-        def on_slices(done: int, total: int) -> None:
-            planner.prepare()
-            watch.on_slices(done, total)
-
-        corpus = as_step("corpus", bring_corpus)(settings, replace(watch, on_slices=on_slices))
+        corpus = as_step("corpus", bring_corpus)(settings, watch)
         watch.on_corpus(corpus)
         planned = as_step("plan", plan_count)(settings, corpus, planner)
 

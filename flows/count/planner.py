@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.archive.lake.storage import Lake
@@ -53,7 +52,6 @@ class Planner:
         self._settings = settings
         self._ending = ending
         self._workers: OwnWorkers | None = None
-        self._pool: ProcessPoolExecutor | None = None
         self._planning: Future[None] | None = None
         self.corpus: Corpus
         """What is counted, once it is there."""
@@ -66,12 +64,6 @@ class Planner:
             self._workers = self._ending.enter_context(ours)
         return self._workers
 
-    def prepare(self) -> None:
-        """Start the process that plans, so that it is loaded once the corpus is there."""
-        if self._settings.executor != "inline" and self._pool is None:
-            self._pool = self._ending.enter_context(pool_of(1, _begin_process, log_path()))
-            self._pool.submit(_load)
-
     def start(self, run_id: str) -> None:
         """Plan what is missing of the run: to the end, or while others work at it.
 
@@ -80,8 +72,7 @@ class Planner:
         if self._settings.executor == "inline":
             _plan(self._settings, self.corpus, run_id)
         elif not self.is_at_it:
-            self.prepare()
-            pool, self._pool = cast(ProcessPoolExecutor, self._pool), None
+            pool = self._ending.enter_context(pool_of(1, _begin_process, log_path()))
             self._planning = pool.submit(_plan, self._settings, self.corpus, run_id)
             # The process holds much memory, and ends with its plan.
             self._planning.add_done_callback(lambda _: pool.shutdown(wait=False))
@@ -104,10 +95,6 @@ class Planner:
 def _begin_process(log: Path | None) -> None:
     # Its events go to the log of the driver, not to the terminal.
     log_to(log)
-
-
-def _load() -> None:
-    import numba  # noqa: F401 - planning takes kernels
 
 
 class _UnwantedError(Exception):

@@ -164,18 +164,11 @@ def test_a_log_that_cannot_be_written_costs_its_lines_alone(tmp_path: Path):
         log.warning("driver waits")
 
 
-def test_ids_are_carried_in_a_header_and_what_is_no_id_is_not(capsys: pytest.CaptureFixture[str]):
+def test_ids_are_carried_in_a_header(capsys: pytest.CaptureFixture[str]):
     with bound_contextvars(request="abc-1", night="n1", job="j"):
         header = carried()
     assert header == {"request": "abc-1", "night": "n1"}
-    for forged in (
-        None,
-        "x",
-        {"request": "a b"},
-        {"request": "x" * 65},
-        {"request": 7, "run": "r"},
-    ):
-        bind_carried(forged)
+    bind_carried(None)
     log.info("bare")
     bind_carried(header)
     log.info("carried")
