@@ -31,7 +31,8 @@ from nightgrid.archive.ingest.puzzles import (
     read_puzzle_table,
 )
 from nightgrid.archive.lake.conforming import conform
-from nightgrid.archive.lake.json_files import CONTENT_ERRORS, read_json, write_json
+from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.location import is_missing, make_folder
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.solvers.canonical import digest
@@ -151,7 +152,12 @@ def open_corpus(
     inputs = read_inputs(spec, game)
     check(inputs.game)
     path = f"{corpus_folder(inputs.corpus_id)}/corpus.json"
-    is_new, done = _made_before(lake, path)
+    try:
+        done = read_json(lake, path)
+        is_new = done is None
+    except DamagedFileError:
+        # It is written again from the slices.
+        done, is_new = None, False
     if done is None:
         lake = into or lake
         if is_missing(lake.url):
@@ -182,20 +188,6 @@ def open_corpus(
         paths=tuple(slice_path(inputs.corpus_id, "puzzles", i) for i in slices),
         is_new=is_new,
     )
-
-
-def _made_before(lake: Lake, path: str) -> tuple[bool, dict[str, int] | None]:
-    """Read once whether a corpus is new, and its counts if it is complete.
-
-    A damaged file is no new corpus and has no counts: it is written again from the slices.
-    """
-    try:
-        about = read_json(lake, path)
-        if about is None:
-            return True, None
-        return False, {name: int(about[name]) for name in ("puzzles", "rows", "quarantined")}
-    except CONTENT_ERRORS:
-        return False, None
 
 
 def game_of_corpus(spec: str, game: str | None = None) -> str:

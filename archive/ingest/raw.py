@@ -248,7 +248,7 @@ class RawArchive:
         that the index knows: they are listed until a later call.
         """
         added = pa.Table.from_pylist(list(map(asdict, sightings)), schema=RAW)
-        table = _in_order(pa.concat_tables([self.index, added]))
+        table = pa.concat_tables([self.index, added]).sort_by([(n, "ascending") for n in ORDER])
         done = {(sighting.date, sighting.sequence) for sighting in sightings}
         self.new = [s for s in self.new if (s.date, s.sequence) not in done]
         absent = " ".join(map(str, sorted(self.absent))).encode("ascii")
@@ -290,23 +290,14 @@ def index_path(game: str) -> str:
 
 
 def _read_index(lake: Lake, game: str) -> tuple[pa.Table, list[dt.date] | None]:
-    """Read the index, sorted, and the dates without a puzzle; None if there is no index."""
+    """Read the index, and the dates without a puzzle; None if there is no index."""
     path = index_path(game)
     try:
         table, metadata = lake.read_with_metadata(path, RAW)
     except MissingFileError:
         return RAW.empty_table(), None
     absent = metadata.get(_ABSENT, b"").decode().split()
-    return _in_order(table), list(map(dt.date.fromisoformat, absent))
-
-
-def _in_order(table: pa.Table) -> pa.Table:
-    """Sort rows by date and sequence, unless they are."""
-    days, numbers = days_of(table), table.column("sequence").to_numpy()
-    later = days[1:] > days[:-1]
-    if (later | ((days[1:] == days[:-1]) & (numbers[1:] > numbers[:-1]))).all():
-        return table
-    return table.sort_by([(name, "ascending") for name in ORDER[:2]])
+    return table, list(map(dt.date.fromisoformat, absent))
 
 
 Found = tuple[Sighting, Published | Fault]

@@ -10,10 +10,8 @@ from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.solvers.errors import PermanentError
 
 
-def conform(table: pa.Table, schema: pa.Schema, *, fill_missing: bool = False) -> pa.Table:
+def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Cast a table to a schema: its columns by name, in the schema's order, with its metadata.
-
-    `fill_missing` makes nulls of nullable columns that the table lacks.
 
     Raises PermanentError for missing or surplus columns, values that a type cannot hold and nulls
     where the schema allows none.
@@ -30,8 +28,6 @@ def conform(table: pa.Table, schema: pa.Schema, *, fill_missing: bool = False) -
                 columns.append(table.column(field.name).cast(field.type))
             except pa.ArrowException as error:
                 raise PermanentError(f"column {field.name}: {error}") from error
-        elif fill_missing and field.nullable:
-            columns.append(pa.chunked_array([pa.nulls(len(table), field.type)]))
         else:
             raise PermanentError(f"column {field.name} is missing; expected {field.type}")
         if columns[-1].null_count and not field.nullable:
@@ -45,11 +41,8 @@ def select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
 
 
 def shaped(table: pa.Table, schema: pa.Schema, path: str) -> pa.Table:
-    """Bring what was read of a file into the shape of a schema; nullable columns may be missing.
-
-    Raises DamagedFileError where that cannot be.
-    """
+    """Bring what was read of a file into the shape of a schema. Raises DamagedFileError."""
     try:
-        return conform(table, schema, fill_missing=True)
+        return conform(table, schema)
     except PermanentError as error:
         raise DamagedFileError(f"{path}: {error}") from error

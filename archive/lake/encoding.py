@@ -114,8 +114,7 @@ class TableFile(pq.ParquetFile):  # type: ignore[misc]
 
     def group(self, number: int, wanted: pa.Schema) -> pa.Table:
         """Read one row group in the shape of a schema."""
-        there = [name for name in wanted.names if name in self.schema_arrow.names]
-        return shaped(self.read_row_group(number, columns=there), wanted, self.path)
+        return shaped(self.read_row_group(number, columns=wanted.names), wanted, self.path)
 
 
 def check_version(schema: pa.Schema, path: str) -> None:

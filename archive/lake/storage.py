@@ -87,9 +87,8 @@ class Lake(StoredFiles):
     def read_with_metadata(self, path: str, schema: pa.Schema) -> tuple[pa.Table, dict[bytes, Any]]:
         """Read one file as `read_file`, and its metadata."""
         with self.open_parquet(path) as file:
-            there = [name for name in schema.names if name in file.schema_arrow.names]
             many = file.metadata.num_rows > SMALL_ROWS
-            table = shaped(file.read(columns=there, use_threads=many), schema, path)
+            table = shaped(file.read(columns=schema.names, use_threads=many), schema, path)
             return table, file.metadata.metadata or {}
 
     def read_row_group(
