@@ -84,9 +84,6 @@ def generate(
             help="Pips: a level of every payload; may be repeated.",
         ),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace files that hold something else.")
-    ] = False,
     json: Json = False,
 ) -> int:
     """Generate payloads of random solvable boards.
@@ -119,7 +116,7 @@ def generate(
         raise PermanentError(f"--out is {str(out)!r}: {error.strerror or error}") from error
     for name, text in payloads:
         path = out / f"{name}.json"
-        _write(path, f"{text}\n".encode("ascii"), force=force)
+        _write(path, f"{text}\n".encode("ascii"))
         if json:
             date = name if plug.dated else None
             emit({"path": str(path), "date": date, "levels": levels})
@@ -129,12 +126,11 @@ def generate(
     return Exit.OK
 
 
-def _write(path: Path, data: bytes, *, force: bool) -> None:
+def _write(path: Path, data: bytes) -> None:
     if path.exists():
         if path.is_file() and path.read_bytes() == data:
             return
-        if not force:
-            raise PermanentError(f"{path} holds something else; --force replaces it")
+        raise PermanentError(f"{path} holds something else; expected a folder without it")
     staged = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         staged.write_bytes(data)

@@ -32,7 +32,7 @@ def test_bundled_sample_is_what_generate_writes(
     written = {path.name: path.read_bytes() for path in sorted(out.iterdir())}
     shipped = {path.name: path.read_bytes() for path in sorted(SAMPLES[game].iterdir())}
     assert list(shipped) == [f"2026-01-{day:02d}.json" for day in range(1, days + 1)]
-    again = f"nightgrid generate --game {game} --out service/sample/{game} --force"
+    again = f"nightgrid generate --game {game} --out service/sample/{game}, once that is empty"
     assert written == shipped, f"run: {again}"
 
 
@@ -96,10 +96,10 @@ def test_files_that_hold_something_else_are_kept(invoke: Invoke, tmp_path: Path)
     path.write_text("mine")
     code, _, err = invoke(*words)
     assert code == 3
-    assert "--force replaces it" in err
+    assert "holds something else" in err
     assert path.read_text() == "mine"
-    code, out, _ = invoke(*words, "--force", "--json")
+    path.unlink()
+    code, out, _ = invoke(*words, "--json")
     assert code == 0
     assert json.loads(out)["path"] == str(path)
-    assert path.read_text() != "mine"
     assert [p.name for p in tmp_path.iterdir()] == ["2026-01-01.json"], "nothing is left staged"
