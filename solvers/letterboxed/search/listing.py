@@ -18,9 +18,16 @@ from nightgrid.solvers.letterboxed.search.greedy import greedy_chains
 from nightgrid.solvers.letterboxed.search.search import Root, Search
 from nightgrid.solvers.letterboxed.search.shortest import shortest_chain
 from nightgrid.solvers.letterboxed.solution import Chain
-from nightgrid.solvers.letterboxed.states.graph import GROW, LIMIT, NODES, STATES
-from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph, GrowingLengths
-from nightgrid.solvers.letterboxed.states.lengths import Walk, list_chains, work_out
+from nightgrid.solvers.letterboxed.states.graph import LIMIT, NODES, STATES
+from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph
+from nightgrid.solvers.letterboxed.states.lengths import (
+    Lengths,
+    Walk,
+    list_chains,
+    no_lengths,
+    one_word_more,
+    work_out,
+)
 
 ROWS_FIRST, ROWS_MAX = 16, 4096
 """Chains that the kernel lists at a time: few at first, as a caller may want few."""
@@ -175,29 +182,27 @@ class PartSearch:
         search = self.search
         tables.release()
         longest = 0 if chains == "fewest-letters" else int(search.sizes.max(initial=0))
-        lengths = GrowingLengths(longest, search.budget.table_bytes - tables.bytes)
-        for words in range(first, most + 1):
-            self._work_out(tables, lengths, chains, words)
-            for letters in lengths.of(0, words):
-                yield from self._rows(tables, lengths, chains, words, letters)
+        lengths = no_lengths(tables.graph, longest)
+        for words in range(1, most + 1):
+            lengths = one_word_more(lengths)
+            self._work_out(tables, lengths, chains, most)
+            if not lengths.bits[lengths.begins[-1] :].any():
+                return  # No state has chains of so many words, nor of more.
+            if words >= first:
+                for letters in lengths.of_root():
+                    yield from self._rows(tables, lengths, chains, words, letters)
 
-    def _work_out(
-        self, tables: GrowingGraph, lengths: GrowingLengths, chains: Chains, words: int
-    ) -> None:
+    def _work_out(self, tables: GrowingGraph, lengths: Lengths, chains: Chains, most: int) -> None:
         search = self.search
-        step = search.step(chains)
         began = time.perf_counter_ns()
         search.allow(tables)
-        lengths.begin(0, words)
-        code = GROW
-        while code == GROW:
-            code = int(work_out(tables.graph, step, lengths.tables))
-            if code == GROW and not lengths.grow():
-                code = OUT_OF_BYTES
+        code = OUT_OF_BYTES
+        if tables.bytes + lengths.nbytes <= search.budget.table_bytes:
+            code = int(work_out(tables.graph, search.step(chains), lengths, most))
         self._spent(tables, lengths, code, began)
 
     def _rows(
-        self, tables: GrowingGraph, lengths: GrowingLengths, chains: Chains, words: int,
+        self, tables: GrowingGraph, lengths: Lengths, chains: Chains, words: int,
         letters: int,
     ) -> Iterator[npt.NDArray[np.int64]]:  # fmt: skip
         step = self.search.step(chains)
@@ -213,14 +218,14 @@ class PartSearch:
             out = np.empty((max(1, min(rows, COLUMNS_MAX // words)), words), np.int64)
             self.search.allow(tables)
             began = time.perf_counter_ns()
-            code = int(list_chains(tables.graph, step, lengths.tables, words, walk, out))
+            code = int(list_chains(tables.graph, step, lengths, words, walk, out))
             self._spent(tables, lengths, code, began)
             yield out[: walk.place[1]]
             rows = min(2 * rows, ROWS_MAX)
 
-    def _spent(self, tables: GrowingGraph, lengths: GrowingLengths, code: int, began: int) -> None:
+    def _spent(self, tables: GrowingGraph, lengths: Lengths, code: int, began: int) -> None:
         control = tables.graph.control
-        self.search.spent(code, began, int(control[NODES]), 0, tables.bytes + lengths.bytes)
+        self.search.spent(code, began, int(control[NODES]), 0, tables.bytes + lengths.nbytes)
         control[NODES] = 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,18 +9,12 @@ import numpy as np
 from nightgrid.solvers.kernel.hash_table import EMPTY, MOST_NUMBERS
 from nightgrid.solvers.kernel.machine import CLOCK_WORDS, STOP_AT
 from nightgrid.solvers.letterboxed.states import graph as graphs
-from nightgrid.solvers.letterboxed.states import lengths as chain_lengths
 from nightgrid.solvers.letterboxed.states.graph import Graph
-from nightgrid.solvers.letterboxed.states.lengths import Lengths
 from nightgrid.solvers.letterboxed.states.ways_of_playing import Plays
 
 STATES_FIRST = 1 << 10
 EDGES_FIRST = 1 << 15
 ROWS_FIRST = 1 << 8
-BITS_FIRST = 1 << 12
-ENTRY_BITS_FIRST = 12
-"""The first index of lengths has 2^12 slots, and half as many entries."""
-FRAMES_FIRST = 1 << 6
 
 
 def larger(array: Any, least: int) -> Any:
@@ -149,81 +142,6 @@ class GrowingGraph:
         self.plays = None
 
 
-class GrowingLengths:
-    """The tables in which the lengths of chains are worked out."""
-
-    def __init__(self, longest: int, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
-        self.tables = Lengths(
-            control=np.zeros(chain_lengths.LENGTHS_CONTROL_SIZE, np.int64),
-            entry_key=np.empty(1 << (ENTRY_BITS_FIRST - 1), np.int64),
-            entry_at=np.empty(1 << (ENTRY_BITS_FIRST - 1), np.int64),
-            slots=np.full(1 << ENTRY_BITS_FIRST, EMPTY, np.uint32),
-            bits=np.empty(BITS_FIRST, np.uint64),
-            frame_state=np.empty(FRAMES_FIRST, np.int64),
-            frame_words=np.empty(FRAMES_FIRST, np.int64),
-            frame_at=np.empty(FRAMES_FIRST, np.int64),
-            frame_bits=np.empty(FRAMES_FIRST, np.int64),
-            scratch=np.empty(BITS_FIRST, np.uint64),
-            longest=longest,
-        )
-        self.tables.control[chain_lengths.SLOT_BITS] = ENTRY_BITS_FIRST
-
-    @property
-    def bytes(self) -> int:
-        """What the tables take."""
-        return table_bytes(self.tables)
-
-    def begin(self, state: int, words: int) -> None:
-        """Ask for the lengths of the chains of so many words from a state."""
-        control = self.tables.control
-        control[chain_lengths.FRAMES] = control[chain_lengths.SCRATCH_USED] = 0
-        size = int(chain_lengths.width_of(words, self.tables))
-        if size > len(self.tables.scratch):
-            self.tables = self.tables._replace(scratch=larger(self.tables.scratch, size))
-        chain_lengths.begin_first(self.tables, state, words)
-
-    def of(self, state: int, words: int) -> Iterator[int]:
-        """Yield the lengths of the chains of so many words from a state, ascending."""
-        at = chain_lengths.look_up(self.tables, state, words)
-        for i in range(chain_lengths.width_of(words, self.tables) if at >= 0 else 0):
-            bits = int(self.tables.bits[at + i])
-            while bits:
-                yield 64 * i + (bits & -bits).bit_length() - 1
-                bits &= bits - 1
-
-    def grow(self) -> bool:
-        """Enlarge the tables; False when the budget does not allow it."""
-        lengths, control = self.tables, self.tables.control
-        frame = int(control[chain_lengths.FRAMES]) - 1
-        size = int(chain_lengths.width_of(lengths.frame_words[frame], lengths))
-        new: dict[str, Any] = {}
-        if frame + 2 > len(lengths.frame_state):
-            for name in ("frame_state", "frame_words", "frame_at", "frame_bits"):
-                new[name] = larger(getattr(lengths, name), 0)
-        for name, used in (
-            ("scratch", chain_lengths.SCRATCH_USED),
-            ("bits", chain_lengths.BITS_USED),
-        ):
-            if control[used] + size > len(getattr(lengths, name)):
-                new[name] = larger(getattr(lengths, name), int(control[used]) + size)
-        self.tables = lengths._replace(**new)
-        entries = len(lengths.entry_key)
-        if control[chain_lengths.ENTRIES] == entries:
-            if 2 * entries > MOST_NUMBERS:
-                return False
-            control[chain_lengths.SLOT_BITS] += 1
-            self.tables = self.tables._replace(
-                entry_key=larger(lengths.entry_key, 0),
-                entry_at=larger(lengths.entry_at, 0),
-                slots=np.full(4 * entries, EMPTY, np.uint32),
-            )
-            chain_lengths.enter_anew(self.tables)
-        return self.bytes <= self.most_bytes
-
-
 def warm() -> None:
-    """Compile or load the kernels that only growing tables need."""
+    """Compile or load the kernel that only growing tables need."""
     graphs.index_anew(GrowingGraph(-1, np.zeros(1, np.uint64), 0, range(0), 1, 0).graph)
-    lengths = GrowingLengths(1, 0).tables
-    chain_lengths.enter_anew(lengths)

@@ -1,53 +1,71 @@
 """Which lengths the chains from a state can have, and the chains themselves in canonical order.
 
 For a state and a number of words, the letters that so many words can add to complete the chain are
-a set of bits. With these no turn that is taken in listing chains is in vain.
+a set of bits. With these no turn that is taken in listing chains is in vain. They are worked out
+from the last word of a chain backwards: those of n words from those of n - 1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel import hash_table
 from nightgrid.solvers.kernel.codes import DONE
-from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
-from nightgrid.solvers.kernel.hash_table import Index
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.machine import ONE, ZERO
 from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 
-FRAMES, ENTRIES, BITS_USED, SCRATCH_USED, SLOT_BITS = range(5)
-LENGTHS_CONTROL_SIZE = 5
-"""What `control` of the tables holds."""
-NOTHING = -1
-UNKNOWN = -2
-
 
 class Lengths(NamedTuple):
-    """Tables of (state, words) and their bits."""
+    """The bits of every expanded state, for every number of words up to some number."""
 
-    control: I64
-    """int64[LENGTHS_CONTROL_SIZE]: how much of the tables is in use."""
-    entry_key: I64
-    """int64[entries]: state and words."""
-    entry_at: I64
-    """int64[entries]: where the bits begin, NOTHING where there are none."""
-    slots: Index
-    """Finds entries by their keys (nightgrid.solvers.kernel.hash_table): 2^control[SLOT_BITS]
-    slots."""
+    row: I32
+    """int32[states]: the row of each expanded state, -1 for others."""
+    rows: int
+    begins: I64
+    """int64[words + 1]: row r of n words is bits[begins[n] + r * width(n):][:width(n)]."""
     bits: U64
-    """The bits of all entries."""
-    frame_state: I64
-    frame_words: I64
-    frame_at: I64
-    """What is being worked out, one inside the other: state, words, next word."""
-    frame_bits: I64
-    """Where the bits of each frame begin in `scratch`."""
-    scratch: U64
     longest: int
     """Most letters that a word adds; 0 when lengths play no role."""
+
+    @property
+    def nbytes(self) -> int:
+        """What the tables take."""
+        return self.row.nbytes + self.begins.nbytes + self.bits.nbytes
+
+    def of_root(self) -> Iterator[int]:
+        """Yield the lengths of the chains of the most words from the root, ascending."""
+        # The root is the first state, and expanded, so that its row is the first.
+        first = int(self.begins[-1])
+        for i in range(_width(len(self.begins) - 1, self.longest)):
+            bits = int(self.bits[first + i])
+            while bits:
+                yield 64 * i + (bits & -bits).bit_length() - 1
+                bits &= bits - 1
+
+
+def no_lengths(graph: Graph, longest: int) -> Lengths:
+    """Make the tables of a graph for no words."""
+    states = int(graph.control[graphs.STATES])
+    expanded = graph.base[:states] >= 0
+    row = np.where(expanded, np.cumsum(expanded) - 1, -1).astype(np.int32)
+    return Lengths(row, int(expanded.sum()), np.zeros(1, np.int64), np.zeros(0, np.uint64), longest)
+
+
+def one_word_more(lengths: Lengths) -> Lengths:
+    """Make room for the bits of one word more, all of them 0."""
+    size = lengths.rows * _width(len(lengths.begins), lengths.longest)
+    return lengths._replace(
+        begins=np.append(lengths.begins, len(lengths.bits)),
+        bits=np.concatenate([lengths.bits, np.zeros(size, np.uint64)]),
+    )
+
+
+def _width(words: int, longest: int) -> int:
+    return (words * longest + 64) >> 6
 
 
 @inlined_kernel
@@ -62,12 +80,6 @@ def added(graph: Graph, state: Int, word: Int, step: Step) -> Int:
 def width(words: Int, lengths: Lengths) -> Int:
     """Say how many 64-bit words the lengths of so many words take."""
     return (words * lengths.longest + 64) >> 6
-
-
-@search_kernel
-def width_of(words: Int, lengths: Lengths) -> Int:
-    """Do for Python what `width` does for kernels."""
-    return width(words, lengths)
 
 
 @inlined_kernel
@@ -87,145 +99,46 @@ def leads_on(graph: Graph, state: Int, word: Int, target: Int, step: Step) -> bo
     return True
 
 
-@inlined_kernel
-def _key(state: Int, words: Int) -> np.uint64:
-    return (np.uint64(state) << np.uint64(31)) | np.uint64(words)
-
-
-@inlined_kernel
-def find(lengths: Lengths, state: Int, words: Int) -> Int:
-    """Look up where the bits of (state, words) begin; NOTHING, or UNKNOWN."""
-    key, bits = _key(state, words), lengths.control[SLOT_BITS]
-    mixed = hash_table.mix_first(key)
-    slot = hash_table.first_slot(mixed, bits)
-    while True:
-        slot, entry = hash_table.seek(lengths.slots, bits, mixed, slot)
-        if entry < 0:
-            return UNKNOWN
-        if np.uint64(lengths.entry_key[entry]) == key:
-            return lengths.entry_at[entry]
-        slot = hash_table.next_slot(slot, bits)
-
-
 @search_kernel
-def look_up(lengths: Lengths, state: Int, words: Int) -> Int:
-    """Look up for Python what `find` does for kernels."""
-    return find(lengths, state, words)
+def work_out(graph: Graph, step: Step, lengths: Lengths, most: Int) -> Int:
+    """Set the bits of the most words in the tables; return DONE or what ran out.
 
-
-@inlined_kernel
-def enter(lengths: Lengths, state: Int, words: Int, at: Int) -> None:
-    """Enter where the bits of (state, words) begin."""
-    control, key = lengths.control, _key(state, words)
-    entry = control[ENTRIES]
-    lengths.entry_key[entry] = np.int64(key)
-    lengths.entry_at[entry] = at
-    hash_table.enter_new(lengths.slots, control[SLOT_BITS], hash_table.mix_first(key), entry)
-    control[ENTRIES] = entry + 1
-
-
-@search_kernel
-def enter_anew(lengths: Lengths) -> None:
-    """Enter all that is known into an empty index."""
-    bits = lengths.control[SLOT_BITS]
-    for entry in range(lengths.control[ENTRIES]):
-        hash_table.enter_new(
-            lengths.slots, bits, hash_table.mix_first(np.uint64(lengths.entry_key[entry])), entry
-        )
-
-
-@inlined_kernel
-def begin(lengths: Lengths, state: Int, words: Int) -> None:
-    """Begin to work out (state, words)."""
-    control = lengths.control
-    frame = control[FRAMES]
-    control[FRAMES] = frame + 1
-    lengths.frame_state[frame] = state
-    lengths.frame_words[frame] = words
-    lengths.frame_at[frame] = NOTHING
-    at = control[SCRATCH_USED]
-    lengths.frame_bits[frame] = at
-    size = width(words, lengths)
-    for i in range(size):
-        lengths.scratch[at + i] = ZERO
-    control[SCRATCH_USED] = at + size
-
-
-@search_kernel
-def begin_first(lengths: Lengths, state: Int, words: Int) -> None:
-    """Do for Python what `begin` does for kernels."""
-    begin(lengths, state, words)
-
-
-@search_kernel
-def work_out(graph: Graph, step: Step, lengths: Lengths) -> Int:
-    """Work out the frames; return DONE, GROW, or what ran out.
-
-    After GROW it goes on when called with larger tables.
+    Only chains of at most `most` words will be listed: a state that is too far from the root for
+    them is left out.
     """
-    control = lengths.control
-    while control[FRAMES] > 0:
-        frame = control[FRAMES] - 1
-        state, words = lengths.frame_state[frame], lengths.frame_words[frame]
-        size = width(words, lengths)
-        bits = lengths.frame_bits[frame]
-        if (
-            frame + 2 > len(lengths.frame_state)
-            or control[SCRATCH_USED] + size > len(lengths.scratch)
-            or control[BITS_USED] + size > len(lengths.bits)
-            or control[ENTRIES] == len(lengths.entry_key)
-        ):
-            return graphs.GROW
+    words = len(lengths.begins) - 1
+    size = width(words, lengths)
+    before = width(words - 1, lengths)
+    bits = lengths.bits
+    for state in range(graph.control[graphs.STATES]):
+        row = lengths.row[state]
+        if row < 0 or (not step.by_letters and graph.cost[state] + words > most):
+            continue
         lo, hi = graph.lo[state], graph.hi[state]
-        word = lengths.frame_at[frame]
-        if word < 0:
-            code = graphs.spend(graph, hi - lo + 1)
-            if code != DONE:
-                return code
-            word = lo
-        deeper = False
-        while word < hi:
+        code = graphs.spend(graph, hi - lo + 1)
+        if code != DONE:
+            return code
+        here = lengths.begins[words] + row * size
+        for word in range(lo, hi):
             target = graph.edges[graph.base[state] + word - lo]
             if not leads_on(graph, state, word, target, step):
-                word += 1
                 continue
             letters = added(graph, state, word, step)
+            to, part = here + (letters >> 6), np.uint64(letters & 63)
             if target == graphs.COMPLETE:
                 if words == 1:
-                    lengths.scratch[bits + (letters >> 6)] |= ONE << np.uint64(letters & 63)
+                    bits[to] |= ONE << part
             elif words > 1:
-                at = find(lengths, target, words - 1)
-                if at == UNKNOWN:
-                    lengths.frame_at[frame] = word
-                    begin(lengths, target, words - 1)
-                    deeper = True
-                    break
-                if at >= 0:
-                    whole, part = letters >> 6, np.uint64(letters & 63)
-                    for i in range(width(words - 1, lengths)):
-                        other = lengths.bits[at + i]
-                        if other == ZERO:
-                            continue
-                        lengths.scratch[bits + whole + i] |= other << part
-                        if part != ZERO:
-                            over = other >> (np.uint64(64) - part)
-                            if over != ZERO:
-                                lengths.scratch[bits + whole + i + 1] |= over
-            word += 1
-        if deeper:
-            continue
-        at = NOTHING
-        for i in range(size):
-            if lengths.scratch[bits + i] != ZERO:
-                at = control[BITS_USED]
-                break
-        if at >= 0:
-            for i in range(size):
-                lengths.bits[at + i] = lengths.scratch[bits + i]
-            control[BITS_USED] = at + size
-        enter(lengths, state, words, at)
-        control[FRAMES] = frame
-        control[SCRATCH_USED] = bits
+                at = lengths.begins[words - 1] + lengths.row[target] * before
+                for i in range(before):
+                    other = bits[at + i]
+                    if other == ZERO:
+                        continue
+                    bits[to + i] |= other << part
+                    if part != ZERO:
+                        over = other >> (np.uint64(64) - part)
+                        if over != ZERO:
+                            bits[to + i + 1] |= over
     return DONE
 
 
@@ -270,10 +183,10 @@ def list_chains(
                 if more == 0 and rest == 0:
                     break
             elif more > 0 and rest >= 0:
-                at = find(lengths, target, more)
+                size = width(more, lengths)
+                at = lengths.begins[more] + lengths.row[target] * size
                 if (
-                    at >= 0
-                    and rest >> 6 < width(more, lengths)
+                    rest >> 6 < size
                     and (lengths.bits[at + (rest >> 6)] >> np.uint64(rest & 63)) & ONE != ZERO
                 ):
                     down = True
