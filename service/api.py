@@ -172,31 +172,6 @@ class Lake:
         answer = ask(self._files, sql, bounds)
         return pa.concat_tables([answer.schema.empty_table(), *answer.tables])
 
-    def puzzles(self, game: str) -> pa.Table:
-        """Read every board of a game, one row a puzzle."""
-        from nightgrid.archive.ingest.puzzles import read_puzzle_table
-
-        return read_puzzle_table(self._files, game)
-
-    def editions(self, game: str) -> pa.Table:
-        """Read which puzzle stands on which date and level today, sorted by both."""
-        from nightgrid.archive.ingest.editions import current_editions
-
-        return current_editions(self._files, game)
-
-    def results(self) -> pa.Table:
-        """Read every result row of every run: one row a job and run."""
-        from nightgrid.archive.results.results import read_results
-
-        return read_results(self._files)
-
-    def counts_by_date(self) -> pa.Table:
-        """Read the number of solutions of each date and level, as nights have written it."""
-        from nightgrid.archive.lake.tables import COUNTS_BY_DATE
-        from nightgrid.archive.results.gold.gold import COUNTS_PATH
-
-        return self._files.read_table(COUNTS_PATH, COUNTS_BY_DATE)
-
 
 def _bytes_of(payload: str | PathLike[str] | bytes | Mapping[str, Any]) -> tuple[bytes, str]:
     if isinstance(payload, bytes):
