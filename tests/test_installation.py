@@ -133,7 +133,7 @@ def test_the_demo_with_workers_and_a_night(python: Path, trapped: Path):
     run(python, trapped, command, *words)
     night = ["nightly", "--source", "payloads", "--lake", "lake", "--no-prefect", "--inline"]
     run(python, trapped, command, *night)
-    script = "import nightgrid; print(nightgrid.Lake('lake').counts_by_date().num_rows)"
+    script = "import nightgrid; print(nightgrid.Lake('lake').view('counts').num_rows)"
     assert int(run(python, trapped, "-c", script)) == 6
 
 

@@ -80,14 +80,8 @@ class RemoteJobs:
 
     def _open_jobs(self, puzzle_id: str, name: str) -> dict[str, str]:
         """Find the jobs about a puzzle that wait or are worked."""
-        found: dict[str, str] = {}
-        after = None
-        while True:
-            page = self._client.get("/v1/solves", puzzle_id=puzzle_id, after=after)
-            found |= {solve["id"]: name for solve in page["solves"]}
-            if page.get("next") is None:
-                return found
-            after = page["solves"][-1]["id"]
+        page = self._client.get("/v1/solves", puzzle_id=puzzle_id)
+        return {solve["id"]: name for solve in page["solves"]}
 
     def _is_there(self, job_id: str) -> bool:
         try:

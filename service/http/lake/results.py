@@ -6,7 +6,6 @@ rows at a time, whatever their length; a JSON page holds its own rows.
 
 from __future__ import annotations
 
-import base64
 import itertools
 import re
 from collections.abc import Callable, Iterator
@@ -14,7 +13,6 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, Field
@@ -23,6 +21,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import RESULT_ROWS, list_results
 from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.service.http.lake.parameters import (
+    OFFSET_MAX,
     PAGE_ROWS,
     PAGE_ROWS_MAX,
     IsoDate,
@@ -52,11 +51,6 @@ _WRITERS: dict[str, Callable[[Iterator[pa.Table], pa.Schema], Iterator[bytes]]] 
     "parquet": parquet_pieces,
 }
 LIST_CHARS = 200
-CURSOR_CHARS = 600
-_KEY = ("game", "date", "level", "ask", "job_id", "run_id")
-"""What pages are in the order of."""
-_BETWEEN, _LAST = "\x1f", "~"
-"""Stands between the parts of a row's key; and for a date or level that is not there."""
 
 
 class ResultRow(BaseModel):
@@ -83,7 +77,7 @@ class ResultRow(BaseModel):
 
 
 class Results(BaseModel):
-    """A page of results, by game, date, level, ask and job."""
+    """A page of results, in the order of `nightgrid list results`."""
 
     results: list[ResultRow]
     next: str | None = Field(description="Path of the page after this one.")
@@ -113,9 +107,7 @@ class Asked(Parameters):
         description=f"JSON: rows of the page, at most {PAGE_ROWS_MAX:,}, by default {PAGE_ROWS}. "
         "Others: rows at most, by default all.",
     )
-    cursor: str | None = Field(
-        default=None, max_length=CURSOR_CHARS, description="JSON: from `next` of the page before."
-    )
+    offset: int = Field(default=0, ge=0, le=OFFSET_MAX, description="Rows before the first.")
     format: Literal["json", "csv", "arrow", "parquet"] | None = Field(
         default=None, description="Goes before Accept, for links that cannot say it."
     )
@@ -178,9 +170,7 @@ def results(
     wanted = asked.wanted()
     if form == "json":
         return JSONResponse(_page(service.lake, asked, wanted).model_dump())
-    if asked.cursor is not None:
-        raise _wrong("cursor", "expected only with JSON")
-    tables = _limited(list_results(service.lake, wanted), asked.limit)
+    tables = _cut(list_results(service.lake, wanted), asked.offset, asked.limit)
     # What is wrong with the lake is told before the answer begins.
     first = list(itertools.islice(tables, 1))
     pieces = _WRITERS[form](itertools.chain(first, tables), RESULT_ROWS)
@@ -214,63 +204,32 @@ def _weight(wanted: str) -> float:
     return float(found[1]) if found else 1.0
 
 
-def _limited(tables: Iterator[pa.Table], limit: int | None) -> Iterator[pa.Table]:
-    left = limit
+def _cut(tables: Iterator[pa.Table], first: int, limit: int | None) -> Iterator[pa.Table]:
+    """Skip the first rows of a list, and end it after `limit` more."""
     for table in tables:
-        if left is None:
-            yield table
-            continue
-        yield table.slice(0, left)
-        left -= min(left, len(table))
-        if not left:
-            return
+        piece = table.slice(first, limit)
+        first -= min(first, len(table))
+        yield piece
+        if limit is not None:
+            limit -= len(piece)
+            if not limit:
+                return
 
 
 def _page(lake: Lake, asked: Asked, wanted: RowFilter) -> Results:
-    """Take the first rows after the cursor, in order, out of the list as it goes by.
-
-    The list itself may come in the order of the lake; what is held is a page and a batch.
-    """
     limit = asked.limit or PAGE_ROWS
     if limit > PAGE_ROWS_MAX:
         raise _wrong("limit", f"is {limit}; expected at most {PAGE_ROWS_MAX:,} for JSON")
-    after = None if asked.cursor is None else _after(asked.cursor)
-    held = RESULT_ROWS.append(pa.field("key", pa.string())).empty_table()
-    for table in list_results(lake, wanted):
-        keyed = table.append_column(pa.field("key", pa.string()), _keys(table))
-        if after is not None:
-            keyed = keyed.filter(pc.greater(keyed.column("key"), after))
-        held = pa.concat_tables([held, keyed]).sort_by("key").slice(0, limit + 1)
-    page = held.slice(0, limit)
-    rows = page.drop_columns(["key"]).to_pylist()
+    tables = _cut(list_results(lake, wanted), asked.offset, limit + 1)
+    rows = [row for table in tables for row in table.to_pylist()]
     more = None
-    if len(held) > limit:
+    if len(rows) > limit:
         given = asked.model_dump(mode="json", by_alias=True, exclude_none=True)
-        cursor = _cursor(page.column("key")[-1].as_py())
-        more = f"/v1/results?{urlencode({**given, 'limit': limit, 'cursor': cursor})}"
-    return Results(results=[ResultRow(**_row(row)) for row in rows], next=more)
+        place = {"limit": limit, "offset": asked.offset + limit}
+        more = f"/v1/results?{urlencode(given | place)}"
+    return Results(results=[ResultRow(**_row(row)) for row in rows[:limit]], next=more)
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
     plain = plain_row(row)
     return plain | {"count": None if plain["count"] is None else str(plain["count"])}
-
-
-def _keys(table: pa.Table) -> pa.ChunkedArray:
-    parts = [pc.fill_null(table.column(name).cast(pa.string()), _LAST) for name in _KEY]
-    return pc.binary_join_element_wise(*parts, _BETWEEN)
-
-
-def _cursor(key: str) -> str:
-    return base64.urlsafe_b64encode(key.encode()).decode().rstrip("=")
-
-
-def _after(cursor: str) -> str:
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        key = base64.b64decode(padded.encode("ascii"), altchars=b"-_", validate=True).decode()
-        if key.count(_BETWEEN) == len(_KEY) - 1:
-            return key
-    except ValueError:
-        pass
-    raise _wrong("cursor", "expected what `next` of a page says")

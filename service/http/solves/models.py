@@ -105,7 +105,6 @@ class OpenSolves(BaseModel):
     """Jobs about one puzzle that have not ended, by their ids."""
 
     solves: list[Solve]
-    next: str | None = Field(description="Path of the page after this one.")
 
 
 class Solutions(BaseModel):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from itertools import islice
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -47,8 +45,6 @@ from nightgrid.workers.tracing import describe_span
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
-SHOWN_MAX = 100
-"""Jobs of one page."""
 IN_VAIN = "in_vain"
 """Whether the board of a request proved to be no small one before its route, in its state."""
 IdempotencyKey = Annotated[
@@ -146,7 +142,7 @@ def _keep(service: Service, found: Found) -> bytes:
     reply = found.reply
     if names := service.views.names.of(found.puzzle_id):
         reply = to_json({**from_json(reply), "references": names})
-    service.views.keep_final(found.job_id, reply, found.asked_at, found.ended_at)
+    service.views.keep_final(found.job_id, reply)
     service.small_boards.file(found)
     return reply
 
@@ -157,7 +153,6 @@ def _begin(
     """Submit a question that the lake does not know the answer to."""
     job_id = wanted.job_id
     service.admission.check(client, job_id, expected_s)
-    service.views.forget(job_id)
     try:
         submit(
             service.lake,
@@ -233,27 +228,15 @@ class About(Parameters):
     """Which jobs are listed."""
 
     puzzle_id: str = Field(pattern=HEX_ID, description="The puzzle that they are about.")
-    after: str | None = Field(
-        default=None,
-        pattern=HEX_ID,
-        description="Jobs whose ids come after this one, as `next` of a page says.",
-    )
 
 
 @router.get("/solves", response_model=OpenSolves, summary="List the open jobs of a puzzle")
 def get_open_solves(asked: Annotated[About, Query()], service: Here) -> Response:
-    """List the jobs about a puzzle that wait or are worked, by their ids, 100 on a page."""
+    """List the jobs about a puzzle that wait or are worked, by their ids."""
     wanted = open_jobs(service.lake).wanted
     jobs = sorted(job for job, each in wanted.items() if each.last.puzzle_id == asked.puzzle_id)
-    left = (job for job in jobs if job > (asked.after or ""))
-    found = (solve for solve in map(service.views.look, left) if solve and not is_over(solve))
-    solves = list(islice(found, SHOWN_MAX))
-    # The next page begins after the last job of this one, whatever ends or comes meanwhile.
-    more = None
-    if next(found, None) is not None:
-        place = {"puzzle_id": asked.puzzle_id, "after": solves[-1]["id"]}
-        more = f"{API}?{urlencode(place)}"
-    return JSONResponse({"solves": solves, "next": more})
+    found = (solve for solve in map(service.views.look, jobs) if solve and not is_over(solve))
+    return JSONResponse({"solves": list(found)})
 
 
 @router.get("/solves/{job_id}", response_model=Solve)
@@ -285,7 +268,6 @@ async def delete_solve(
         found_solve(service, job_id)
         reason = door_of(request.headers)
         _, left = leave_job(service.lake, job_id, leaving, reason=reason)
-        service.views.forget(job_id)
         solve = found_solve(service, job_id)
         if left:
             wants = "client wants" if left == 1 else "clients want"

@@ -204,7 +204,7 @@ REQUESTS: tuple[Request, ...] = (
     _get("a parameter where there are none", "/v1/queue?limit=1"),
     _get("a range that ends first", "/v1/results?from=2026-01-02&to=2026-01-01"),
     _get("a status that is none", "/v1/results?status=odd"),
-    _get("a cursor of another page", "/v1/results?cursor=AAAA"),
+    _get("an offset below 0", "/v1/results?offset=-1"),
     _get("an id that is none", "/v1/results?id=1"),
     _get("a job that there is not", f"/v1/solves/{NO_JOB}"),
     _get("a job id that is none", "/v1/solves/%3Cscript%3E"),

@@ -1,4 +1,4 @@
-"""A client finds the open jobs of a puzzle at a service that lists them in pages, or not at all."""
+"""A client finds the open jobs of a puzzle at a service."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ PUZZLE = "a" * 32
 DONE = {"job_id": "d" * 32, "puzzle": "pips/2026-01-02/easy"}
 
 
-def jobs_at(open_jobs: list[httpx.Response]) -> tuple[RemoteJobs, list[str | None]]:
+def jobs_at(open_jobs: list[httpx.Response]) -> RemoteJobs:
     """Make the jobs of a service with one result, which answers so when open jobs are listed."""
-    after: list[str | None] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
         if request.url.path == "/v1/results":
@@ -27,26 +26,15 @@ def jobs_at(open_jobs: list[httpx.Response]) -> tuple[RemoteJobs, list[str | Non
             problem = {"type": "/problems/no-such-ranking", "detail": "there is none"}
             return httpx.Response(404, json=problem)
         assert request.url.params["puzzle_id"] == PUZZLE
-        after.append(request.url.params.get("after"))
         return open_jobs.pop(0)
 
     client = RemoteClient("http://service", transport=httpx.MockTransport(answer))
-    return RemoteJobs(client), after
+    return RemoteJobs(client)
 
 
-def test_all_pages_are_read() -> None:
-    pages = [
-        httpx.Response(200, json={"solves": [{"id": "1" * 32}, {"id": "2" * 32}], "next": "/more"}),
-        httpx.Response(200, json={"solves": [{"id": "3" * 32}], "next": None}),
-    ]
-    jobs, after = jobs_at(pages)
-    assert set(jobs.names(PUZZLE)) == {DONE["job_id"], *(each * 32 for each in "123")}
-    assert after == [None, "2" * 32]
-
-
-def test_a_service_that_names_no_next_page_has_one() -> None:
-    jobs, _ = jobs_at([httpx.Response(200, json={"solves": [{"id": "1" * 32}]})])
-    assert set(jobs.names(PUZZLE)) == {DONE["job_id"], "1" * 32}
+def test_open_jobs_are_found_with_those_that_have_an_answer() -> None:
+    jobs = jobs_at([httpx.Response(200, json={"solves": [{"id": "1" * 32}, {"id": "2" * 32}]})])
+    assert set(jobs.names(PUZZLE)) == {DONE["job_id"], "1" * 32, "2" * 32}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +49,6 @@ def test_a_service_that_names_no_next_page_has_one() -> None:
     ],
 )
 def test_other_refusals_are_told(answer: httpx.Response, error: type[Exception]) -> None:
-    jobs, _ = jobs_at([answer])
+    jobs = jobs_at([answer])
     with pytest.raises(error):
         jobs.names(PUZZLE)

@@ -124,13 +124,14 @@ def test_one_job_and_one_puzzle_are_found_by_id(sample: TestClient):
 def test_pages_are_whole_though_rows_come_in_the_order_of_the_lake(
     sample: TestClient, sample_lake: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Given a list too long to be sorted, in batches of two, Then pages are as they were."""
+    """Given a list too long to be sorted, in batches of two, Then pages have each row once."""
     whole = pages(sample, f"{URL}?limit=1000")
     monkeypatch.setattr(listing, "SORTED_ROWS", 0)
     monkeypatch.setattr(listing, "BATCH_ROWS", 2)
     tables = list(list_results(Lake.open(str(sample_lake)), RowFilter()))
     assert max(map(len, tables)) <= 2
-    assert pages(sample, f"{URL}?limit=2") == whole
+    found = pages(sample, f"{URL}?limit=2")
+    assert sorted(found, key=str) == sorted(whole, key=str)
     assert accepting(sample, "csv", f"{URL}?limit=3").text.count("\n") == 4
 
 
