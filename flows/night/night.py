@@ -35,7 +35,6 @@ from nightgrid.flows.runs import SILENT, AsStep, InFlow, StoppedError, Watch, pl
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.lease import holding
 from nightgrid.workers.logs import get_logger
-from nightgrid.workers.processes import locked
 from nightgrid.workers.tracing import span
 from nightgrid.workers.upkeep import tidy
 
@@ -105,17 +104,13 @@ def work_night(
 
 @contextmanager
 def night_alone(night: NightSettings) -> Iterator[None]:
-    """Hold the night of a lake. Raises TransientError while another process has it, on any host.
+    """Hold the lease of nights. Raises TransientError while another process has it, on any host.
 
     A folder that is missing is made first; PermanentError names one that cannot be.
     """
     if is_missing(night.workers.lake):
         make_folder(night.workers.lake)
-    refusal = f"another night is at work on the lake {night.workers.lake}"
-    with (
-        locked(night.workers.side_dir, NIGHT, refusal),
-        holding(night.lake, NIGHT, f"{refusal}, on another host"),
-    ):
+    with holding(night.lake, NIGHT, f"another night is at work on the lake {night.workers.lake}"):
         yield
 
 

@@ -207,7 +207,10 @@ def test_what_a_game_does_not_answer_is_refused_before_the_night(game: str, ask:
         NightGame(source="x", game=game, asks=(Ask.parse(ask),))
 
 
-def test_a_night_waits_for_no_other(three: Three, tmp_path: Path) -> None:
+def test_a_night_waits_for_no_other(
+    three: Three, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nightgrid.workers.lease.RENEW_EVERY_S", 0.1)
     night = three(str(tmp_path / "none"))
     seen = []
 

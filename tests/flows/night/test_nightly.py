@@ -146,6 +146,7 @@ def test_a_night_that_is_asked_to_stop_says_so_and_the_next_goes_on(source, nigh
     assert report.solved == DAYS_OF_SEVERAL_CHUNKS * LEVELS
 
 
+@pytest.mark.usefixtures("quick_lease")
 def test_another_question_does_not_take_up_the_run_of_a_killed_night(source, night, warm_python):
     folder = source(DAYS_OF_SEVERAL_CHUNKS)
     in_a_process(warm_python, night(folder), "--kill", "plan")
