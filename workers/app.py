@@ -18,7 +18,7 @@ from nightgrid.workers.settings import (
 )
 
 WORK_CHUNK = "nightgrid.work_chunk"
-"""Names of the tasks: what a message calls for."""
+"""Name of the task that messages call."""
 WORKER_MODULES = tuple(f"nightgrid.workers.celery_worker.{name}" for name in ("tasks", "lifecycle"))
 """What a worker loads, and a process that only sends does not: tasks, and handlers of signals."""
 

@@ -24,9 +24,9 @@ from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import NightgridError, TransientError
 
 RENEW_EVERY_S = 5.0
-"""A holder renews its lease so often."""
+"""Interval at which a holder renews its lease."""
 EXPIRY_S = 30.0
-"""A lease that was not renewed for so long, seen from one process, is over."""
+"""A lease expires when one process has seen no renewal for this long."""
 POLL_S = 0.2
 _NUMBER = re.compile(r"/(\d{8})\.json$")
 
@@ -36,7 +36,7 @@ _held: dict[tuple[str, str], Lease] = {}
 
 
 class LeaseLostError(TransientError):
-    """This process stood still for so long that another one has taken its lease."""
+    """This process was stopped for so long that another has taken its lease."""
 
 
 @dataclass(slots=True)

@@ -45,7 +45,7 @@ BAD_SETTINGS = 3
 """Exit code of a program whose settings are wrong, as that of `nightgrid`."""
 BROKER_CONNECT_SECONDS = 2.0
 STOP_MARGIN_SECONDS = 5.0
-"""A worker that hands its work back, and the server after it, need so long to end."""
+"""A worker that hands its work back, and the server after it, need this long to end."""
 BROKER_SOCKET_SECONDS = 10.0
 """A server that does not answer within this time counts as dead."""
 

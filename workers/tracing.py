@@ -18,7 +18,7 @@ from nightgrid.solvers.errors import PermanentError
 SERVICE = "nightgrid"
 SEND_EVERY_MS = 1000
 SEND_S = 5.0
-"""A collector that does not answer for so long misses the spans of that time."""
+"""Timeout of an export; its spans are lost."""
 FLUSH_MS = 2000
 _OFF: AbstractContextManager[None] = nullcontext()
 _tracer: Any = None

@@ -22,8 +22,8 @@ _known: dict[str, str] = {}
 def key_prefix(settings: Settings) -> str:
     """Write how every key of the lake begins: `nightgrid:LAKE_ID:`.
 
-    Nothing is written into the lake; without an id it has the keys of its URL, to which no worker
-    writes. Raises PermanentError for a file that was never read and is damaged.
+    Nothing is written into the lake. A lake without an id has keys named after its URL, which no
+    worker writes. Raises PermanentError for a file that was never read and is damaged.
     """
     found = current_id(settings) or _known.get(settings.lake)
     if found is None:

@@ -21,7 +21,7 @@ from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import Settings
 
 KEPT_SECONDS = 3600
-"""What a driver has not taken by then is of one that was killed."""
+"""Announcements that no driver has taken by then expire: their driver was killed."""
 TAKEN_AT_ONCE = 1000
 
 KEEPER = "keeper"

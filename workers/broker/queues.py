@@ -1,8 +1,8 @@
 """The queues: their names, messages in them, how busy they are and how many workers they want.
 
 On-demand solves never wait behind a batch: they have a queue of their own. A driver keeps only a
-window of its chunks in the queue, so the queue's length alone says too little; drivers publish
-of all that they still want done. All of it is a shortcut: wrong or lost, it delays a run and
+window of its chunks in the queue, so the queue's length alone says too little; drivers also
+publish how many chunks are left. All of it is a shortcut: wrong or lost, it delays a run and
 changes nothing in its results.
 """
 
@@ -154,7 +154,7 @@ class Demand(QueueStatus):
     """What the batch workers have before them."""
 
     chunks_waiting: int
-    """Chunks of all runs that are driven now, in the queue or not, that are not done: as many
+    """Chunks of all runs that are driven now, in the queue or not, that are not done. No more
     processes could work at once."""
     processes: int
     """Children of the batch workers that live."""

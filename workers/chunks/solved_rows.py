@@ -55,7 +55,7 @@ class _Chunk:
         return self.game.from_arrays(self.arrays, row), part
 
     def answer(self, row: int, head: Row, left_bytes: int) -> Row:
-        """Answer a row, whose solutions may take so many bytes if it is one of many."""
+        """Answer a row, whose solutions may take this many bytes if it is one of many."""
         game, ask, tuning = self.game, self.run.question.ask, self.settings.tuning
         puzzle, part = self.puzzle_and_part(row)
         if ask.kind != "all":

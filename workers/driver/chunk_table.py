@@ -101,7 +101,7 @@ class Reading:
     """Whether rows of it go on in other chunks, or its states in the next stage."""
     carried: Carried | None = None
     """What a part of a staged count left for the next stage."""
-    is_lost: bool = False
+    is_unanswered: bool = False
     """Whether the job that it is a part of cannot be answered any more."""
     is_over_budget: bool = False
     """Whether that is because this part is over budget for good."""
@@ -141,15 +141,15 @@ class Chunk:
         return self.rows - len(self.went_on)
 
     @property
-    def is_lost(self) -> bool:
+    def is_unanswered(self) -> bool:
         """Whether its result says that the job has no answer."""
-        return self.reading is not None and self.reading.is_lost
+        return self.reading is not None and self.reading.is_unanswered
 
     @property
     def is_open_part(self) -> bool:
         """Whether its job waits for its outcome; a part that goes on has none."""
         return not self.is_continued and (
-            self.reading is None or (self.reading.goes_on and not self.reading.is_lost)
+            self.reading is None or (self.reading.goes_on and not self.reading.is_unanswered)
         )
 
 
@@ -234,7 +234,7 @@ class ChunkTable:
         for job in sorted(self._parts):
             stage = self.last_stage(job)
             parts = [c for c in self._parts[job] if c.part_of == PartOf(job=job, stage=stage)]
-            if stage is None or any(c.state is not State.READ or c.is_lost for c in parts):
+            if stage is None or any(c.state is not State.READ or c.is_unanswered for c in parts):
                 continue
             left = [c for c in parts if c.reading is not None and c.reading.carried is not None]
             if left:

@@ -229,7 +229,7 @@ class Driver:
         return self._growing.has_sources(chunk) and (is_alone or not self._has_last_chance(chunk))
 
     def _has_last_chance(self, chunk: Chunk) -> bool:
-        """Return whether a row is poison if its worker dies again, perhaps because of another."""
+        """Return whether the next death of its worker makes a row poison, whatever killed it."""
         if chunk.rows_left > 1 or chunk.attempt < self._settings.attempts_max:
             return False
         last = read_note(self._lake, replace(self._table.ref(chunk.key), attempt=chunk.attempt - 1))
@@ -338,7 +338,7 @@ class Driver:
             self._send_again(chunk, "its message was lost")
 
     def _send_again(self, chunk: Chunk, why: str) -> None:
-        """Mark a chunk to be sent again, as the same attempt."""
+        """Mark a chunk to be sent again, as the same attempt: no limit counts these."""
         ref = self._table.ref(chunk.key)
         log.info("chunk sent again", chunk=ref.name, reason=why)
         self._lake.delete(ref.started_path, durable=False)

@@ -225,7 +225,7 @@ def read_chunk(lake: Lake, ref: ChunkRef, chunk: Chunk) -> tuple[Reading, list[p
         kernel_ns=pc.sum(part.column("kernel_ns")).as_py() or 0,
         goes_on=bool(split or carried),
         carried=Carried.from_json(carried[0]) if carried else None,
-        is_lost=bool(pc.any(is_among(status, _LOST)).as_py()),
+        is_unanswered=bool(pc.any(is_among(status, _LOST)).as_py()),
         is_over_budget=bool(
             pc.any(pc.and_(over, pc.not_equal(part.column("part_path"), ""))).as_py()
         ),

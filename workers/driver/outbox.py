@@ -213,7 +213,7 @@ class CeleryOutbox:
         """Read heartbeats, refusals and messages, once in `reconcile_seconds` for all drivers.
 
         Returns when that was done last, in monotonic seconds. Raises TransientError when the broker
-        is dead, for so long without asking again: each wait for it would take seconds.
+        is dead, and again without a try until that time is over: each try may take seconds.
         """
         now, pause_s = time.monotonic(), self._settings.tuning.reconcile_seconds
         if now < self._failed_at + pause_s:

@@ -98,7 +98,9 @@ def progress_of(
     readings = [chunk.reading for chunk in chunks if chunk.reading is not None]
     flights, jobs = table.flights(), table.parts()
     jobs_done = sum(reading.answered for reading in readings)
-    jobs_done += sum(not any(c.is_open_part for c in p) or any(c.is_lost for c in p) for p in jobs)
+    jobs_done += sum(
+        any(c.is_unanswered for c in job) or not any(c.is_open_part for c in job) for job in jobs
+    )
     jobs_total, planned_share = run.job_count, 1.0
     if not run.planned:
         siblings = sum(max(0, sum(c.kind == "plan" for c in parts) - 1) for parts in jobs)

@@ -40,7 +40,7 @@ def is_answered(lake: Lake, job_id: str, settings: Settings, budget: Budget | No
 def answers(row: Mapping[str, Any], budget: JobBudget) -> bool:
     """Return whether a result row is what a submitter with this budget would get.
 
-    Over budget is so if the job could spend as much, or if no budget would change it.
+    A row over budget is one if that job could spend as much, or if no budget would change it.
     """
     if row["status"] in FINAL:
         return True

@@ -141,7 +141,7 @@ def leave_job(
 ) -> tuple[JobStatus, int]:
     """Delete the submissions of a client, and cancel the job if these were the last.
 
-    A client that is not known leaves for one that cannot be told from others, if there is one.
+    An unknown client takes back a submission without a client name, if there is one.
     Returns where the job is now, and how many submissions are left. Raises PermanentError for what
     is no id of a job.
     """

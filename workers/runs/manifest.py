@@ -80,8 +80,8 @@ class Run:
     """Jobs that were divided when the run was planned."""
     segments: tuple[Segment, ...]
     planned: bool = True
-    """Whether all of its jobs are in its segments. While they are not, what is counted of jobs
-    is what the planner has seen to."""
+    """Whether all of its jobs are in its segments. Until then, counts of jobs cover what is
+    planned so far."""
     puzzle_count: int = 0
     """Puzzles that it is planned from, where the planner knew how many."""
     poison_count: int = 0

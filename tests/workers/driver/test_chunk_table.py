@@ -242,14 +242,14 @@ def test_a_driver_that_begins_in_the_middle_waits_for_the_last_stage_alone():
     assert keys(table.due_stages()[0]) == [(1, 0)], "one of an earlier stage is not read"
 
 
-def test_a_part_that_is_lost_ends_its_job_and_no_stage_follows():
+def test_a_part_that_is_unanswered_ends_its_job_and_no_stage_follows():
     table = staged_table()
     table.read((0, 0), LEFT)
-    table.read((0, 1), Reading(is_lost=True, is_over_budget=True))
+    table.read((0, 1), Reading(is_unanswered=True, is_over_budget=True))
     assert not table.due_stages()
     assert table.is_unrecoverable(table[0, 0])
     poison = staged_table()
-    poison.read((0, 1), Reading(is_lost=True))
+    poison.read((0, 1), Reading(is_unanswered=True))
     assert not poison.is_unrecoverable(poison[0, 0])
 
 

@@ -101,7 +101,7 @@ def test_jobs_done_are_those_worked_whole_and_those_put_together():
     rows, parts = (3, 1, 1, 1, 1, 1), [None, 3, 3, 4, 5, 6]
     part_of = {(0, i): PartOf(job=job, stage=None) for i, job in enumerate(parts) if job}
     table.add(Segment(number=0, kind="plan", origins=(), chunk_rows=rows), part_of)
-    lost = Reading(is_lost=True)
+    lost = Reading(is_unanswered=True)
     for i, reading in enumerate([Reading(answered=3), Reading(), Reading(), lost]):
         table.move("land", (0, i))
         table.read((0, i), reading)

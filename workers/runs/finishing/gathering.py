@@ -33,7 +33,7 @@ SPLIT = "split"
 UNFINISHED = (SPLIT, CARRIED)
 """Statuses of rows whose outcome is in other chunks."""
 BATCH_ROWS, BATCH_CHUNKS = 16_384, 64
-"""Chunk results are read together up to so many rows or chunks."""
+"""Chunk results are read together up to this many rows or chunks."""
 _CONSTANT = (*QUESTION_FIELDS, "run_id", *BUDGET_COLUMNS)
 """Columns of results with one value for the whole run."""
 ANSWER = pa.schema(
@@ -48,7 +48,7 @@ LARGE_ROWS = {"all": 1024, "meant": 128}
 """The same for asks with large rows: solutions of up to `listing_row_bytes`, or a hundred covers.
 """
 TRIM_BUCKETS = 8
-"""Freed memory is returned to the system after so many buckets: each time costs new pages."""
+"""Freed memory is returned to the system after this many buckets: each time costs new pages."""
 BUCKETS_MAX = 512
 """Files open at once; the buckets of a very large run hold more rows."""
 
