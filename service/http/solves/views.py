@@ -34,7 +34,7 @@ from nightgrid.workers.ondemand.submissions import read_ended, read_wanted
 from nightgrid.workers.settings import Settings
 
 KNOWN_MAX = 1024
-"""Jobs whose final answer is kept in memory."""
+"""Jobs whose final answer, or whose question, is kept in memory."""
 KNOWN_S = 60.0
 """How long an answer is shown from memory: retention may drop it from the lake meanwhile."""
 PLACES_S = 0.5
@@ -55,6 +55,9 @@ class Views:
         self._lake = lake
         self._client, self._settings = client, settings
         self._places = Cached(self._read_places, PLACES_S)
+        self._subjects: BoundedCache[str, Subject] = BoundedCache(KNOWN_MAX)
+        self._times: BoundedCache[str, tuple[float | None, float | None]] = BoundedCache(KNOWN_MAX)
+        """When jobs were submitted, and when they were seen to have ended: Unix time."""
         self._final: BoundedCache[str, bytes] = BoundedCache(KNOWN_MAX, KNOWN_S)
         """Jobs that are answered for good, as JSON, which takes less than their objects."""
         self.names = Names(lake)
@@ -63,13 +66,22 @@ class Views:
         """Return the JSON of a job that is answered for good, if that is kept."""
         return self._final.get(job_id)
 
-    def keep_final(self, job_id: str, written: bytes) -> None:
-        """Keep a job that is answered for good, as JSON, before the lake gets its answer."""
+    def keep_final(self, job_id: str, written: bytes, created_at: float, ended_at: float) -> None:
+        """Keep a job that is answered for good, as JSON, before the lake gets its answer.
+
+        Kept is also when it was submitted and when it ended, as Unix time.
+        """
+        self._times.put(job_id, (created_at, ended_at))
         self._final.put(job_id, written)
+
+    def forget(self, job_id: str) -> None:
+        """Forget when a job was submitted and ended: it was asked again."""
+        self._times.drop(job_id)
 
     def drop(self, job_id: str) -> None:
         """Show a job as the lake has it: its answer is no longer there."""
         self._final.drop(job_id)
+        self._subjects.drop(job_id)
 
     def look(self, job_id: str) -> dict[str, Any] | None:
         """Show a job, or None for one that was never submitted and has no result.
@@ -85,12 +97,13 @@ class Views:
         if found.state == "unknown" or (found.state == "done" and row is None):
             return None
         subject = self._subject_of(job_id, row)
+        created_at, ended_at = self._times_of(found)
         value = solve_json(
             job_id,
             STATES.get(found.state, found.state),
             subject,
-            created_at=None if found.age_s is None else time.time() - found.age_s,
-            ended_at=None,
+            created_at=created_at,
+            ended_at=ended_at,
             row=row,
             progress=_progress(found),
             reason=found.reason,
@@ -113,13 +126,19 @@ class Views:
         return board.published.puzzle
 
     def _subject_of(self, job_id: str, row: Mapping[str, Any] | None) -> Subject:
+        known = self._subjects.get(job_id)
+        if known is not None:
+            return known
         question, puzzle_id, puzzle = self._asked(job_id) if row is None else self._answered(row)
-        return Subject(
+        subject = Subject(
             question=question,
             puzzle_id=puzzle_id,
             puzzle=puzzle,
             references=self.names.of(puzzle_id),
         )
+        if puzzle is not None:
+            self._subjects.put(job_id, subject)
+        return subject
 
     def _asked(self, job_id: str) -> tuple[Question, str, Mapping[str, Any]]:
         """Read what a job without a row is about."""
@@ -144,6 +163,17 @@ class Views:
         except PermanentError:
             pass  # the lake has none
         return question, puzzle_id, puzzle
+
+    def _times_of(self, found: JobStatus) -> tuple[float | None, float | None]:
+        created_at, ended_at = self._times.get(found.job_id) or (None, None)
+        if found.age_s is not None:
+            created_at = time.time() - found.age_s if created_at is None else created_at
+            ended_at = None
+        elif created_at is not None and ended_at is None:
+            ended_at = time.time()
+        if created_at is not None:
+            self._times.put(found.job_id, (created_at, ended_at))
+        return created_at, ended_at
 
     def _read_places(self) -> dict[str, int]:
         """Count the messages before the first of each run; none where no server answers."""
