@@ -89,6 +89,7 @@ lint: $(DEV) ## check style, types and the floors of the house
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	git grep -nEf .old-words -- "*.py" "*.md" "*.html"; test $$? -eq 1
 
 format: $(DEV) ## rewrite the source in house style
 	$(BIN)/ruff check --fix-only .

@@ -15,7 +15,7 @@ def skip_file(path: str, why: object) -> None:
 
 
 def skipped_files() -> dict[str, str]:
-    """Tell which files were left out since they were named last, by path."""
+    """Return which files were left out since they were named last, by path."""
     with _lock:
         return dict(_files)
 

@@ -225,7 +225,7 @@ def _tried(copy: Path, module: str, draw: random.Random, each: int) -> Iterator[
 
 
 def _is_python(source: str) -> bool:
-    """Tell whether a bug leaves a module that can be read: `*, name` may become `+, name`."""
+    """Return whether a bug leaves a module that can be read: `*, name` may become `+, name`."""
     try:
         ast.parse(source)
     except SyntaxError:

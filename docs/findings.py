@@ -190,5 +190,5 @@ def _mean(rows: Sequence[Row], column: str) -> float:
 
 
 def _share(rows: Sequence[Row]) -> float:
-    """Say how many percent of boards have one solution; 0 where there is no board."""
+    """Return how many percent of boards have one solution; 0 where there is no board."""
     return 100 * _sum(rows, "with_one") / (_sum(rows, "boards") or 1)

@@ -205,7 +205,7 @@ PAGES = {
 
 
 def page(path: Path) -> str:
-    """Make a page anew."""
+    """Make a page again."""
     if PAGES[path] is openapi:
         return openapi()
     if PAGES[path] is commands:

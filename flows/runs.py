@@ -1,4 +1,4 @@
-"""What a night and a count share: settings, steps, callbacks for progress, how a run is stopped."""
+"""Settings, steps, progress callbacks and stopping, shared by nights and counts."""
 
 from __future__ import annotations
 

@@ -136,11 +136,11 @@ class Budget:
         return None if self.stop is None else self.stop.reason_code
 
     def deadline_ns(self) -> int:
-        """Tell when its seconds are over if they begin now, on the monotonic clock."""
+        """Return when its seconds are over if they begin now, on the monotonic clock."""
         return time.monotonic_ns() + int(self.seconds * 1e9)
 
     def is_over(self, deadline_ns: int) -> bool:
-        """Tell whether a deadline of `deadline_ns` has passed, or a solve is to stop."""
+        """Return whether a deadline of `deadline_ns` has passed, or a solve is to stop."""
         return self.stopped is not None or time.monotonic_ns() > deadline_ns
 
 

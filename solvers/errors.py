@@ -135,6 +135,6 @@ def check_object(value: object, place: str) -> Mapping[str, Any]:
 
 
 def json_kind(value: object) -> str:
-    """Say what kind of JSON value something is, in the words of messages."""
+    """Describe what kind of JSON value something is, in the words of messages."""
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
     return "null" if value is None else kinds.get(type(value), "a number")

@@ -44,7 +44,7 @@ CLOCK_STRIDE = 1024
 
 
 Dictionaries = Callable[[str], tuple[str, ...]]
-"""Gives the words of a dictionary by its id, for boards that are laid out in columns: those name
+"""Loads the words of a dictionary by its id, for boards that are laid out in columns: those name
 their dictionary and do not hold it. Raises PermanentError for one that it does not have."""
 
 
@@ -174,7 +174,7 @@ class Game(ABC, Generic[P, S]):
         raise NotImplementedError
 
     def value_of(self, solutions: Sequence[S]) -> int | None:  # noqa: ARG002
-        """Tell what the best of some solutions is worth; None where nothing is compared."""
+        """Return what the best of some solutions is worth; None where nothing is compared."""
         return None
 
     def in_order(self, puzzle: P, ask: Ask, solutions: list[S]) -> list[S]:  # noqa: ARG002
@@ -341,7 +341,7 @@ class Game(ABC, Generic[P, S]):
         return np.full(len(arrays["size"]), self.board_s)
 
     def expected(self, arrays: Arrays, ask: Ask) -> Expected:
-        """Say what the job of the only row will take, by a closer look than `cost_s` takes.
+        """Return what the job of the only row will take, by a closer look than `cost_s` takes.
 
         For one job on demand: a plan of a million boards cannot afford it.
         """
@@ -359,7 +359,7 @@ def over_budget(reason: Reason, statistics: Statistics) -> Outcome[Any]:
 
 
 def as_stopped(outcome: Outcome[S], budget: Budget) -> Outcome[S]:
-    """Say of an outcome without an answer that it was stopped, if it was: kernels call it late."""
+    """Relabel a timed-out outcome as stopped if it was stopped."""
     why = budget.stopped
     if why is None or outcome.reason_code is not ReasonCode.SECONDS:
         return outcome

@@ -1,4 +1,4 @@
-"""What a game is plugged in with on this floor, and how the plugs of any floor are found."""
+"""A game's plug on this floor, and how the plugs of any floor are found."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class GamePlug:
     """What every floor knows of a game before anything is solved. Making one loads no kernel."""
 
     name: str
-    """What the game is called in commands, messages and tables: letters and digits."""
+    """Name of the game in commands, messages and tables: letters and digits."""
     title: str
     """What people call it."""
     order: int = LAST
@@ -82,7 +82,7 @@ class GamePlug:
         return COUNT if "count" in self.asks else FIRST
 
     def answers(self, ask: Ask) -> bool:
-        """Tell whether the game answers an ask."""
+        """Return whether the game answers an ask."""
         within = ask.kind != "best" or self.best_max is None or (ask.limit or 1) <= self.best_max
         return ask.kind in self.asks and within
 
@@ -126,7 +126,7 @@ class Plugs(Generic[P]):
         return f"{self._package}.{name}.{MODULE}"
 
     def has(self, name: str) -> bool:
-        """Tell whether a game has a plug on this floor."""
+        """Return whether a game has a plug on this floor."""
         return name in self._own or name in self._others
 
     def plug(self, name: str) -> P:

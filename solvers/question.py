@@ -36,7 +36,7 @@ class Question:
 
     @property
     def job_fields(self) -> tuple[str, ...]:
-        """What a job is named after beside its puzzle, in this order."""
+        """Fields that name a job together with its puzzle, in this order."""
         return str(self.ask), self.rules, self.lexicon_id, self.solver_version
 
     def run_id(self, budget: Budget, jobs: tuple[str, ...]) -> str:

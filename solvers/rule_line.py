@@ -23,7 +23,7 @@ class RuleLine:
         return " ".join(f"{name}={_text(value)}" for name, value in values.items())
 
     def normal(self) -> Self:
-        """Give every setting that the others make irrelevant its default."""
+        """Reset settings that the others make irrelevant to their defaults."""
         return self
 
     @classmethod

@@ -56,7 +56,7 @@ class Stop:
         return _CODES[self._cell.value]
 
     def set(self, reason_code: ReasonCode) -> None:
-        """Tell the solves to end: with `cancelled` or `deadline`. The first reason stands."""
+        """Ask the solves to end: with `cancelled` or `deadline`. The first reason stands."""
         code = _CODES.index(reason_code)
         with _lock:
             self._cell.value = self._cell.value or code
@@ -80,7 +80,7 @@ class TimedStop(Stop):
         return super().reason_code
 
     def seconds_left(self) -> float:
-        """Tell how long it is until its seconds are over."""
+        """Return how long it is until its seconds are over."""
         return max(0.0, (self._ends_ns - time.monotonic_ns()) / 1e9)
 
 

@@ -34,7 +34,7 @@ def warm(name: str, *, rare: bool = False) -> float:
 
 
 def is_compiled(name: str) -> bool:
-    """Tell whether a process needs only to load the kernels of a game, a few at a time."""
+    """Return whether a process needs only to load the kernels of a game, a few at a time."""
     mark = _mark(name)
     return mark is not None and mark.exists()
 
@@ -57,7 +57,7 @@ def warm_side_by_side(
 
 
 def kernels_of(names: Iterable[str]) -> int:
-    """Tell about how many kernels are compiled until games are ready."""
+    """Return about how many kernels are compiled until games are ready."""
     return SHARED_KERNEL_COUNT + sum(game_plug(name).kernel_count for name in names)
 
 

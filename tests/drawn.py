@@ -12,7 +12,7 @@ FEWEST = 5
 
 
 def drawn(whole: int) -> int:
-    """Say how many of `whole` random cases this run draws.
+    """Return how many of `whole` random cases this run draws.
 
     Property tests give it to `max_examples`. A test that draws cases by itself is marked `drawn`,
     so that `make test-long` runs it again.

@@ -1,4 +1,4 @@
-"""Give freed memory back, so that what streams through a process does not add up in it."""
+"""Return freed memory to the system, so that streams through a process do not add up in it."""
 
 from __future__ import annotations
 

@@ -146,8 +146,7 @@ class Settings(BaseSettings):
     http_words_bytes: int = Field(default=512 * 1024, ge=1)
     """Largest word list of a request."""
     http_expected_seconds: float = Field(default=TOTAL_SECONDS, gt=0)
-    """What a board of a request may be expected to take one core; what takes longer is refused
-    before it is queued."""
+    """Expected seconds of one core above which a requested board is refused before it is queued."""
 
     worker_logs: Literal["files", "stdout"] = "files"
     """Where the processes of `nightgrid worker` write: each into a file of its own under logs/

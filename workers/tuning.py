@@ -35,9 +35,9 @@ class Tuning:
     """A chunk of many rows that has run this long leaves its remaining rows to new chunks."""
 
     ondemand_look_seconds: float = 0.3
-    """What a small job on demand may take before it is divided among idle processes, if its game
-    cannot say what it will take: lost, if it is divided. In two parts the larger takes 0.65 of the
-    whole (Strands), so a board gains that takes longer than 1.3 s."""
+    """Seconds of a first try at a small job on demand whose game cannot estimate it, before it is
+    divided among idle processes. They are lost if it is divided: in two parts the larger takes 0.65
+    of the whole (Strands), so a board of more than 1.3 s gains."""
     split_into: int = 16
     """Parts that one part over budget is divided into, about."""
     split_depth_max: int = 2

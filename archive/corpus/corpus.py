@@ -191,7 +191,7 @@ def open_corpus(
 
 
 def game_of_corpus(spec: str, game: str | None = None) -> str:
-    """Tell the game of a corpus, before anything of it is made.
+    """Return the game of a corpus, before anything of it is made.
 
     Raises PermanentError for a spec that is none, and for a generator's of another game.
     """

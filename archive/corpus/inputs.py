@@ -58,7 +58,7 @@ class Inputs:
 
 
 def game_of_spec(spec: str, game: str | None = None) -> str:
-    """Tell the game of what a spec other than `lake` names; of files a few are looked into.
+    """Return the game of what a spec other than `lake` names; a few files are sampled.
 
     Raises PermanentError as `read_inputs` does.
     """
@@ -135,7 +135,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _game_of_payloads(spec: str, base: Path, paths: list[Path]) -> str:
-    """Tell the game of payloads by some of them; those without a sound puzzle have no say."""
+    """Return the game of payloads by some of them; invalid ones are ignored."""
     told: dict[str, str] = {}
     for path in paths[:: -(-len(paths) // SAMPLED_PAYLOADS)]:
         with path.open("rb") as stream:
@@ -167,7 +167,7 @@ def _payloads(spec: str, base: Path, paths: list[Path], game: str | None) -> Inp
 
 
 def _game_of_tables(paths: list[Path]) -> str:
-    """Tell the game of tables by the first that can be read, or raise what is wrong with it."""
+    """Return the game of tables by the first that can be read, or raise what is wrong with it."""
     why: DamagedInputError | None = None
     for path in paths:
         try:

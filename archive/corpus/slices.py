@@ -152,7 +152,7 @@ def _payloads(game: str, base: Path, inputs: list[dict[str, Any]]) -> Iterator[C
 
 
 def _of_another_game(data: bytes, path: Path, game: str) -> list[Published | Fault]:
-    """Say of a payload without a sound puzzle that it is one of another game, if it is."""
+    """Explain of a payload without a valid puzzle that it is of another game, if it is."""
     found = game_found_in(data, path.name)
     if found in (None, game):
         return []

@@ -23,7 +23,7 @@ PLUGS: Plugs[ArchivePlug] = Plugs(__name__, "nightgrid.archive")
 
 
 def has_plug(game: str) -> bool:
-    """Tell whether the archive knows a game."""
+    """Return whether the archive knows a game."""
     return game in GAMES and PLUGS.has(game)
 
 
@@ -72,19 +72,19 @@ def missing_words_hint(game: Game[Any, Any], official: Any) -> str:
 
 
 def game_found_in(data: bytes, name: str) -> str | None:
-    """Tell the game that a payload has a sound puzzle of; None for a payload without any."""
+    """Return the game of a payload's valid puzzle, or None."""
     game = game_of(data)
     found = reader(game).read_puzzles(data, name)
     return game if any(isinstance(item, Published) for item in found) else None
 
 
 def game_of(data: bytes) -> str:
-    """Tell a game by the form of its boards; the default one where no game claims them."""
+    """Return the game that claims the form of some boards, or the default game."""
     return claimed_game(data) or DEFAULT_GAME
 
 
 def claimed_game(data: bytes) -> str | None:
-    """Tell the game that claims an input by the form of its boards; None where no game does.
+    """Return the game that claims an input by the form of its boards, or None.
 
     A JSON object is the game's that it names, else the one that claims the first member which any
     claims.

@@ -92,7 +92,7 @@ EXAMPLE = f"{DEFAULT_GAME}:n=1000,seed=7"
 
 
 def is_generator_spec(text: str) -> bool:
-    """Tell whether a text means to be a generator spec, GAME:NAME=VALUE."""
+    """Return whether a text means to be a generator spec, GAME:NAME=VALUE."""
     game, colon, rest = text.partition(":")
     if not colon or "=" not in rest.partition(",")[0] or not has_plug(game):
         return False

@@ -54,7 +54,7 @@ class RankingPlug(Protocol):
 
     GAME: str
     ALONE: str
-    """Says that the models took no part, as a clause."""
+    """Clause that says that the models took no part."""
     MISSES: Mapping[str, str]
     """Classes of boards whose first cover is not the official one, in the order in which they are
     looked for: a code for programs and tables, with its phrase for people."""
@@ -122,15 +122,15 @@ class ArchivePlug:
         return puzzles_schema(self.name, self.columns)
 
     def claims_page(self, text: bytes) -> bool:  # noqa: ARG002 - what a game may look at
-        """Tell whether an input that is no JSON is a page of this game."""
+        """Return whether an input that is no JSON is a page of this game."""
         return False
 
     def claims_list(self, first: bytes) -> bool:  # noqa: ARG002
-        """Tell whether a JSON list is a board of this game, by the first byte of its first item."""
+        """Recognise a board of this game in a JSON list, by the first byte of its first item."""
         return False
 
     def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002
-        """Tell whether a JSON object with such a member is a payload or a board of this game."""
+        """Return whether a JSON object with such a member is a payload or a board of this game."""
         return False
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:  # noqa: ARG002
@@ -138,7 +138,7 @@ class ArchivePlug:
         return None
 
     def worth(self, game: Game[Any, Any], solution: Any) -> int | None:  # noqa: ARG002
-        """Say what a solution is worth in a game that asks for the fewest of something.
+        """Return what a solution is worth in a game that asks for the fewest of something.
 
         It compares with the `value` of an outcome under the same rules.
         """
@@ -149,7 +149,7 @@ class ArchivePlug:
         return ()
 
     def is_same(self, official: Any, found: Any) -> bool:
-        """Tell whether a solution that was found is the official one, in a game with ranks."""
+        """Return whether a solution that was found is the official one, in a game with ranks."""
         return bool(official == found)
 
     def remarks(

@@ -54,7 +54,7 @@ class FetchReport:
 
     @property
     def source_failed(self) -> bool:
-        """Tell whether every date that was asked for failed, and there was one."""
+        """Return whether every date that was asked for failed, and there was one."""
         refused = sum(failure.rule != NOT_ASKED for failure in self.failed)
         return bool(self.asked) and refused == len(self.asked)
 
@@ -181,7 +181,7 @@ def _validators(raw: RawArchive, date: dt.date, url: str) -> Validators | None:
 
 
 def _received(latest: pa.Table) -> dict[dt.date, tuple[str, Validators]]:
-    """Say of each date whose last body is a payload from where it came, how long and when."""
+    """Return where each date's last payload came from, its length and its time."""
     sound = latest.filter(pc.is_null(latest.column("fault_rule")))
     names = ("date", "url", "body_bytes", "fetched_at")
     rows = zip(*(sound.column(name).to_pylist() for name in names), strict=True)

@@ -1,6 +1,6 @@
 """Normalise raw payloads into editions with revisions, puzzles and quarantine.
 
-The rows of a date are a function of what was seen for that date, and are always made anew as a
+The rows of a date are a function of what was seen for that date, and are always made again as a
 whole. So it does not matter where an earlier run was killed, and the tables can be made again from
 the raw payloads alone.
 """
@@ -75,7 +75,7 @@ class NormaliseReport:
     observation_count: int = 0
     """Contradictions between current editions after this."""
     dates_lost: int = 0
-    """Dates that were made anew because tables had lost rows of them."""
+    """Dates that were made again because tables had lost rows of them."""
 
 
 def normalise(
@@ -116,7 +116,7 @@ def normalise(
         fresh = [sighting for sighting in raw.new if batch[0] <= sighting.date <= batch[-1]]
         if fresh:
             check()
-            # Last: until a sighting stands in the index, its date is made anew.
+            # Last: until a sighting stands in the index, its date is made again.
             raw.commit_index(fresh)
     is_left = bool(dates) or not raw.is_settled
     if not (raw.is_settled or raw.is_empty):
@@ -169,7 +169,7 @@ def lost_dates(
 
 
 def _is_back(raw: RawArchive, date: dt.date, sha256: str) -> bool:
-    """Tell whether a payload that was missing or damaged can be read now."""
+    """Return whether a payload that was missing or damaged can be read now."""
     return any(
         sighting.sha256 == sha256 and not (isinstance(item, Fault) and item.rule == RAW_DAMAGED)
         for sighting, item in read_date(raw, reader(raw.game), date)

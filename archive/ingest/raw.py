@@ -61,7 +61,7 @@ class Sighting:
 
     @property
     def is_draft(self) -> bool:
-        """Tell whether it was seen before its date (UTC), and may not be what is published."""
+        """Return whether it was seen before its date (UTC), and may not be what is published."""
         return self.fetched_at.astimezone(dt.UTC).date() < self.date
 
     @property
@@ -136,7 +136,7 @@ class RawArchive:
         return {sighting.date for sighting in self.new}
 
     def latest(self) -> pa.Table:
-        """Tell what was seen last for each date: rows of the index, and what is not in it yet."""
+        """Return what was seen last for each date: rows of the index, and what is not in it yet."""
         table = self.index
         if self.new:
             added = pa.Table.from_pylist(list(map(asdict, self.new)), schema=RAW)
@@ -238,7 +238,7 @@ class RawArchive:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether nothing was ever seen."""
+        """Return whether nothing was ever seen."""
         return not (len(self.index) or self.new or self.absent)
 
     def commit_index(self, sightings: list[Sighting]) -> None:
@@ -324,13 +324,13 @@ def read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[Foun
 
 
 def days_of(table: pa.Table) -> npt.NDArray[np.int32]:
-    """Give the dates of a table as days since 1970."""
+    """Return the dates of a table as days since 1970."""
     days: npt.NDArray[np.int32] = pc.cast(table.column("date"), pa.int32()).to_numpy()
     return days
 
 
 def day_of(date: dt.date) -> int:
-    """Give a date as days since 1970."""
+    """Return a date as days since 1970."""
     return (date - _EPOCH).days
 
 
@@ -345,7 +345,7 @@ def body_path(game: str, date: dt.date, sha256: str) -> str:
 
 
 def order_of(sighting: Sighting) -> tuple[dt.date, int, dt.datetime, str]:
-    """Give the values of ORDER, to sort sightings by."""
+    """Return the values of ORDER, to sort sightings by."""
     return (sighting.date, sighting.sequence, sighting.fetched_at, sighting.sha256)
 
 

@@ -141,7 +141,7 @@ def _is_full(error: OSError, text: str) -> bool:
 
 
 def _no_room(place: str) -> str:
-    """Say what is full, and of a disk how much is free there: its reserve, or too little."""
+    """Describe what is full, and of a disk how much is free there: its reserve, or too little."""
     folder = place.removeprefix("file://")
     try:
         free = shutil.disk_usage(folder).free

@@ -53,7 +53,7 @@ def read_as(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) -> F
 
 
 def describe_fault(error: Exception) -> str:
-    """Say what is wrong with an object; `error` is one of CONTENT_ERRORS."""
+    """Describe what is wrong with an object; `error` is one of CONTENT_ERRORS."""
     missing = isinstance(error, KeyError) and error.args
     return f"{error.args[0]} is missing" if missing else f"{error!s:.80}"
 
@@ -75,7 +75,7 @@ def parse_time(text: str) -> datetime:
 
 
 def program_version() -> str:
-    """Tell by which program a hint was found out: a later one may have stricter rules."""
+    """Return by which program a hint was found: a later one may have stricter rules."""
     return importlib.metadata.version("nightgrid")
 
 

@@ -175,13 +175,13 @@ def put(
 
 
 def rename(staged: Path, target: Path) -> bool:
-    """Give a staged file its name, in place of a file that has it."""
+    """Rename a staged file over any file of that name."""
     staged.replace(target)
     return True
 
 
 def link(staged: Path, target: Path) -> bool:
-    """Give a staged file its name unless another file has it."""
+    """Rename a staged file unless the name is taken."""
     try:
         target.hardlink_to(staged)
     except FileExistsError:
@@ -194,7 +194,7 @@ def link(staged: Path, target: Path) -> bool:
 
 
 def _rename_new(staged: Path, target: Path) -> bool:
-    """Give a staged file its name unless another has it, where there are no hard links.
+    """Rename a staged file unless the name is taken, without hard links.
 
     All who do so wait for one another: the lock ends with its holder, however that ends. It is
     never deleted, because another process may wait for it.

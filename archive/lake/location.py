@@ -39,12 +39,12 @@ def lacks_slashes(url: str) -> str | None:
 
 
 def is_folder(url: str) -> bool:
-    """Tell whether a path or URL names a folder, not a bucket."""
+    """Return whether a path or URL names a folder, not a bucket."""
     return url.partition("://")[0] in ("file", url)
 
 
 def is_missing(url: str) -> bool:
-    """Tell whether the folder of a lake is not there yet; of a bucket nothing is asked."""
+    """Return whether the folder of a lake is not there yet; of a bucket nothing is asked."""
     return is_folder(url) and not folder_of(url).exists()
 
 
@@ -129,13 +129,13 @@ def _of_folder(folder: Path, *, writes: bool) -> str:
 
 
 def _why_not(folder: Path) -> str:
-    """Tell a mount from permissions: those of a folder may be right, and it is not written."""
+    """Distinguish a read-only mount from missing permissions."""
     is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY and os.access(folder, os.R_OK | os.X_OK)
     return "it is mounted read-only here" if is_read_only else "permission denied"
 
 
 def check_path(path: str) -> str:
-    """Give a path inside a lake back. Raises PermanentError for any other."""
+    """Return a path if it is inside a lake. Raises PermanentError for any other."""
     names = path.split("/")
     if any(name in ("", ".", "..") for name in names) or "\\" in path or "\0" in path:
         raise PermanentError(f"{path!r} is not a path inside the lake; expected NAME/NAME/…")

@@ -198,7 +198,7 @@ class StoredFiles:
         return {info.path: (info.size, info.mtime_ns) for info in files}
 
     def stamp(self, path: str) -> tuple[int, int] | None:
-        """Tell a file's bytes and when it was written, as `stamps`; None where there is none."""
+        """Return a file's size and time as `stamps` does; None if it does not exist."""
         check_path(path)
         with storage_errors(path):
             info = self._storage.info(path)
@@ -216,7 +216,7 @@ class StoredFiles:
             return self._storage.listing(prefix, deep=deep)
 
     def exists(self, path: str) -> bool:
-        """Tell whether a file or a folder exists."""
+        """Return whether a file or a folder exists."""
         return self._type(path) in (pafs.FileType.File, pafs.FileType.Directory)
 
     def delete(self, path: str, *, durable: bool = True) -> None:

@@ -163,7 +163,7 @@ def _in_order(game: str, editions: list[dict[str, Any]]) -> list[dict[str, Any]]
 
 
 def _range(lake: Lake, game: str) -> str:
-    """Say which dates of a game a lake has."""
+    """Return which dates of a game a lake has."""
     dates = lake.read_table(editions_path(game), EDITIONS, ["date"]).column("date")
     if not len(dates):
         return f"which has no date of {game}"

@@ -157,7 +157,7 @@ def _joined(
 
 
 def _hints(lake: Lake, table: pa.Table) -> list[str]:
-    """Say of unsolvable rows what may be the matter with their words."""
+    """Explain unsolvable rows by words that may be missing from their lists."""
     told = [""] * len(table)
     stuck = pc.and_(
         pc.equal(table.column("status"), str(Status.UNSOLVABLE)),
@@ -288,7 +288,7 @@ def _laid(columns: dict[str, pa.Array], schema: pa.Schema) -> pa.Table:
 
 
 def _hint_of(lake: Lake, *, game: str, rules: str, lexicon_id: str, official_solution: str) -> str:
-    """Say why a board may have no solution though its makers know one: words that its list lacks.
+    """Explain why a board with a known solution may have none: words that its list lacks.
 
     "" if its words cannot be opened.
     """

@@ -61,7 +61,7 @@ def reference_text(game: str, date: dt.date, level: str | None) -> str:
 
 
 def looks_like_reference(text: str) -> bool:
-    """Tell whether a text is meant as a reference, be it a wrong one, rather than as a file's name.
+    """Return whether a text is meant as a reference, even a wrong one, not as a file's name.
 
     Hexadecimal digits are, and two or three names with "/" between them, none with a dot in it, of
     which the first is a game or the second begins as a date does.

@@ -60,5 +60,5 @@ class Fault:
 
 
 def input_fault(rule: str, message: str, place: str = "") -> Fault:
-    """Say what is wrong with an input outside of every level."""
+    """Return what is wrong with an input outside of every level."""
     return Fault(level=None, rule=rule, place=place, message=message)

@@ -41,7 +41,7 @@ class Contradiction:
     now: str
 
     def sentence(self) -> str:
-        """Say in one sentence what is wrong."""
+        """Describe in one sentence what is wrong."""
         return f"{self.version} said {self.before}, and the present solver says {self.now}"
 
 
@@ -108,7 +108,7 @@ def answer_texts(table: pa.Table) -> pa.ChunkedArray:
 
 
 def said_in(row: Mapping[str, Any]) -> str:
-    """Say in words what a proven result says of its board."""
+    """Describe in words what a proven result says of its board."""
     if row["status"] == Status.UNSOLVABLE.value:
         return "unsolvable"
     value = "" if row["value"] is None else f" of value {row['value']}"

@@ -68,7 +68,7 @@ class Answer:
 
 
 def failed(url: str, rule: str, message: str, http_status: int | None = None) -> Answer:
-    """Say why a source did not answer with a payload."""
+    """Return why a source did not answer with a payload."""
     return Answer(
         kind=AnswerKind.FAILED, url=url, http_status=http_status, rule=rule, message=message
     )
@@ -97,7 +97,7 @@ class Source(Protocol):
         """Ask for one date; whatever goes wrong is an answer, never an exception."""
 
     def close(self) -> None:
-        """Give back what the source holds."""
+        """Release what the source holds."""
 
 
 _HOST_ALONE = re.compile(r"https?://[^/?#]+/?")

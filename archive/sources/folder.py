@@ -100,7 +100,7 @@ class FolderSource:
 
 
 def _is_settled(facts: os.stat_result, validators: Validators) -> bool:
-    """Tell whether a file has the body that was received of it: no change leaves its ctime."""
+    """Return whether a file has the body that was received of it: no change leaves its ctime."""
     if validators.fetched_at is None or facts.st_size != validators.body_bytes:
         return False
     changed_at = max(facts.st_mtime, facts.st_ctime)

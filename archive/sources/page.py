@@ -32,7 +32,7 @@ class PageSource(HttpSource):
         return self._base
 
     def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
-        """Give the page that `dates` has asked for, or ask now."""
+        """Return the page that `dates` has requested, or request it now."""
         return self._answer or super().fetch(date, validators)
 
 

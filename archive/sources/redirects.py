@@ -41,7 +41,7 @@ class RedirectError(Exception):
 
 
 def reach_of(address: Address) -> Reach:
-    """Tell from where an address can be reached; that inside of an IPv6 address decides."""
+    """Return from where an address can be reached; that inside of an IPv6 address decides."""
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
         if address in _NAT64:
@@ -128,7 +128,7 @@ def check_addresses(url: httpx.URL, addresses: Sequence[Address], source: Reach)
 
 
 def reach_of_peer(response: httpx.Response) -> Reach:
-    """Tell from where the host can be reached that gave a response; behind a proxy, everywhere."""
+    """Return from where a response's host can be reached; behind a proxy, everywhere."""
     stream = response.extensions.get("network_stream")
     peer = stream.get_extra_info("server_addr") if stream is not None else None
     if not peer or _is_proxied(peer[0]):

@@ -109,7 +109,7 @@ class HttpSource:
         )
 
     def skipped(self) -> list[str]:
-        """Give nothing: an endpoint does not say what else it has."""
+        """Refuse: an endpoint does not say what else it has."""
         return []
 
     def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
@@ -149,7 +149,7 @@ class HttpSource:
         self._client.close()
 
     def _tell(self, state: tenacity.RetryCallState) -> None:
-        """Say why the last request is tried again."""
+        """Log why the last request is retried."""
         signal = state.outcome.exception() if state.outcome else None
         why = signal.answer.message if isinstance(signal, _TryAgain) else "it does not answer"
         outages.report_outage(
@@ -157,7 +157,7 @@ class HttpSource:
         )
 
     def _left_s(self, attempts_made: int, next_wait_s: float = 0.0) -> float:
-        """Say how long it may be until the source is given up, if requests fail at once."""
+        """Return how long it may be until the source is given up, if requests fail at once."""
         polite = self._politeness
         waits = [
             max(min(2 * polite.backoff_s * 2**i, polite.backoff_max_s), polite.interval_s)

@@ -97,11 +97,11 @@ class Bounds:
             raise self.too_long()
 
     def too_long(self) -> QueryError:
-        """Say that the time is up."""
+        """Return the error for a query that ran out of time."""
         return QueryError(f"the query took more than {self.seconds:g} s; --seconds allows more")
 
     def too_large(self) -> QueryError:
-        """Say that the memory is not enough."""
+        """Return the error for a query that ran out of memory."""
         return QueryError(
             f"the query takes more than {self.memory_bytes / 2**20:,.0f} MB of memory; name fewer "
             "columns, or allow more with --memory-mb"
@@ -177,7 +177,7 @@ def columns_needed(sql: str) -> dict[str, list[str]]:
 
 
 def _kind_of(base: Any, sql: str) -> str:
-    """Tell the kind of the one statement. Raises QueryError for more than one, or another kind."""
+    """Return the one statement's kind. Raises QueryError for more than one, or another kind."""
     statements = [s for s in base.extract_statements(sql) if s.query.strip(" \t\r\n;")]
     if not statements:
         raise QueryError('there is no SQL; expected a SELECT, such as "select * from counts"')
@@ -245,7 +245,7 @@ def _tables(
 
 
 def _once_named(schema: pa.Schema) -> pa.Schema:
-    """Give columns that are called alike names of their own: count, count_1."""
+    """Rename duplicate columns: count, count_1."""
     names: list[str] = []
     fields = []
     for one in schema:
@@ -294,7 +294,7 @@ def _query_errors(
 
 
 def sentence(text: str, sql: str, *, planned: bool = False) -> str:
-    """Say in one sentence what is wrong with a query, and where; `planned`: below an EXPLAIN."""
+    """Describe in one sentence what is wrong with a query; `planned`: below an EXPLAIN."""
     spot = _SPOT.search(text)
     said = text[: spot.start()] if spot else text
     no_table = _NO_TABLE.search(said)

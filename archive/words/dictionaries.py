@@ -18,7 +18,7 @@ ARCHIVE_PATH = "dictionaries/archive"
 SINGLES = "dictionaries/single"
 """Folder of dictionaries that came with boards asked about one by one, a file each."""
 KEY = "dictionary_id"
-"""What a board's words are called, in tables and in a board's canonical form."""
+"""Name of a board's words, in tables and in a board's canonical form."""
 _WORDS_KEPT = 64
 ARCHIVE = MergedFolder(
     path=ARCHIVE_PATH,
@@ -39,7 +39,7 @@ class MissingDictionaryError(PermanentError):
 
 
 class LakeDictionaries:
-    """Gives the words of a dictionary by its id.
+    """Loads the words of a dictionary by its id.
 
     Is what `nightgrid.solvers.plug.Dictionaries` wants.
     Keeps what was read: a dictionary never changes. An id that is not known makes it look again.

@@ -71,7 +71,7 @@ def text(lexicon_id: str) -> bytes | None:
 
 
 def keep_text(lexicon_id: str, text: bytes) -> None:
-    """Put a lexicon's text beside its arrays: to spell it anew takes half a second."""
+    """Put a lexicon's text beside its arrays: to spell it again takes half a second."""
     fill_file(_folder(lexicon_id) / TEXT, lambda path: path.write_bytes(text))
 
 
@@ -107,7 +107,7 @@ def _mapped(path: Path) -> npt.NDArray[Any]:
 
 
 def _place(staged: Path, folder: Path) -> None:
-    """Give a written folder its name. The first of several writers wins; all wrote the same."""
+    """Rename a written folder to its name. The first writer wins; all wrote the same."""
     try:
         staged.rename(folder)
     except OSError:

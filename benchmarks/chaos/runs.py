@@ -87,7 +87,7 @@ class Scene:
         return len(self._names("parts"))
 
     def over(self) -> bool:
-        """Tell whether the run has ended."""
+        """Return whether the run has ended."""
         return self.lake.exists(f"runs/run={self.run_id}/DONE.json")
 
     def middle(self) -> None:

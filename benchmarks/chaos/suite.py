@@ -120,7 +120,7 @@ _NAMES = {what or name: name for name, (what, _) in {**PLAIN, **APART}.items()}
 
 
 def before(what: str) -> str:
-    """Tell what was seen of a fault with commit 0643c3d."""
+    """Describe what a fault did with commit 0643c3d."""
     return BEFORE.get(_NAMES.get(what, ""), "nothing lost")
 
 

@@ -76,7 +76,7 @@ class Outcome:
         return sorted(third)[len(third) // 2], sorted(sizes[-tenth:])[tenth // 2]
 
     def faults(self, *, struck: bool) -> list[str]:
-        """Say what does not hold."""
+        """Describe what does not hold."""
         found = [f"{len(self.left)} accepted jobs did not end"] if self.left else []
         failed = [job for job, state in self.accepted.items() if state == "failed"]
         if failed and not struck:
@@ -193,7 +193,7 @@ def strike(service: Serving, role: str) -> None:
 
 
 def resident_bytes(service: Serving) -> int:
-    """Tell the memory of the service's own process; 0 while there is none."""
+    """Return the memory of the service's own process; 0 while there is none."""
     with contextlib.suppress(OSError, ValueError, IndexError, AttributeError):
         text = Path(f"/proc/{service.process.pid}/status").read_text()  # type: ignore[union-attr]
         return int(text.split("VmRSS:")[1].split()[0]) * 1024
@@ -258,7 +258,7 @@ def main() -> int:
         f"{CLIENTS} clients for {options.seconds:g} s each; a third of the requests is wrong. "
         f"Struck: every {options.strike_every:g} s the interactive worker, the Redis server or the "
         "service itself is killed in turn. Accepted are jobs that were answered with 202; each is "
-        "followed by its events, and `came back` counts connections made anew."
+        "followed by its events, and `came back` counts connections made again."
     )
     finish(section, to_results=options.write)
     for fault in faults:

@@ -21,7 +21,7 @@ class Reply(NamedTuple):
 
 
 class Connection:
-    """One connection to a service on this machine, made anew when it is gone."""
+    """One connection to a service on this machine, made again when it is gone."""
 
     def __init__(self, port: int, host: str = "127.0.0.1") -> None:
         self._address = host, port

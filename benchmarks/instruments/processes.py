@@ -38,7 +38,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def peak_bytes(pid: int) -> int:
-    """Tell the most memory that a process had (Linux); 0 when it has ended."""
+    """Return the peak memory of a process (Linux); 0 when it has ended."""
     with contextlib.suppress(OSError):
         found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
         return 1024 * int(found[1]) if found else 0

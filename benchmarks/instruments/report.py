@@ -58,7 +58,7 @@ class Section:
 
 
 def machine() -> str:
-    """Say on what the figures were measured."""
+    """Describe the machine on which the figures were measured."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():

@@ -41,7 +41,7 @@ BOARDS = 1_000
 PAUSE = {"NIGHTGRID_CHAOS_PAUSE_S": "0.4"}
 SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>"
 HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length"})
-"""Headers of one connection, which the proxy says anew."""
+"""Headers of one connection, which the proxy says again."""
 
 
 class Proxy(ThreadingHTTPServer):
@@ -61,7 +61,7 @@ class Proxy(ThreadingHTTPServer):
         self._lock = threading.Lock()
 
     def handle_error(self, *_: object) -> None:
-        """Say nothing of clients that are killed."""
+        """Ignore clients that are killed."""
 
     @property
     def url(self) -> str:
@@ -69,7 +69,7 @@ class Proxy(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def draw(self, kind: str, share: float) -> bool:
-        """Tell whether an answer is to be bad in this way, and count it."""
+        """Return whether an answer is to be bad in this way, and count it."""
         with self._lock:
             bad = self.kind == kind and self._random.random() < share
             self.struck[kind] += bad
@@ -81,7 +81,7 @@ class Proxy(ThreadingHTTPServer):
             return self._random.uniform(0.0, SLOW_S)
 
     def old_listing(self, path: str) -> tuple[int, list[tuple[str, str]], bytes] | None:
-        """Give what a listing was a moment ago, where it is to be late."""
+        """Return an earlier listing where it is to be late."""
         at, answer = self._listed.get(path, (0.0, None))
         if self.kind != "late" or answer is None or time.monotonic() - at > LATE_S:
             return None
@@ -99,7 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: Proxy
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def _serve(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)

@@ -47,7 +47,7 @@ class OrderedKeys(_VersionedKeyStore):
             del self._names[bisect_left(self._names, key)]
 
     def under(self, prefix: str, delimiter: str) -> Iterator[tuple[str, Any]]:
-        """Give the objects below a prefix, in order, and the first of each folder alone.
+        """Yield the objects below a prefix, in order, and only the first of each folder.
 
         Of a folder a listing says the name only. Where the delimiter is empty there are no folders.
         """

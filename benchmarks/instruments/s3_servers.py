@@ -50,7 +50,7 @@ class Server:
     version: Sequence[str]
     """The arguments that make it print its version."""
     serve: Callable[[str, Path, Sequence[int]], Sequence[str]]
-    """Gives the command that serves a folder: program, folder, free ports, the first for S3."""
+    """Returns the command that serves a folder: program, folder, free ports, the first for S3."""
     ports: int = 1
     environment: Mapping[str, str] | None = None
     """What the server needs beside the keys."""

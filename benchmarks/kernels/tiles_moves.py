@@ -65,7 +65,7 @@ def spread(values: Sequence[float], form: str = "{:,.0f}") -> str:
 
 
 def without_teleports(form: Form, boards: int, seconds: float) -> Counter[str]:
-    """Tell for boards 0, 1, ... of a form whether they can be cleared without a teleport."""
+    """Count which of boards 0, 1, ... of a form can be cleared without a teleport."""
     game = TilesGame(Rules(teleports="no"))
     ends: Counter[str] = Counter()
     for seed in range(boards):
@@ -151,7 +151,7 @@ _ENDINGS = (Status.SOLVED, Status.UNSOLVABLE, Status.OVER_BUDGET)
 
 
 def is_combo(puzzle: Puzzle, walk: Walk) -> bool:
-    """Tell whether a walk teleports only from tiles on which nothing is left."""
+    """Return whether a walk teleports only from tiles on which nothing is left."""
     try:
         check_walk(puzzle, walk, Rules(teleports="forced"))
     except PermanentError:

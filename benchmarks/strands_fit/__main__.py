@@ -111,7 +111,7 @@ def _fitted(fit: Fit, temperatures: Temperatures) -> tuple[dict[str, Any], F64]:
 def _provenance(
     settings: Settings, fit: Fit, chooses: Fit, temperatures: Temperatures
 ) -> dict[str, Any]:
-    """Say where weights come from: what they are fitted on, and on what was chosen what."""
+    """Return where weights come from: what they are fitted on, and on what was chosen what."""
     minilm, smollm = (f"{name} {version_of(name)}" for name in MODEL_PACKAGES)
     return {
         "command": settings.command,

@@ -153,7 +153,7 @@ def state_of(ranker: Ranker) -> str:
 
 
 def version_of(package: str) -> str:
-    """Say which version of a package is installed, or that it is missing."""
+    """Return which version of a package is installed, or that it is missing."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -161,7 +161,7 @@ def version_of(package: str) -> str:
 
 
 def say(text: str) -> None:
-    """Tell how far the work is."""
+    """Print how far the work is."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 

@@ -59,7 +59,7 @@ def temperatures_of(fit: Fit) -> Temperatures:
 
 
 def cuts(count: int) -> list[tuple[int, int]]:
-    """Say how many boards are fitted on, and how many with those that are then tried."""
+    """Return how many boards are fitted on, and how many with those that are then tried."""
     after = min(AFTER_MAX, count // (CUTS + 2))
     return [(count - n * after, count - (n - 1) * after) for n in range(CUTS, 0, -1)]
 

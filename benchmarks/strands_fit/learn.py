@@ -70,7 +70,7 @@ def learn(choices: Sequence[Choice], ridge: float | F64, start: F64 | None = Non
 
 
 def chances(choice: Choice, weights: F64, temperature: float = 1.0) -> F64:
-    """Give each cover of a board its probability."""
+    """Return the probability of each cover of a board."""
     scores = choice.features @ weights / temperature
     mass = np.exp(scores - scores.max())
     shares: F64 = mass / mass.sum()

@@ -5,7 +5,7 @@ python -m benchmarks.strands_rank [--boards N] [--write]
 The last 150 boards by date. First, in five, in list: the place of the cover with the official set
 of words; one that is not in the list counts as wrong. Every signal of whole covers is taken out in
 turn and the others are fitted again on the early boards; signals of the search are taken out of the
-score of the listed covers. Baselines, and what is said to be searched anew, find covers of their
+score of the listed covers. Baselines, and what is said to be searched again, find covers of their
 own. Intervals are bootstraps over boards.
 
 What was ranked is kept on disk, by everything that it depends on. The first time the early boards
@@ -42,9 +42,9 @@ from nightgrid.workers.freed_memory import map_large
 
 PEAK_BOARDS = 15
 """Boards that are ranked in one process to see what memory it takes."""
-NO_GEOMETRY = "without path geometry, searched anew"
-NO_MINILM = "without MiniLM as a whole, searched anew"
-ALONE = "without the extra `rank` (`-alone`), searched anew"
+NO_GEOMETRY = "without path geometry, searched again"
+NO_MINILM = "without MiniLM as a whole, searched again"
+ALONE = "without the extra `rank` (`-alone`), searched again"
 
 
 def main() -> None:
@@ -145,7 +145,7 @@ def _about(weights: Weights) -> str:
     return (
         f"Weights {weights.name}, fitted on {provenance['boards']} boards from "
         f"{provenance['from']} to {provenance['to']}. Rows without a signal rescore the covers "
-        f"that everything lists, so their share in the list stays; those that are searched anew "
+        f"that everything lists, so their share in the list stays; those that are searched again "
         f"list {LISTED} covers of their own. {NO_GEOMETRY[0].upper()}{NO_GEOMETRY[1:]}: these "
         "weights of the search are 0 and all others stay. Without MiniLM, the language model "
         "still reads; the search has the weights that were fitted without it, and the weights of "

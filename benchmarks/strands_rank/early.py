@@ -1,4 +1,4 @@
-"""What the boards that are fitted on teach: features to fit weights of covers without some."""
+"""Features learnt from the boards of a fit, to fit weights of covers without some."""
 
 from __future__ import annotations
 

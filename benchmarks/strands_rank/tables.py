@@ -72,8 +72,8 @@ def places(tried: Sequence[Tried], weights: Weights, early: Early, ridge: float)
         rows.append(_listed(f"without {signal}", tried, scores))
     rows.append(_listed("the search's score alone", tried, [one.features[:, 0] for one in tried]))
     rows += [
-        _row(name, [one.anew[name].place(one.official) or LISTED + 1 for one in tried])
-        for name in (tried[0].anew if tried else ())
+        _row(name, [one.again[name].place(one.official) or LISTED + 1 for one in tried])
+        for name in (tried[0].again if tried else ())
     ]
     return rows
 
@@ -115,7 +115,7 @@ def confidences(tried: Sequence[Tried], scores: Sequence[F64]) -> tuple[list[flo
 
 def confidences_anew(tried: Sequence[Tried], name: str) -> tuple[list[float], list[bool]]:
     """List the same for a ranking with a search of its own."""
-    ranked = [(one.anew[name], one.official) for one in tried if one.anew[name].words]
+    ranked = [(one.again[name], one.official) for one in tried if one.again[name].words]
     return [own.confidence for own, _ in ranked], [own.place(official) == 1
                                                    for own, official in ranked]  # fmt: skip
 
@@ -138,7 +138,7 @@ def how_sure(said: Sequence[float], right: Sequence[bool]) -> list[list[object]]
 
 
 def losses_sentence(said: Sequence[float], right: Sequence[bool]) -> str:
-    """Say how good confidences are as forecasts; the calibration error is of the bins above."""
+    """Describe how good confidences are as forecasts; the calibration error is of the bins."""
     own = losses(said, right)
     return (
         f"Log loss {own.log_loss:.3f} nats, Brier score {own.brier:.3f}, expected calibration "

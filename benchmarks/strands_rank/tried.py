@@ -32,7 +32,7 @@ from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 F64 = npt.NDArray[np.float64]
 TRIED_VERSION = "4"
 """Raised whenever what is kept of a board changes, or what the benchmark itself does with it."""
-FREQUENCY = "frequency alone, searched anew: the default score of `best(k)`"
+FREQUENCY = "frequency alone, searched again: the default score of `best(k)`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Tried:
     sums: F64
     themes: F64
     """float64[covers, THEME]: of the covers that are read."""
-    anew: Mapping[str, Ordered]
+    again: Mapping[str, Ordered]
     """Other rankings by name, each with a search of its own."""
     seconds: float
 
@@ -122,13 +122,13 @@ def _try(ranker: Ranker, others: Mapping[str, Ranker], board: Board, file: Path)
     so_far = features @ ranker.weights.cover
     themes = theme_features(so_far, texts.words, texts.spangrams, board.clue, ranker.meanings)
     seconds = board.seconds + time.process_time() - started
-    anew = {name: _anew(other, board) for name, other in others.items()}
-    anew[FREQUENCY] = _by_frequency(file)
+    again = {name: _anew(other, board) for name, other in others.items()}
+    again[FREQUENCY] = _by_frequency(file)
     return Tried(
         date=board.date, official=board.official, spangram=board.spangram,
         laid=[_laid(told, cover, vocabulary) for cover in covers],
         features=features.astype(np.float64), sums=sums_of(told, covers), themes=themes,
-        anew=anew,
+        again=again,
         seconds=seconds,
     )  # fmt: skip
 

@@ -103,7 +103,7 @@ def _finish(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Give pages their tables of contents when they are read, and look at what was built."""
+    """Add tables of contents to pages when they are read, and check what was built."""
     # A forge draws these diagrams; a site that fetches no program shows their text.
     app.add_lexer("mermaid", TextLexer)
     app.connect("source-read", _with_contents)

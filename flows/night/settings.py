@@ -1,4 +1,4 @@
-"""What a night is to do: its games, each with a source, what is asked and when."""
+"""Settings of a night: its games, each with a source, an ask and a time."""
 
 from __future__ import annotations
 

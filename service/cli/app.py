@@ -161,7 +161,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _mend(error: NightgridError) -> str:
-    """Say what to do about a damaged file of the lake."""
+    """Describe what to do about a damaged file of the lake."""
     # Where nothing of a lake was loaded, which takes long, no file of it was read.
     faults = sys.modules.get("nightgrid.archive.lake.faults")
     is_damage = faults is not None and isinstance(error, faults.DamagedFileError)
@@ -183,7 +183,7 @@ def _command_of(words: Sequence[str]) -> str | None:
 
 
 def _missing(error: ModuleNotFoundError, name: str | None) -> str:
-    """Say which extra brings what a command needs, of which a package is not installed."""
+    """Return which extra brings what a command needs, of which a package is not installed."""
     package = (error.name or "").partition(".")[0]
     extra = next((command.extra for command in COMMANDS if command.name == name), "flows")
     if extra == "worker" and package == "httpx":

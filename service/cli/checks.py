@@ -156,7 +156,7 @@ def check_server(settings: Settings) -> Iterator[Finding]:
 
 
 def check_served(alive: dict[str, dict[str, Any]]) -> Iterator[Finding]:
-    """Say which lake and solvers workers serve; warn of those that refuse what is planned here."""
+    """Return which lake and solvers workers serve; warn of those that would refuse work."""
     here = {name: game(name).solver_version for name in GAMES}
     for worker, about in sorted(alive.items()):
         served = about.get("solvers", {})

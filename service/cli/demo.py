@@ -124,7 +124,7 @@ def counts_by_date(lake: Lake, game: str) -> Iterator[dict[str, Any]]:
 
 
 def official_ranks(lake: Lake, game: str) -> dict[str, int | None]:
-    """Say of every date which of the best its official solution is; {} without ranks."""
+    """Return the rank of each date's official solution among the best; {} without ranks."""
     from nightgrid.archive.games import archive_plug
     from nightgrid.archive.lake.tables import ranks_schema
     from nightgrid.archive.results.gold.gold import ranks_path
@@ -198,7 +198,7 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _official(rows: Sequence[Mapping[str, Any]], ranks: Mapping[str, int | None]) -> str:
-    """Say of how many boards the official solution is among what was found."""
+    """Describe on how many boards the official solution is among those found."""
     if ranks:
         return f"best: {sum(ranks.get(row['date']) == 1 for row in rows)}"
     if any(row["official_solution_best"] is not None for row in rows):

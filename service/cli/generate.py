@@ -23,7 +23,7 @@ MAX_DAYS = 100_000
 
 
 def generate_help() -> str:
-    """Say what is special about the payloads of each game."""
+    """Describe what is special about the payloads of each game."""
     return " ".join(plug.payloads_help for plug in ALL.values() if plug.payloads_help)
 
 

@@ -94,7 +94,7 @@ def play(
 
 
 def _of_strands(found: Found) -> Found:
-    """Give what was read back. Raises PermanentError for a board of another game."""
+    """Return what was read back. Raises PermanentError for a board of another game."""
     if found.game not in ("", "strands"):
         raise PermanentError(
             f"{found.source} holds a board of {game_plug(found.game).title}; expected one of "
@@ -110,7 +110,7 @@ def _opened(published: Published) -> OpenedPlay:
 
 
 def _say_ranker(opened: OpenedPlay) -> None:
-    """Say what ranks the covers, and that its models took no part where they did not."""
+    """Print what ranks the covers, and whether its models took no part."""
     from nightgrid.archive.games import ranking_plug
 
     say(f"Covers are ranked by {opened.ranker}.")
@@ -128,7 +128,7 @@ def _truth(published: Published) -> dict[str, Answer]:
 
 
 def _cells(published: Published) -> dict[str, frozenset[int]]:
-    """Tell where the words of a payload's own solution lie, as far as it says so."""
+    """Return where the words of a payload's own solution lie, as far as it says so."""
     width = published.puzzle.column_count
     entries = () if published.solution is None else published.solution.entries
     return {

@@ -226,7 +226,7 @@ class _Solve:
         return found.status, found.solutions
 
     def _hint(self, outcome: Outcome[Any]) -> str:
-        """Say which official words the word list lacks where there is no solution."""
+        """Return which official words the word list lacks where there is no solution."""
         if outcome.status is not Status.UNSOLVABLE or self.official is None:
             return ""
         from nightgrid.archive.games import archive_plug, missing_words_hint
@@ -235,7 +235,7 @@ class _Solve:
         return hint and f"{hint}; {archive_plug(self.game.name).other_words}"
 
     def _advice(self, outcome: Outcome[Any]) -> str:
-        """Say which rules keep a board without an official solution from having one."""
+        """Return which rules keep a board without an official solution from having one."""
         if outcome.status is not Status.UNSOLVABLE or self.official is not None:
             return ""
         return service_plug(self.found.game).unsolvable_advice

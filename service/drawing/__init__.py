@@ -82,7 +82,7 @@ class View(Protocol):
     """What people see of a game. Puzzles and solutions are the game's own values."""
 
     def describe(self, puzzle: Any) -> str:
-        """Say in a few words what a puzzle consists of."""
+        """Describe in a few words what a puzzle consists of."""
 
     def board(self, puzzle: Any) -> Drawing:
         """Draw a puzzle, with everything that has to be known to solve it."""

@@ -65,7 +65,7 @@ def on(tint: str) -> str:
 
 
 def tint(turn: float, light: float) -> str:
-    """Give the tint at a turn of the circle of hues, 0 to 1, of a lightness from 0 to 1.
+    """Return the tint at a turn of the circle of hues, 0 to 1, of a lightness from 0 to 1.
 
     Equal turns look about equally far apart, which they do not on a circle of RGB.
     """
@@ -88,7 +88,7 @@ def _rgb(light: float, a: float, b: float) -> tuple[float, ...]:
 
 
 def apart(groups: Sequence[Sequence[Thing]]) -> dict[Thing, float]:
-    """Give every thing of some groups a turn of its own on the circle of hues.
+    """Assign every item of some groups a hue of its own.
 
     Those of one group stand as far apart as can be; those of others fill the gaps between them.
     """

@@ -1,4 +1,4 @@
-"""What a game is plugged in with at the doors: its views, options and random payloads."""
+"""A game's plug at the doors: its views, options and random payloads."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class GameOption:
     """Makes the rule's value of the option's; None leaves the rule as it is."""
     metavar: str | None = None
     allows: Callable[[Any], bool] = lambda _value: True
-    """Tells whether a value means anything in this game."""
+    """Returns whether a value means anything in this game."""
     expects: tuple[str, ...] = ()
     """What `allows` allows, in words."""
 
@@ -136,7 +136,7 @@ class ServicePlug:
         """Raise PermanentError for rules that a night over many boards cannot have."""
 
     def with_rules(self, puzzle: Any, said: Said) -> Any:  # noqa: ARG002
-        """Give a puzzle what was said of it rather than of the rules."""
+        """Apply to a puzzle what was asked of it rather than of the rules."""
         return puzzle
 
     def typed(self, text: str) -> Published | Fault:
@@ -150,7 +150,7 @@ class ServicePlug:
         raise NotImplementedError
 
     def listed_value(self, game: Game[Any, Any], solutions: tuple[Any, ...]) -> int | None:  # noqa: ARG002
-        """Say what the first of listed solutions is worth, in a game that lists the best first."""
+        """Return the value of the first listed solution, in a game that lists the best first."""
         return None
 
     def ranked_lines(

@@ -1,4 +1,4 @@
-"""What a service is started with: the workers' settings, and where it listens."""
+"""Settings of a service: the workers' settings, and where it listens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ServiceSettings:
 
     @property
     def is_loopback(self) -> bool:
-        """Tell whether only programs of this machine can reach the service."""
+        """Return whether only programs of this machine can reach the service."""
         if self.host == LOCALHOST:
             return True
         try:
@@ -51,7 +51,7 @@ class ServiceSettings:
 
     @property
     def wants_keys(self) -> bool:
-        """Tell whether clients need a key."""
+        """Return whether clients need a key."""
         return self.workers.http_keys or not self.is_loopback
 
     @property

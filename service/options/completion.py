@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from nightgrid.solvers.registry import GAMES
 
 Offer = Callable[[str], list[str]]
-"""Gives the values that begin as what is typed so far."""
+"""Returns the values that begin with what is typed so far."""
 ASKS = ("first", "count", "all", "best(1)", "meant(100)")
 
 

@@ -73,7 +73,7 @@ def read_sources(
 
 
 def is_reference(text: str) -> bool:
-    """Tell whether an argument names puzzles of a lake; a file of that name goes before."""
+    """Return whether an argument names puzzles of a lake; a file of that name goes before."""
     if text == STDIN or not looks_like_reference(text):
         return False
     try:
@@ -209,7 +209,7 @@ def read_stdin(what: str, bytes_max: int) -> bytes:
 
 
 def _meant(file: str, error: Exception) -> str:
-    """Say what else an argument may have been meant to be that is no file."""
+    """Describe what else an argument may have been meant to be that is no file."""
     if not isinstance(error, FileNotFoundError) or Path(file).suffix or "/" in file:
         return ""
     if file.lower() in GAMES:

@@ -250,7 +250,7 @@ def read_settings(*, writes: bool = True, **given: Any) -> Settings:
 
 
 def default_budget() -> Budget:
-    """Give the budget of the settings.
+    """Return the budget of the settings.
 
     Where nothing is set it is the one of the solvers, so that a solve of one board need not wait
     for the library that reads settings.
@@ -270,12 +270,12 @@ def run_options(
     rank: bool = False,
     writes: bool = True,
 ) -> dict[str, Any]:
-    """Say what solves a run, and where, as settings of flows; `writes` as for `read_settings`."""
+    """Return what solves a run, and where, as flow settings; `writes` as for `read_settings`."""
     executor = "inline" if inline else "celery"
     given: dict[str, Any] = {"batch_processes": processes, "rank": rank or None}
     return {"executor": executor, "workers": read_settings(lake=lake, writes=writes, **given)}
 
 
 def solved_by(settings: RunSettings) -> str:
-    """Say what solves a run, for people."""
+    """Describe what solves a run, for people."""
     return "this process" if settings.executor == "inline" else "Celery workers"

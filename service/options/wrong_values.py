@@ -11,7 +11,7 @@ _WORDS = {int: "a whole number", float: "a number"}
 
 
 def usage_sentence(error: TyperException, command: str | None = None) -> str:
-    """Say what is wrong with the words of a command, and where its help is.
+    """Describe what is wrong with the words of a command, and where its help is.
 
     Of a value that its option does not take, this is the option, the value and what was expected,
     as the option itself and the codes of the library tell them.

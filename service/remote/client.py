@@ -133,7 +133,7 @@ class NotThereError(PermanentError):
 
 
 def _is_of(problem: Any, kind: str) -> bool:
-    """Tell whether what a service answered is a problem of a kind."""
+    """Return whether what a service answered is a problem of a kind."""
     return isinstance(problem, dict) and problem.get("type") == f"/problems/{kind}"
 
 

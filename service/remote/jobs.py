@@ -96,7 +96,7 @@ class RemoteJobs:
         return known or self._kept(self._client.get(f"/v1/solves/{quoted(job_id)}"))
 
     def status(self, job_id: str) -> JobStatus:
-        """Tell where a job is."""
+        """Return where a job is."""
         try:
             return status_of(self.solve(job_id))
         except NotThereError:

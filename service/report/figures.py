@@ -258,7 +258,7 @@ def _answers(of: GameFigures) -> dict[str, list[str | None]]:
 
 
 def _changes(now: GameFigures, before: Row) -> Iterator[str]:
-    """Say what differs between two nights of a game."""
+    """Describe what differs between two nights of a game."""
     for key, present in _counted(now).items():
         more = present - int(before.get(key, 0))
         if more:

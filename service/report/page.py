@@ -195,7 +195,7 @@ def _dots(of: GameFigures, column: str, text: Any) -> list[charts.Point]:
 
 
 def _days(of: GameFigures) -> dict[dt.date, tuple[str, str]]:
-    """Say of each day of the window what became of its boards: a class, and words."""
+    """Return what became of each day's boards in the window: a class, and words."""
     revised = {row["date"] for row in of.revised}
     days: dict[dt.date, tuple[str, str]] = {}
     by_day: dict[dt.date, list[str]] = {}

@@ -21,7 +21,7 @@ KNOW_256_COLOURS = ("xterm", "screen", "tmux")
 
 
 def coloured(stream: TextIO) -> bool:
-    """Tell whether a stream gets colours."""
+    """Return whether a stream gets colours."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):

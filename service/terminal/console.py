@@ -230,7 +230,7 @@ def complain(text: str) -> None:
 
 
 def warn_of_poison(game: str, number: int) -> None:
-    """Say before a report, on standard error, that puzzles have no answer, and what to do."""
+    """Warn before a report, on standard error, of puzzles without an answer."""
     puzzles = "1 puzzle has" if number == 1 else f"{number:,} puzzles have"
     complain(
         f"{game}: {puzzles} NO ANSWER (poison): the workers that took them died or failed. Once "

@@ -23,7 +23,7 @@ BATCH_ROWS = 1_000
 
 
 def rows_of(tables: Iterable[pa.Table], names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Give the rows of tables, some columns of them."""
+    """Yield the rows of tables, some columns of them."""
     for table in tables:
         for batch in table.select(list(names)).to_batches(max_chunksize=BATCH_ROWS):
             yield from batch.to_pylist()

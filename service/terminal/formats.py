@@ -43,7 +43,7 @@ class Format(StrEnum):
 
 
 def chosen_format(given: Format | None, output: Path | None, *, json: bool) -> Format | None:
-    """Tell the format from --format, --json and the name of --output; None where none of them says.
+    """Return the format by --format, --json and the name of --output, or None.
 
     Raises PermanentError for two formats at once, for an output that cannot be, for a table that
     would be drawn in a file, and for Parquet, which is no text, on a terminal.

@@ -63,7 +63,7 @@ class OutageNotes:
 
 
 def sentence(outage: Outage, now_s: float) -> str:
-    """Say what does not answer, why, and how long it is tried again."""
+    """Describe what does not answer, why, and how long it is tried again."""
     tried = "trying again until it answers"
     if outage.until_s is not None:
         left_s = max(0.0, outage.until_s - now_s)

@@ -262,7 +262,7 @@ def warmed(names: Sequence[str], *, rare: bool = False) -> Iterator[tuple[str, f
 
 
 def warming_text(kernels: int, expected: int, ready: int, games: int, seconds: float) -> str:
-    """Say how far the compiling of kernels is; `expected` is about how many there will be."""
+    """Describe how far compilation is; `expected` is about how many kernels there will be."""
     return (
         f"compiling kernels, once, which takes a minute or two: {kernels} of about "
         f"{max(kernels, expected)}, {ready} of {plural(games, 'game')} ready, {seconds:.0f} s"

@@ -1,7 +1,7 @@
 """How every kernel says that it is done, or why not: integers, which nightgrid.solvers.reasons
 translates.
 
-They stand in a module of their own, so that kernels are not compiled anew when a sentence changes.
+They stand in a module of their own, so that kernels are not compiled again when a sentence changes.
 """
 
 from __future__ import annotations

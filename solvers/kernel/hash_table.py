@@ -89,7 +89,7 @@ def clear(index: Index, bits: Int) -> None:
 
 @inlined_kernel
 def is_crowded(held: Int, bits: Int) -> bool:
-    """Tell whether so many keys take more than half of 2^bits slots: time for twice as many."""
+    """Return whether so many keys take more than half of 2^bits slots: time for twice as many."""
     return bool(2 * held > 1 << bits)
 
 
@@ -147,7 +147,7 @@ def enter_new(index: Index, bits: Int, mixed: np.uint64, number: Int) -> None:
 
 @inlined_kernel
 def is_same_row(width: tuple[int, ...], rows: U64, row: Int, keys: U64, at: Int) -> bool:
-    """Tell whether the keys in a row of one array and in a row of another are the same."""
+    """Return whether the keys in a row of one array and in a row of another are the same."""
     for i in range(len(width)):
         if rows[row, i] != keys[at, i]:
             return False

@@ -83,7 +83,7 @@ def _load(typingctx: Any, address: Any) -> tuple[Signature, Any]:
         from llvmlite import ir
 
         cell = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-        # Atomic: another thread writes it, and a loop must read it anew.
+        # Atomic: another thread writes it, and a loop must read it again.
         return builder.load_atomic(cell, "monotonic", 8)
 
     return types.int64(types.int64), codegen
@@ -102,11 +102,11 @@ def monotonic_ns(clock: I64) -> int:
 
 @kernel
 def is_stopped(address: Int) -> bool:
-    """Tell whether a solve was told to stop; `address` as a budget's `stop_address`."""
+    """Return whether a solve was told to stop; `address` as a budget's `stop_address`."""
     return bool(address != 0 and _load_int64(np.int64(address)) != 0)
 
 
 @kernel
 def is_late(clock: I64, deadline_ns: Int) -> bool:
-    """Tell whether a deadline on the monotonic clock is over, or the solve was told to stop."""
+    """Return whether a deadline on the monotonic clock is over, or the solve was told to stop."""
     return bool(is_stopped(clock[STOP_AT]) or monotonic_ns(clock) > deadline_ns)

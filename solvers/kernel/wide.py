@@ -71,7 +71,7 @@ def times_over(
 
 @kernel
 def over_limit(hi: np.uint64, lo: np.uint64) -> bool:
-    """Tell whether a count is 10**38 or more."""
+    """Return whether a count is 10**38 or more."""
     return bool(hi > LIMIT_HI or (hi == LIMIT_HI and lo >= LIMIT_LO))
 
 

@@ -45,7 +45,7 @@ def check_chain(puzzle: Puzzle, rules: Rules, chain: Chain, lexicon: Lexicon | N
 
 
 def strokes(puzzle: Puzzle, chain: Chain) -> list[tuple[int, int]]:
-    """Give (side, index on the side) of every letter of a way to play a chain.
+    """Return (side, index on the side) of every letter of a way to play a chain.
 
     The letter that two words share is given once. Where a letter stands several times on a side,
     each time it is collected takes the next of them. Raises PermanentError as `check_chain` does.
@@ -67,7 +67,7 @@ def text_of(chain: Chain) -> str:
 
 
 def played(puzzle: Puzzle, chain: Chain) -> list[int]:
-    """Give the side of every letter of a way to play a chain, the shared letters once.
+    """Return the side of every letter of a way to play a chain, the shared letters once.
 
     Raises PermanentError when there is none, when words do not follow one another, or when every
     letter is collected before the last word.
@@ -199,7 +199,7 @@ class Playing:
         return any(not left for _, left in self._trail[-1])
 
     def sides(self) -> list[int]:
-        """Give the side of every letter played, in a way that has collected every letter."""
+        """Return the side of every letter played, in a way that has collected every letter."""
         way: Way | None = min(way for way in self._trail[-1] if not way[1])
         sides = []
         for ways in reversed(self._trail):

@@ -98,7 +98,7 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         return CHAIN_BYTES + WORD_BYTES * len(solution.words)
 
     def value_of(self, solutions: Sequence[Chain]) -> int | None:
-        """Tell what the best of some chains is worth under the rules: words, or letters."""
+        """Return what the best of some chains is worth under the rules: words, or letters."""
         letters = self.bound_rules.chains == "fewest-letters"
         return min((c.letters if letters else len(c.words) for c in solutions), default=None)
 

@@ -49,7 +49,7 @@ def check_solution(puzzle: Puzzle, solution: Sequence[Placement], place: str = "
 
 
 def holds(region: Region, pips: Sequence[int]) -> bool:
-    """Tell whether the pips on a region's cells satisfy it."""
+    """Return whether the pips on a region's cells satisfy it."""
     target = region.target if region.target is not None else 0
     match region.type:
         case RegionType.EMPTY:

@@ -124,7 +124,7 @@ def kernel_columns(arrays: Arrays) -> Columns:
     """Pick the arrays that kernels read.
 
     Arrays that may not be written, as they come out of Arrow, are copied: to Numba they are of
-    another type, for which it would compile every kernel anew.
+    another type, for which it would compile every kernel again.
 
     Raises PermanentError for columns that do not fit together: kernels trust their offsets.
     """
@@ -153,7 +153,7 @@ def kernel_columns(arrays: Arrays) -> Columns:
 
 
 def _rise(offsets: npt.NDArray[np.int32]) -> bool:
-    """Tell whether offsets rise from 0 or more on."""
+    """Return whether offsets rise from 0 or more on."""
     # Two are those of a single board, for which NumPy takes ten times as long.
     if len(offsets) == 2:
         return 0 <= offsets.item(0) <= offsets.item(1)

@@ -62,7 +62,7 @@ def _expect(boards: npt.NDArray[np.void], columns: Columns, row: Int, passed: F6
 
 
 def expected_count(arrays: Arrays) -> Expected | None:
-    """Say what counting the one board of these columns takes; None where layers cannot hold it."""
+    """Return what counting the one board of these columns takes; None if layers cannot."""
     if not hasattr(_kept, "boards"):
         _kept.boards = np.zeros(1, BOARD)
     passed = np.empty(MOST_CELLS // 2, np.float64)

@@ -182,7 +182,7 @@ class PipsGame(Game[Puzzle, Solution]):
         return cost_s(arrays)
 
     def expected(self, arrays: Arrays, ask: Ask) -> Expected:
-        """Say what the job of the only row will take: a count by an estimate of its states."""
+        """Return what the job of the only row will take: a count by an estimate of its states."""
         found = None
         if ask.kind == "count" and not self._is_general(arrays):
             found = expected_count(arrays)

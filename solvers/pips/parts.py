@@ -158,7 +158,7 @@ def _ways_left(puzzle: Puzzle, part: Part) -> list[tuple[int, int]]:
 def canonical_key(
     order: Sequence[Cell], positions: Mapping[Cell, int], solution: Solution
 ) -> tuple[tuple[int, int, int], ...]:
-    """Say where a solution stands in the order in which a search finds them.
+    """Return where a solution stands in the order in which a search finds them.
 
     By cell order: for each first free cell the position of its partner, its own pips and the
     partner's, which is how `expand` sorts children.

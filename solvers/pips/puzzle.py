@@ -148,7 +148,7 @@ def _are(kind: type, values: Iterable[object]) -> bool:
 
 
 def _are_pairs(pairs: Sequence[Any], most: int) -> bool:
-    """Tell whether all are lists of two integers from 0 to `most`."""
+    """Return whether all are lists of two integers from 0 to `most`."""
     if not (_are(list, pairs) and set(map(len, pairs)) == {2}):
         return False
     numbers = list(chain.from_iterable(pairs))
@@ -156,7 +156,7 @@ def _are_pairs(pairs: Sequence[Any], most: int) -> bool:
 
 
 def _fits(kind: RegionType, target: object) -> bool:
-    """Tell whether a target is one that a region of this type may have."""
+    """Return whether a target is one that a region of this type may have."""
     if kind not in TARGETED:
         return target is None
     return type(target) is int and 0 <= target <= MAX_TARGET

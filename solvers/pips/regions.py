@@ -103,7 +103,7 @@ def check_regions(
 def _wrong_cell(
     cell: Cell, region: int, place: str, seen: Mapping[Cell, int]
 ) -> InvalidPuzzleError | None:
-    """Say what is wrong with a cell of a region; `seen` has the region of each cell before it."""
+    """Describe the fault of a cell of a region; `seen` has the region of each earlier cell."""
     if min(cell) < 0 or max(cell) > MAX_COORDINATE:
         return InvalidPuzzleError(
             "coordinate-out-of-range",
@@ -127,7 +127,7 @@ def _wrong_cell(
 
 
 def _wrong_target(region: Region | ReadRegion, place: str) -> InvalidPuzzleError | None:
-    """Say what is wrong with the target of a region, for its type."""
+    """Return what is wrong with the target of a region, for its type."""
     targeted = region.type in TARGETED
     if targeted and region.target is None:
         return InvalidPuzzleError(

@@ -47,7 +47,7 @@ class Letters:
 
 
 def letters_of(formula: Formula) -> Letters:
-    """Give letters to the clauses, and to the variables that stand in any."""
+    """Assign letters to the clauses, and to the variables that occur in any."""
     used = [v for v, count in enumerate(formula.occurrences) if count]
     n, m = len(used), len(formula.clauses)
     letters = iter(distinct_letters(2 + 3 * n + m))

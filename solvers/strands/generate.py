@@ -190,7 +190,7 @@ class _Laying:
         self._strokes -= placing.strokes_of(path)
 
     def _fills(self, lengths: Sequence[int]) -> bool:
-        """Tell whether every connected part of the free cells is the sum of some of the lengths."""
+        """Return whether each connected part of the free cells is a sum of some of the lengths."""
         sums = 1
         for length in lengths:
             sums |= sums << length

@@ -34,7 +34,7 @@ class TooManySteps(Exception):  # noqa: N818 - a signal to the caller that set t
 
 
 def touches_opposite_sides(cells: Sequence[Cell], puzzle: Puzzle) -> bool:
-    """Tell whether cells touch two opposite sides of the board, as a spangram does."""
+    """Return whether cells touch two opposite sides of the board, as a spangram does."""
     rows = {r for r, _ in cells}
     columns = {c for _, c in cells}
     across = {0, puzzle.column_count - 1} <= columns
@@ -108,7 +108,7 @@ def strokes_of(path: Path) -> frozenset[Stroke]:
 
 
 def crosses(strokes: AbstractSet[Stroke], others: AbstractSet[Stroke]) -> bool:
-    """Tell whether a stroke and another one are the two diagonals of a block."""
+    """Return whether a stroke and another one are the two diagonals of a block."""
     return any((block, 1 - diagonal) in others for block, diagonal in strokes)
 
 

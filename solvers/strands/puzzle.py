@@ -94,7 +94,7 @@ class Puzzle:
 
 
 def no_letter(found: str, column: int, row: str) -> InvalidPuzzleError:
-    """Say that a cell of a row, which is named by its place, has no letter."""
+    """Return the error for a cell of a row that has no letter."""
     return InvalidPuzzleError("letter", row, f"{found!r} at column {column}; expected a letter")
 
 

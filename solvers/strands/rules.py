@@ -53,7 +53,7 @@ class Rules(RuleLine):
         self.check_number("compound_centibels", 0, 10_000)
 
     def normal(self) -> Rules:
-        """Give every setting that the others make irrelevant its default.
+        """Reset settings that the others make irrelevant to their defaults.
 
         Rules of the same normal form allow the same covers of every board, and are written alike:
         without a spangram there are no compounds, without compounds no parts of them, and without

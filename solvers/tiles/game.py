@@ -69,7 +69,7 @@ class TilesGame(Game[Puzzle, Walk]):
         return even_parts(range(len(puzzle.tiles)) if tiles is None else tiles, into)
 
     def _is_built(self, ask: Ask, model: Model) -> bool:
-        """Tell whether an ask is answered in linear time, without a search."""
+        """Return whether an ask is answered in linear time, without a search."""
         if self.bound_rules.teleports == "no":
             return not model.solvable or not shares_several(model)
         return ask.kind == "first" or not model.solvable

@@ -18,7 +18,7 @@ from nightgrid.solvers.tiles.solution import Walk
 
 
 def shares_several(model: Model) -> bool:
-    """Tell whether two tiles share more than one feature: a cycle of length four in the graph.
+    """Return whether two tiles share more than one feature: a cycle of length four in the graph.
 
     Chiba and Nishizeki's search with vertices ranked by degree: linear where the features of a
     tile are bounded, size^1.5 at most.
@@ -65,7 +65,7 @@ def euler_trail(model: Model) -> Walk | None:
 def _meets_twice(
     here: I64, neighbour: I32, there: I64, back: I32, rank: I64, other_rank: I64, seen: I64
 ) -> bool:
-    """Tell whether two paths of two edges lead from a vertex of one side to a lower one of it.
+    """Return whether two paths of two edges lead from a vertex of one side to a lower one of it.
 
     The neighbours of v are neighbour[here[v]:here[v + 1]], theirs are in `back` by `there`.
     """

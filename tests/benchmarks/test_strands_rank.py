@@ -38,9 +38,9 @@ def test_every_ranking_has_a_row_and_every_confidence_a_bin(
     tried = tried_module.try_boards(ranker, others, later, "state")
     again = tried_module.try_boards(ranker, {}, later, "state")
     assert [one.date for one in again] == [path.stem for path in later]
-    assert again[0].anew == tried[0].anew
-    assert tried[0].anew.keys() == {*others, FREQUENCY}
-    assert all(one.meant and one.anew[FREQUENCY].place(one.official) for one in tried)
+    assert again[0].again == tried[0].again
+    assert tried[0].again.keys() == {*others, FREQUENCY}
+    assert all(one.meant and one.again[FREQUENCY].place(one.official) for one in tried)
 
     text = command._section(tried, ranker, early).render()
     for name in (*others, FREQUENCY, *(f"without {signal}" for signal in tables.SIGNALS)):

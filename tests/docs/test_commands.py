@@ -213,7 +213,7 @@ def cli() -> dict[str, click.Command]:
 
 
 def wrong_words(command: list[str], cli: dict[str, click.Command]) -> str:
-    """Say what is wrong with a command that is not run; "" when nothing is seen to be."""
+    """Describe what is wrong with a command that is not run; "" when nothing is seen to be."""
     words = [w for w in command if not re.fullmatch(r"[A-Z][A-Z_]*=.*", w)]
     if words[:1] == ["sudo"]:
         words = words[1:]

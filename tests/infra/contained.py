@@ -75,7 +75,7 @@ class Container:
     log: Path
 
     def said(self) -> str:
-        """Give what it has written."""
+        """Return what it has written."""
         return self.log.read_text(errors="replace")
 
     def pid(self) -> int:

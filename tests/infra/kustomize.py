@@ -32,7 +32,7 @@ PODS = {
 
 
 def build(folder: Path, found: list[Object] | None = None) -> list[Object]:
-    """Give the objects of an overlay, a base or a component; a component changes those `found`."""
+    """Return the objects of an overlay, a base or a component; this changes those `found`."""
     said = _document((folder / "kustomization.yaml").read_text())
     if unknown := set(said) - KNOWN:
         raise ValueError(f"{folder}: {sorted(unknown)}: expected some of {sorted(KNOWN)}")
@@ -56,7 +56,7 @@ def build(folder: Path, found: list[Object] | None = None) -> list[Object]:
 
 
 def pod_spec(one: Object) -> Object | None:
-    """Give the pod that an object makes, if it makes any."""
+    """Return the pod that an object makes, if any."""
     if one["kind"] not in PODS:
         return None
     for key in PODS[one["kind"]]:

@@ -71,7 +71,7 @@ class Place:
     volumes: dict[str, Path] = field(default_factory=dict)
 
     def volume(self, name: str, user: int = USER) -> Path:
-        """Give the folder of a volume that is there once."""
+        """Return the folder of a volume that is there once."""
         if name not in self.volumes:
             path = self.host.folder / f"volume-{name}"
             path.mkdir()

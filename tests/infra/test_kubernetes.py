@@ -38,7 +38,7 @@ ALL = (*OVERLAYS, TRACED)
 
 @contextmanager
 def overlay_folder(overlay: str) -> Iterator[Path]:
-    """Give the folder of an overlay. kustomize reads no base by an absolute path."""
+    """Yield the folder of an overlay. kustomize reads no base by an absolute path."""
     if overlay != TRACED:
         yield FOLDER / "overlays" / overlay
         return

@@ -126,7 +126,7 @@ def test_a_worker_tells_systemd_when_it_takes_work(tmp_path: Path):
 
 
 def environment_of(unit: Path, state: Path) -> dict[str, str]:
-    """Give what systemd sets for a unit, with its state folder here and kernels that are here."""
+    """Return what systemd sets for a unit, with its state folder and kernels here."""
     said = environment(unit.read_text())
     del said["XDG_CACHE_HOME"]
     kept = {name: os.environ[name] for name in ("HOME", "XDG_CACHE_HOME") if name in os.environ}

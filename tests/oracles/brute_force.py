@@ -29,7 +29,7 @@ def tilings(cells: frozenset[Cell]) -> Iterator[tuple[Tile, ...]]:
 
 
 def region_holds(kind: str, target: int | None, pips: Sequence[int]) -> bool:
-    """Tell whether the pips on all cells of a region satisfy it."""
+    """Return whether the pips on all cells of a region satisfy it."""
     if kind == "empty":
         return True
     if kind == "equals":

@@ -10,7 +10,7 @@ Chain = tuple[str, ...]
 
 
 def solves(sides: Sequence[str], words: Chain) -> bool:
-    """Tell whether some choice of sides plays the words and collects every letter."""
+    """Return whether some choice of sides plays the words and collects every letter."""
     return any(
         all(found[side, letter] >= n for side, letter, n in _wanted(sides))
         for found in collected(sides, words)
@@ -18,7 +18,7 @@ def solves(sides: Sequence[str], words: Chain) -> bool:
 
 
 def playable(sides: Sequence[str], words: Chain) -> bool:
-    """Tell whether the words can be played one after the other."""
+    """Return whether the words can be played one after the other."""
     return next(collected(sides, words), None) is not None
 
 

@@ -123,7 +123,7 @@ def paths_of(
 
 
 def spans(puzzle: Puzzle, cells: Iterable[Cell]) -> bool:
-    """Tell whether cells touch two opposite sides of the board."""
+    """Return whether cells touch two opposite sides of the board."""
     rows = {r for r, _ in cells}
     columns = {c for _, c in cells}
     return {0, puzzle.row_count - 1} <= rows or {0, puzzle.column_count - 1} <= columns
@@ -137,7 +137,7 @@ def diagonals_of(path: Path) -> frozenset[frozenset[Cell]]:
 
 
 def cross(one: Path, other: Path) -> bool:
-    """Tell whether two paths without a common cell use both diagonals of one 2 x 2 block."""
+    """Return whether two paths without a common cell use both diagonals of one 2 x 2 block."""
 
     def blocks(path: Path) -> set[Cell]:
         return {(min(r for r, _ in d), min(c for _, c in d)) for d in diagonals_of(path)}
@@ -166,7 +166,7 @@ def cheapest_cut(word: str, rules: Rules, vocabulary: Vocabulary) -> int | None:
 
 
 def is_compound(word: str, rules: Rules, vocabulary: Vocabulary) -> bool:
-    """Tell whether letters are two or more part words run together, and no word themselves."""
+    """Return whether letters are two or more part words run together, and no word themselves."""
     cost = cheapest_cut(word, rules, vocabulary)
     return (
         rules.spangram != "off"
@@ -236,7 +236,7 @@ def broken_rule(
 def why_no_cover(
     puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary, pieces: Iterable[Piece]
 ) -> str:
-    """Say why a set of pieces is no cover of the board, or "" if it is one."""
+    """Explain why a set of pieces is no cover of the board, or "" if it is one."""
     pieces = list(pieces)
     covered = Counter(cell for _, cells in pieces for cell in cells)
     if covered != Counter(cells_of(puzzle)):

@@ -44,7 +44,7 @@ CHAINS = LetterBoxed(sides=("ABCA", "BCDD", "DEAF"), dictionary=("ABC", "CDE", "
 
 @pytest.fixture
 def stop() -> Iterator[Stop]:
-    """Give a stop that is set."""
+    """Yield a stop that is set."""
     stop = Stop()
     stop.set(ReasonCode.CANCELLED)
     return stop

@@ -43,7 +43,7 @@ def probe(folder: Path, name: str) -> str:
 
 
 def notify(state: str) -> None:
-    """Tell systemd, if it started this process and wants to know (sd_notify)."""
+    """Notify systemd if it started this process and wants to know (sd_notify)."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return

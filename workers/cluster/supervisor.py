@@ -202,7 +202,7 @@ class Supervisor:
                 record_exit(self._client, self._settings, child.worker, how)
 
     def _beat(self) -> None:
-        """Tell systemd and probes about once a second how the processes are."""
+        """Report about once a second to systemd and probes how the processes are."""
         if time.monotonic() < self._beat_at:
             return
         self._beat_at = time.monotonic() + BEAT_SECONDS

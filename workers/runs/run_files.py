@@ -62,7 +62,7 @@ class ChunkRef:
 
     @property
     def result_path(self) -> str:
-        """The chunk result: one file, whoever solves the chunk and however often."""
+        """The chunk result: one file, however often the chunk is solved."""
         return f"{folder(self.run_id)}/parts/{self.name}.parquet"
 
     @property

@@ -62,7 +62,7 @@ def _ids(editions: Mapping[dt.date, Edition]) -> Iterator[Remark]:
         if name is None:
             continue
         if name in first:
-            message = f"'{shown(name)}', which the edition of {first[name]} bears as well"
+            message = f"'{shown(name)}', which the edition of {first[name]} has as well"
             yield row, "id-twice", "id", message
         first.setdefault(name, date)
 

@@ -136,7 +136,7 @@ def _check_published(puzzle: Puzzle, words: Sequence[str] | None) -> None:
 
 
 def _unplayable(word: str, side_of: Mapping[str, int]) -> str:
-    """Say why a word cannot be played where every letter stands once, or ""."""
+    """Explain why a word cannot be played where every letter stands once, or ""."""
     letters = upper(word)
     if len(letters) < MIN_LETTERS:
         return f"has fewer than {MIN_LETTERS} letters"

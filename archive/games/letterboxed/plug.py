@@ -31,11 +31,11 @@ class LetterBoxedArchivePlug(ArchivePlug):
     corpus_options = ("sides", "letters", "vowels")
 
     def claims_page(self, text: bytes) -> bool:
-        """Tell the page, or its script, by what it calls its payload."""
+        """Return the page, or its script, by what it calls its payload."""
         return _PAGE_MARK in text
 
     def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002 - the key says it
-        """Tell boards by their sides."""
+        """Recognise boards by their sides."""
         return key == "sides"
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:

@@ -40,7 +40,7 @@ class PipsArchivePlug(ArchivePlug):
     )
 
     def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002 - the key says it
-        """Tell a payload by its levels, and a board by its regions and dominoes."""
+        """Recognise a payload by its levels, and a board by its regions and dominoes."""
         return key in _MEMBERS
 
     def own_board(self, value: Mapping[str, Any]) -> Published | None:

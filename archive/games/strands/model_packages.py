@@ -13,7 +13,7 @@ from nightgrid.solvers.errors import PermanentError
 
 
 def has_package(package: str) -> bool:
-    """Tell whether a package is installed, by the name that it is imported by."""
+    """Return whether a package is installed, by the name that it is imported by."""
     return importlib.util.find_spec(package) is not None
 
 

@@ -34,7 +34,7 @@ def missing_words(lexicon: Lexicon, rules: Rules, cover: Cover) -> tuple[str, ..
 def _is_compound(
     lexicon: Lexicon, costs: npt.NDArray[Any], text: str, parts: int, most: int
 ) -> bool:
-    """Tell whether a text is at most so many words run together that cost no more than `most`."""
+    """Return whether a text is at most so many words run together that cost no more than `most`."""
     if not text:
         return True
     return parts > 0 and any(
@@ -45,7 +45,7 @@ def _is_compound(
 
 
 def is_same_cover(official: Cover, cover: Cover) -> bool:
-    """Tell whether a cover is the official one: the same words on the same cells.
+    """Return whether a cover is the official one: the same words on the same cells.
 
     Of a word that the official one does not place, the word alone has to agree.
     """

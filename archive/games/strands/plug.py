@@ -23,11 +23,11 @@ class StrandsArchivePlug(ArchivePlug):
     corpus_options = ()
 
     def claims_list(self, first: bytes) -> bool:
-        """Tell a board by its rows, which are texts."""
+        """Recognise a board by its rows, which are texts."""
         return first not in (b"{", b"[")
 
     def claims_member(self, key: str | None, value: Any) -> bool:
-        """Tell a payload by its board, and a board by its rows, which are no objects."""
+        """Recognise a payload by its board, and a board by its rows, which are no objects."""
         if key == "board":
             return not isinstance(value, list) or not any(isinstance(row, dict) for row in value)
         return key == "startingBoard"

@@ -28,7 +28,7 @@ _OWN_KEY = "tiles"
 
 
 def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
-    """Say that no date has a payload."""
+    """Return the fault of a page on which no date has a payload."""
     del data
     message = f"no board of Tiles is published for {date} or any date: the page makes its own"
     return [input_fault("no-dated-payload", message)]
@@ -103,7 +103,7 @@ def _page_board(board: Any) -> Puzzle:
 
 
 def _of_page(error: InvalidPuzzleError) -> InvalidPuzzleError:
-    """Give an error the place of the page's form, not of the one that it was turned into."""
+    """Return an error that names its place in the page's form, not in ours."""
     place = error.place.replace(_OWN_KEY, _PAGE_KEY, 1)
     return InvalidPuzzleError(error.rule, place, error.detail)
 

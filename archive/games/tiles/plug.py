@@ -19,11 +19,11 @@ class TilesArchivePlug(ArchivePlug):
     corpus_options = ("tiles", "layers", "shapes")
 
     def claims_list(self, first: bytes) -> bool:
-        """Tell a board by its tiles: objects on the page, lists in our own form."""
+        """Recognise a board by its tiles: objects on the page, lists in our own form."""
         return first in (b"{", b"[")
 
     def claims_member(self, key: str | None, value: Any) -> bool:
-        """Tell our own form by its tiles, and the page's by its board of objects."""
+        """Recognise our own form by its tiles, and the page's by its board of objects."""
         if key == "board":
             return isinstance(value, list) and any(isinstance(row, dict) for row in value)
         return key == "tiles"

@@ -81,7 +81,7 @@ def connect(url: str, *, large: bool = False) -> ObjectStore:
 
 
 def _endpoint(scheme: str, options: Mapping[str, str]) -> str:
-    """Say where requests go, "" for the service itself."""
+    """Return where requests go, "" for the service itself."""
     endpoint = options.get("endpoint_override", "").rstrip("/")
     if endpoint and "://" not in endpoint:
         endpoint = f"{options.get('scheme', 'https')}://{endpoint}"

@@ -65,19 +65,19 @@ class Answers:
         return len(self._rows)
 
     def all_to(self, ask: Ask) -> pa.Table:
-        """Give all rows that answer an ask; a job that ended several times has several."""
+        """Return all rows that answer an ask; a job that ended several times has several."""
         rows = self._rows.filter(pc.equal(self._rows.column("ask"), str(ask)))
         return rows.select(list(ANSWER))
 
     def to(self, ask: Ask, puzzle_ids: pa.ChunkedArray) -> pa.Table:
-        """Give what counts as the answer about each of these puzzles: nulls where there is none."""
+        """Return the answer that counts for each of these puzzles; nulls where there is none."""
         rows = self.all_to(ask)
         rows = once_a_job(rows.filter(pc.is_in(rows.column("puzzle_id"), value_set=puzzle_ids)))
         return rows.take(pc.index_in(puzzle_ids, value_set=rows.column("puzzle_id")))
 
 
 def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,)) -> tuple[str, ...]:
-    """Make the gold tables anew from what the lake holds; unchanged tables are not written.
+    """Make the gold tables again from what the lake holds; unchanged tables are not written.
 
     Returns a sentence for each table that was damaged. It holds the rows of this game again; those
     of another game come back with its next night.
@@ -232,7 +232,7 @@ def _put(lake: Lake, path: str, table: pa.Table, game: str) -> str:
         before, told = lake.read_table(path, table.schema), ""
     except DamagedFileError as error:
         before = table.schema.empty_table()
-        told = f"{error}; it was made anew with the rows of {game}"
+        told = f"{error}; it was made again with the rows of {game}"
     others = before.filter(pc.not_equal(before.column("game"), game))
     merged = pa.concat_tables([others, table]).sort_by("game")
     if told or not (lake.exists(path) and merged.equals(before)):
@@ -322,7 +322,7 @@ def sum_up(game: str, ask: Ask, answers: pa.Table, stands: pa.Table) -> pa.Table
 
 
 def _by_level(rows: pa.Table, stands: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Give the rows of each level that has some, by the names of levels."""
+    """Yield each level that has rows, by name, with these."""
     ids, levels = rows.column("puzzle_id"), stands.column("level")
     is_in = {
         level: pc.is_in(ids, value_set=stands.column("puzzle_id").filter(pc.equal(levels, level)))

@@ -75,7 +75,7 @@ def redirected(_field: Field, folder: Path) -> Found:
 
 
 def bombs_tried(_field: Field, folder: Path) -> Found:
-    """Give every bomb to its door, in a process that may take a bounded amount of memory."""
+    """Send every bomb to its door, in a process of bounded memory."""
     bombs.write(folder)
     real = os.path.realpath(folder)
     wrong = []

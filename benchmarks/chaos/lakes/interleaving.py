@@ -43,7 +43,7 @@ class LakeInTurns:
         self._lake, self._turn = lake, turn
 
     def __getattr__(self, name: str) -> Any:
-        """Give what the lake has; a call waits first."""
+        """Return what the lake has; a call waits first."""
         found = getattr(self._lake, name)
         if name not in CALLS:
             return found

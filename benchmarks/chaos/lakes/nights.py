@@ -144,14 +144,14 @@ def answers(lake: Lake) -> pa.Table:
 
 
 def told(report: NightReport, names: str) -> str:
-    """Say in short what a night did."""
+    """Summarise what a night did."""
     (game,) = report.games
     solved = f"the night solved {game.solved}, knew {game.already_known}"
     return f"{solved}; passed over and named: {names}" if names else solved
 
 
 def idle(report: NightReport) -> str:
-    """Say what is wrong with a night that should have had nothing to solve."""
+    """Describe what is wrong with a night that should have had nothing to solve."""
     (game,) = report.games
     return f"the night after it solved {game.solved} again" if game.solved else ""
 

@@ -20,7 +20,7 @@ def chaos_folder() -> Path:
 
 
 def claim_death() -> bool:
-    """Tell whether this process is the one that is to die while it files a part."""
+    """Return whether this process is the one that is to die while it files a part."""
     try:
         (chaos_folder() / DIE_BEFORE_RENAME).unlink()
     except FileNotFoundError:

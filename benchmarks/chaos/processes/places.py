@@ -135,7 +135,7 @@ class Disk:
                 file.write(b"\0")
 
     def free(self) -> None:
-        """Give the space back."""
+        """Release the space."""
         self._ballast().unlink(missing_ok=True)
 
     def _ballast(self) -> Path:

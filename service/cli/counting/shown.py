@@ -77,7 +77,7 @@ class _Shown:
         self._corpus.close()
 
     def watch(self) -> Watch:
-        """Say what a count is to call as it goes on."""
+        """Return what a count calls as it goes on."""
         return Watch(
             on_rows=self._corpus,
             on_corpus=self._make_ready,
@@ -148,7 +148,7 @@ def work_count(
 
 
 def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[str]) -> str:
-    """Say how far it came and how to go on, whether the driver or this process was stopped."""
+    """Print how far it came and how to resume, whether the driver or this process was stopped."""
     if isinstance(error, StoppedError) and error.run_id is not None:
         return str(error)
     return str(stopped(settings, runs[-1])) if runs else "stopped; the same command goes on"
@@ -209,7 +209,7 @@ def _percent(number: int, total: int) -> str:
 
 
 def tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
-    """Say what a count of the corpus would come to; nothing is solved, and the lake only read.
+    """Return what a count of the corpus would come to; nothing is solved, and the lake only read.
 
     A corpus that the lake lacks is made in a folder that is deleted again.
     """
@@ -283,7 +283,7 @@ def say_estimate(value: Mapping[str, Any]) -> None:
 
 
 def _times(value: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say how long the solving takes; below a second its end is that of what surrounds it."""
+    """Describe how long the solving takes; below a second its end is that of what surrounds it."""
     from nightgrid.workers.driver.progress import clock_time
 
     label = f"estimated solving time with {plural(value['workers'], 'worker')}"

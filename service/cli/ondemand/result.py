@@ -131,7 +131,7 @@ def show_results(
 
 
 def _why_none(job: JobStatus) -> str:
-    """Say why a job has no result, and what to do."""
+    """Explain why a job has no result, and what to do."""
     if job.state in ("refused", "cancelled", "expired"):
         return f"job {job.job_id} is {job.state}: {job.reason}; nightgrid submit asks it again"
     return f"job {job.job_id} has no result yet: it is {job.state}; --wait S waits for it"
@@ -179,7 +179,7 @@ def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:
 
 
 def _say_files(store: Lake, row: dict[str, Any], files: Sequence[SolutionFile]) -> None:
-    """Say where solutions lie that are too many to be drawn, and how to read them."""
+    """Print where solutions too many to draw are stored, and how to read them."""
     folder = store.location(files[0].path).rpartition("/")[0]
     say(f"They lie in {plural(len(files), 'file')}, {folder}/*.parquet, in canonical order.")
     say(f"nightgrid result {row['job_id']} --solutions --format csv writes them as rows, and")

@@ -98,7 +98,7 @@ def _ageless(value: Any) -> Any:
 
 @contextmanager
 def _screen(*, moving: bool) -> Iterator[Callable[[str], None]]:
-    """Give what writes a look: over the one before it on a terminal, else below it."""
+    """Yield a function that writes a screen: over the last one on a terminal, else below it."""
     if not (moving and sys.stdout.isatty()):
         yield functools.partial(print, flush=True)
         return
@@ -132,7 +132,7 @@ def _queue_lines(
 
 
 def _workers_text(alive: int, *, is_starting: bool) -> str:
-    """Say how many workers there are; none that is ready takes jobs while kernels are compiled."""
+    """Describe how many workers there are; none is ready while kernels are compiled."""
     return "workers are starting" if is_starting and not alive else plural(alive, "worker")
 
 
@@ -202,7 +202,7 @@ def _jobs_lines(jobs: Sequence[JobStatus]) -> list[str]:
 
 
 def _no_server(settings: Settings) -> str:
-    """Say that no server answers: the embedded one need not run, another one is expected to."""
+    """Report that no server answers: the embedded one need not run, another one should."""
     from nightgrid.workers.cluster import server
 
     if server.is_embedded(settings):

@@ -43,7 +43,7 @@ def keys(
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
-    """Say who may use the HTTP service beyond this machine.
+    """Manage who may use the HTTP service beyond this machine.
 
     A service that listens beyond this machine wants a key: `Authorization: Bearer KEY`. The lake
     keeps a hash of it. A running service knows of changes within seconds.

@@ -164,7 +164,7 @@ def warming_beside(names: Iterable[str], env: Mapping[str, str]) -> Iterator[Cal
 
 
 def _processes(settings: Settings, roles: Collection[str]) -> str:
-    """Say how many processes of which kind are begun."""
+    """Describe how many processes of which kind are begun."""
     counts = {"batch": settings.batch_processes, "interactive": settings.interactive_processes}
     begun = {role: count for role, count in counts.items() if role in roles}
     if not begun:

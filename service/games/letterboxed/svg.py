@@ -57,7 +57,7 @@ class _Stroke:
     end: Point
 
     def at(self, share: float) -> Point:
-        """Give the point after a share of the curve."""
+        """Return the point after a share of the curve."""
         rest = 1 - share
         (ax, ay), (mx, my), (bx, by) = self.start, self.bend, self.end
         a, m, b = rest**2, 2 * rest * share, share**2

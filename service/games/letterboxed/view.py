@@ -229,7 +229,7 @@ class LetterBoxedView(View):
 
 
 def places_of(puzzle: Puzzle, chain: Chain) -> list[list[Place]]:
-    """Give the places that each word passes; two words share the one between them.
+    """Return the places that each word passes; two words share the one between them.
 
     None where there are too many ways of playing to choose one: the words are listed alone.
     """

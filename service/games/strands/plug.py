@@ -44,7 +44,7 @@ class StrandsServicePlug(ServicePlug):
     name = "strands"
     sample = SAMPLES / name
     sample_days = 5
-    payloads_help = "Boards of Strands are laid anew for every payload from a few themes, in turn."
+    payloads_help = "Boards of Strands are laid again for every payload from a few themes, in turn."
     sample_seed = 56
     unsolvable_advice = (
         "every cover needs a spangram, a word or several in a row between two opposite sides "
@@ -144,7 +144,7 @@ class StrandsServicePlug(ServicePlug):
             raise OptionError(f"words is {words}; {wanted}", "words")
 
     def with_rules(self, puzzle: Any, said: Said) -> Any:
-        """Give a puzzle the number of theme words that was asked for.
+        """Set the number of theme words that was asked for.
 
         Raises PermanentError when its board cannot hold as many.
         """

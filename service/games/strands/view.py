@@ -51,7 +51,7 @@ def draw_cover(puzzle: Puzzle, cover: Cover) -> Drawing:
 
 
 def styled_entries(cover: Cover) -> list[tuple[Entry, str]]:
-    """Give every word of a cover its style, the spangram first."""
+    """Assign a style to every word of a cover, the spangram first."""
     of = {cell: i for i, entry in enumerate(cover.entries) for cell in entry.path}
     neighbours: dict[int, set[int]] = {
         i: {of[cell] for cell in _around(entry) if cell in of} - {i}
@@ -66,7 +66,7 @@ def styled_entries(cover: Cover) -> list[tuple[Entry, str]]:
 
 
 def _around(entry: Entry) -> Iterator[Cell]:
-    """Give the cells beside a word, and its own."""
+    """Yield the cells of a word and those next to it."""
     for (r, c), down, right in itertools.product(entry.path, (-1, 0, 1), (-1, 0, 1)):
         yield r + down, c + right
 

@@ -74,7 +74,7 @@ class Access:
         self._buckets: dict[str, _Bucket] = {}
 
     async def client(self, path: str, headers: Headers) -> Client:
-        """Tell who asks. Raises Problem without the key that is wanted, and over its rate.
+        """Identify the client. Raises Problem without the key that is required, and over its rate.
 
         A key that is given and wrong is refused even where none is wanted.
         """
@@ -91,7 +91,7 @@ class Access:
         return Client(name=key.name, jobs=key.jobs, key=key)
 
     async def still_has(self, client: Client) -> bool:
-        """Tell whether the key that a client came with has not been revoked since.
+        """Return whether the key that a client came with has not been revoked since.
 
         For what goes on after a request was let in. A key that was added again under its name is
         another one. While keys cannot be read it is not told to have its key.
@@ -136,7 +136,7 @@ class Access:
 
 
 def wants_key(path: str) -> bool:
-    """Tell whether a path is for clients with a key, where keys are wanted."""
+    """Return whether a path is for clients with a key, where keys are wanted."""
     api, *others = OPEN_PATHS
     return path.startswith(api) or path in others
 

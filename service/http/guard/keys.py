@@ -52,7 +52,7 @@ class Key:
     created_at: str
 
     def fits(self, secret: str) -> bool:
-        """Tell whether a secret is this key's; takes the same time for every secret."""
+        """Return whether a secret is this key's; takes the same time for every secret."""
         return hmac.compare_digest(_digest(self.salt, secret), self.digest)
 
     def to_json(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def read_keys(lake: Lake) -> Keys:
 
 
 def has_keys(lake: Lake) -> bool:
-    """Tell whether a lake has a key that opens something."""
+    """Return whether a lake has a key that opens something."""
     return bool(read_keys(lake).sound)
 
 

@@ -25,7 +25,7 @@ _HOST = re.compile(
 
 
 def hosts_of(names: str, host: str, *, is_loopback: bool) -> frozenset[str] | None:
-    """Tell the names that requests may call the service by; None for any.
+    """Return the names that requests may call the service by; None for any.
 
     `names` has them separated by commas; without, a service on loopback goes by names of loopback
     and by `host`.

@@ -68,7 +68,7 @@ def list_games() -> Games:
 
 @lru_cache(maxsize=64)
 def about(name: str) -> GameAbout:
-    """Say what there is to know of a game, from its plugs."""
+    """Describe a game, from its plugs."""
     plug = game_plug(name)
     doors = ALL.get(name)
     return GameAbout(

@@ -252,7 +252,7 @@ def _short(row: Mapping[str, Any]) -> ShortAnswer:
 
 
 def _stored(ask: Ask, status: str, count: int | None) -> int:
-    """Tell how many solutions a job has left in the lake; `best` counts more than it lists."""
+    """Return how many solutions a job has left in the lake; `best` counts more than it lists."""
     if ask.kind == "count" or status != Status.SOLVED:
         return 0
     if ask.kind == "best":

@@ -113,7 +113,7 @@ class Asked(Parameters):
     )
 
     def wanted(self) -> RowFilter:
-        """Say it to the list of results. Raises Problem for a value that is none."""
+        """Return the filter of the list of results. Raises Problem for an invalid value."""
         check_range(self.from_, self.to)
         try:
             asks = None if self.ask is None else frozenset({str(Ask.parse(self.ask))})

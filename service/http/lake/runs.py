@@ -108,7 +108,7 @@ def _row(lake: Lake, run_id: str) -> RunRow:
     dependencies=[KEY],
 )
 def report(request: Request, service: Here) -> Response:
-    """Give the report of the last night: an HTML page that loads nothing and runs no script.
+    """Return the report of the last night: an HTML page that loads nothing and runs no script.
 
     Without one a browser gets a page that says how a report is made, with status 404.
     """

@@ -77,13 +77,13 @@ class Queue(BaseModel):
 
 @router.get("/healthz")
 async def healthz() -> Health:
-    """Tell that the process lives; it asks neither lake nor server."""
+    """Report that the process lives; it asks neither lake nor server."""
     return Health()
 
 
 @router.get("/readyz", summary="Tell whether solves would be worked", response_model=Ready)
 def readyz(service: Here) -> Response:
-    """Tell whether the lake, the Redis server and a worker for on-demand solves are there.
+    """Return whether the lake, the Redis server and a worker for on-demand solves are there.
 
     The problem of a service that is not ready has the same fields, false for what is missing.
     """

@@ -51,7 +51,7 @@ class QueueSnapshot:
 
     @property
     def serves(self) -> bool:
-        """Tell whether a living worker takes on-demand solves."""
+        """Return whether a living worker takes on-demand solves."""
         return any(INTERACTIVE in about["queues"] for about in (self.alive or {}).values())
 
 

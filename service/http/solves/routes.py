@@ -142,7 +142,7 @@ def _keep(service: Service, found: Found) -> bytes:
     reply = found.reply
     if names := service.views.names.of(found.puzzle_id):
         reply = to_json({**from_json(reply), "references": names})
-    service.views.keep_final(found.job_id, reply)
+    service.views.keep_final(found.job_id, reply, found.asked_at, found.ended_at)
     service.small_boards.file(found)
     return reply
 
@@ -153,6 +153,7 @@ def _begin(
     """Submit a question that the lake does not know the answer to."""
     job_id = wanted.job_id
     service.admission.check(client, job_id, expected_s)
+    service.views.forget(job_id)
     try:
         submit(
             service.lake,
@@ -268,6 +269,7 @@ async def delete_solve(
         found_solve(service, job_id)
         reason = door_of(request.headers)
         _, left = leave_job(service.lake, job_id, leaving, reason=reason)
+        service.views.forget(job_id)
         solve = found_solve(service, job_id)
         if left:
             wants = "client wants" if left == 1 else "clients want"

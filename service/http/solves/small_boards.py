@@ -58,7 +58,7 @@ SPENT_SHARE = 0.2
 """The share of these seconds that it may spend. Few boards take a tenth of them, for estimates are
 high. What a board has spent here is lost when it becomes a job."""
 OVERTIME_S = 3.0
-"""What a board is expected to take that did not end by then: enough to be divided at once among
+"""Expected seconds of a board that did not end by then: enough to be divided at once among
 processes that are idle."""
 WAITING_MAX = 200
 """Boards that wait for a process; further ones become jobs."""

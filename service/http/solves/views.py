@@ -184,7 +184,7 @@ class Views:
 
 
 class Names:
-    """Tells on which dates puzzles were published. Thread-safe."""
+    """Knows on which dates puzzles were published. Thread-safe."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake

@@ -28,7 +28,7 @@ comes at most LETTERS_MAX words after the one before (article 000, Lemma 9)."""
 
 
 def table_bytes(letters: int) -> int:
-    """Say what the tables of `count_chains` take."""
+    """Return what the tables of `count_chains` take."""
     return (letters << letters) * (8 + 2 * 2 * 8 + 1)
 
 

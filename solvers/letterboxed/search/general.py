@@ -170,7 +170,7 @@ def explore(
                     break
                 depth += 1
                 if alone and depth > 1:
-                    # The depth before is not read again: its rows are used anew.
+                    # The depth before is not read again: its rows are used again.
                     before = begins[depth - 1]
                     if not (begun and depth == 2):
                         for row in range(end - first):
@@ -230,7 +230,7 @@ def explore(
             code = graphs.GROW
         if code != DONE:
             control[graphs.EDGES] = base
-            # What was found stays; the state is expanded anew.
+            # What was found stays; the state is expanded again.
             graphs.push(graph, graphs.order_key(cost, graph.left[state], step), state)
             return code
         if step.each:
@@ -244,7 +244,7 @@ def explore(
 
 @search_kernel
 def shared_beginnings(letters: I32, offsets: I64, shared: I64) -> None:
-    """Say how many letters each word begins with that the word before it begins with too."""
+    """Store the length of the beginning that each word shares with the word before it."""
     for word in range(1, len(shared)):
         one, other = offsets[word - 1], offsets[word]
         most = min(other - one, offsets[word + 1] - other)

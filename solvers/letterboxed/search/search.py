@@ -97,20 +97,20 @@ class Search:
         return len(np.unique(self.model.letters)) == len(self.model.alphabet)
 
     def step(self, chains: Chains) -> Step:
-        """Say what words cost under a rule."""
+        """Return what words cost under a rule."""
         return self._step._replace(
             by_letters=chains == "fewest-letters", fewest=not isinstance(chains, int)
         )
 
     def words_from(self, root: Root) -> range:
-        """Give the words that may come next."""
+        """Return the words that may come next."""
         if root.last < 0:
             return range(len(self.model))
         begins = self.model.begins
         return range(int(begins[root.last]), int(begins[root.last + 1]))
 
     def within(self, root: Root, at: range) -> range:
-        """Give the words of a range that may come next."""
+        """Return the words of a range that may come next."""
         words = self.words_from(root)
         start = max(at.start, words.start)
         return range(start, max(start, min(at.stop, words.stop)))

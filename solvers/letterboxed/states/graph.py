@@ -124,7 +124,7 @@ def needed(left: Int, step: Step) -> Int:
 
 @inlined_kernel
 def word_cost(graph: Graph, state: Int, word: Int, step: Step) -> Int:
-    """Say what a word costs from a state: the letter that two words share counts once."""
+    """Return what a word costs from a state: the letter that two words share counts once."""
     letters = np.int64(step.sizes[word]) - (1 if graph.last[state] >= 0 else 0)
     if step.each:
         return (letters << PAIR_BITS) + 1 if step.by_letters else (1 << PAIR_BITS) + letters
@@ -183,7 +183,7 @@ def order_key(cost: Int, left: Int, step: Step) -> Int:
 
 @inlined_kernel
 def next_state(graph: Graph, step: Step) -> Int:
-    """Give the state to expand next, which stays on the heap; -1 if no chain as good is missed."""
+    """Return the state to expand next, left on the heap; -1 if no chain as good is missed."""
     control = graph.control
     while control[HEAP] > 0 and control[EXPAND_MAX] > 0:
         state = graph.heap_state[0]
@@ -196,7 +196,7 @@ def next_state(graph: Graph, step: Step) -> Int:
 
 @inlined_kernel
 def is_full(graph: Graph, more: Int) -> bool:
-    """Tell whether so many more states, or their places on the heap, do not fit."""
+    """Return whether so many more states, or their places on the heap, do not fit."""
     control = graph.control
     states = control[STATES] + more
     return bool(
@@ -222,7 +222,7 @@ def index_anew(graph: Graph) -> None:
 
 @inlined_kernel
 def _has_key(graph: Graph, state: Int, at: Int, size: Int, last: Int) -> bool:
-    """Tell whether the key of a state is `pool[at:at + size]`, and the letter `last`."""
+    """Return whether the key of a state is `pool[at:at + size]`, and the letter `last`."""
     if graph.last[state] != last or graph.key_size[state] != size:
         return False
     pool, other = graph.pool, graph.key[state]

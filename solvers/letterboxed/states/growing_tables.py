@@ -67,7 +67,7 @@ class GrowingGraph:
         control[graphs.INDEX_BITS] = (4 * states).bit_length() - 1
 
     def allow(self, nodes: int, deadline_ns: int, stop_address: int = 0) -> None:
-        """Say how much more may be spent, and where the flag lies that ends the search."""
+        """Set how much more may be spent, and the address of the flag that ends the search."""
         control = self.graph.control
         self.graph.clock[STOP_AT] = stop_address
         control[graphs.NODES_MAX], control[graphs.DEADLINE_NS] = nodes, deadline_ns
@@ -138,7 +138,7 @@ class GrowingGraph:
         )
 
     def release(self) -> None:
-        """Give back what only finding states needs."""
+        """Release what only finding states needs."""
         self.plays = None
 
 

@@ -70,7 +70,7 @@ def _width(words: int, longest: int) -> int:
 
 @inlined_kernel
 def added(graph: Graph, state: Int, word: Int, step: Step) -> Int:
-    """Say how many letters a word adds, where lengths play a role."""
+    """Return how many letters a word adds, where lengths play a role."""
     if step.by_letters:
         return 0
     return step.sizes[word] - (1 if graph.last[state] >= 0 else 0)
@@ -78,13 +78,13 @@ def added(graph: Graph, state: Int, word: Int, step: Step) -> Int:
 
 @inlined_kernel
 def width(words: Int, lengths: Lengths) -> Int:
-    """Say how many 64-bit words the lengths of so many words take."""
+    """Return how many 64-bit words the lengths of so many words take."""
     return (words * lengths.longest + 64) >> 6
 
 
 @inlined_kernel
 def leads_on(graph: Graph, state: Int, word: Int, target: Int, step: Step) -> bool:
-    """Tell whether an edge may belong to a chain that counts."""
+    """Return whether an edge may belong to a chain that counts."""
     if target == graphs.COMPLETE:
         if step.by_letters:
             return (

@@ -99,7 +99,7 @@ class Plays(NamedTuple):
 
 @inlined_kernel
 def covers(rows: U64, a: Int, b: Int, spare: U64) -> bool:
-    """Tell whether row a has nothing left that row b has not, on the same side."""
+    """Return whether row a has nothing left that row b has not, on the same side."""
     if (rows[a, 0] ^ rows[b, 0]) & _SIDE != ZERO:
         return False
     for i in range(1, len(spare)):
@@ -177,7 +177,7 @@ def enter(rows: U64, source: Int, new: Int, side: Int, letter: Int, fields: Fiel
 
 @inlined_kernel
 def lacks_letter(rows: U64, row: Int, letter: Int, to_come: Int, fields: Fields) -> bool:
-    """Tell whether more of a letter is left than will come."""
+    """Return whether more of a letter is left than will come."""
     left = ZERO
     for at in range(fields.stands_at[letter], fields.stands_at[letter + 1]):
         side = fields.stands[at]
@@ -190,7 +190,7 @@ def lacks_letter(rows: U64, row: Int, letter: Int, to_come: Int, fields: Fields)
 def some_can_complete(
     rows: U64, first: Int, end: Int, kinds: Int, plays: Plays, fields: Fields
 ) -> bool:
-    """Tell whether for some row enough of every letter will come."""
+    """Return whether for some row enough of every letter will come."""
     for row in range(first, end):
         complete = True
         for kind in range(kinds):

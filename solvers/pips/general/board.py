@@ -66,7 +66,7 @@ class GeneralBoard:
         )
 
     def _force_tiles(self) -> bool:
-        """Give every cell with one free neighbour that neighbour; tell whether none is stranded."""
+        """Match each cell with one free neighbour to it; return whether none is stranded."""
         partner = self.partner
         degree = [len(near) for near in self.near]
         leaves = [i for i, d in enumerate(degree) if d <= 1]

@@ -33,7 +33,7 @@ Layer = dict[tuple[tuple[int, ...], tuple[int, ...]], int]
 
 
 def suits(board: GeneralBoard) -> bool:
-    """Tell whether to lay dominoes one by one."""
+    """Return whether to lay dominoes one by one."""
     if len(board.types) < TYPES_MIN or not board.has_one_tiling:
         return False
     kinds = kinds_of(board, range(len(board.cells)))

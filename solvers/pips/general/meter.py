@@ -55,7 +55,7 @@ class Meter:
             raise BudgetSpentError(OUT_OF_BYTES)
 
     def statistics(self) -> Statistics:
-        """Say what was spent."""
+        """Return what was spent."""
         return Statistics(
             states=self.states,
             nodes=self.nodes,

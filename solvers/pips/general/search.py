@@ -85,7 +85,7 @@ class TileSearch:
         )
 
     def steps(self, state: State, *, explicit: bool) -> Iterator[tuple[Step | None, State]]:
-        """Give the states after each tile on the first free cell, in canonical order.
+        """Yield the states after each tile on the first free cell, in canonical order.
 
         `explicit`: tiles that nothing constrains take a domino as well; else the step is None.
         """
@@ -184,7 +184,7 @@ DOMINOES_MIN = 17
 
 
 def is_first_choice(puzzle: Puzzle) -> bool:
-    """Tell whether a board is better counted here than by nightgrid.solvers.pips.layers.count."""
+    """Return whether a board is better counted here than by nightgrid.solvers.pips.layers.count."""
     if len(set(puzzle.dominoes)) < DOMINOES_MIN:
         return False
     return general_dominoes.suits(GeneralBoard(puzzle))
@@ -257,7 +257,7 @@ class GeneralSearch:
         return self._dominoes.value(kinds_of(board, cells), tuple(left), tuple(progress))
 
     def solutions(self) -> Iterator[Solution]:
-        """Give the solutions in canonical order."""
+        """Yield the solutions in canonical order."""
         cells, order = self.board.cells, self.board.order
         end = len(order)
         if not self.value(self.tiles.root):

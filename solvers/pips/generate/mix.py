@@ -19,7 +19,7 @@ _SUMMED = (RegionType.SUM, RegionType.LESS, RegionType.GREATER)
 Weights = tuple[tuple[T, float], ...]
 """Values with their relative weights."""
 Random = Callable[[], float]
-"""Gives the next random number from 0 to 1."""
+"""Returns the next random number from 0 to 1."""
 Shape = Literal["blob", "rectangle", "scattered"]
 
 
@@ -130,7 +130,7 @@ def fewest_pips(dominoes: int) -> int:
 
 
 def too_few_pips(mix: Mix, duplicates: str) -> str | None:
-    """Say why a `max_pip` that was asked for does not do; None where every board can keep to it.
+    """Explain why a requested `max_pip` is impossible; None if every board can keep to it.
 
     `duplicates` is how a person asks for boards with a domino several times.
     """

@@ -240,7 +240,7 @@ class _Planting:
         return values
 
     def pips(self) -> list[int] | None:
-        """Give tiles their dominoes, the most determined tiles first; None if that fails."""
+        """Assign dominoes to tiles, the most determined tiles first; None if that fails."""
         fixed, has = self._fixed, self._has
         tiles: tuple[list[int], list[int], list[int]] = ([], [], [])
         for a in range(0, len(fixed), 2):

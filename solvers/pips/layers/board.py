@@ -1,4 +1,4 @@
-"""The record in which kernels keep one board: allocated once, filled anew for each board."""
+"""The record in which kernels keep one board: allocated once, filled again for each board."""
 
 from __future__ import annotations
 

@@ -72,10 +72,10 @@ def ending(code: int) -> tuple[Status, Reason | None]:
 
 
 def is_capacity(code: int) -> bool:
-    """Tell whether more memory or a longer key may help."""
+    """Return whether more memory or a longer key may help."""
     return code in (spaces.FOREST_TOO_LARGE, spaces.KEY_TOO_LONG, SOLVING + codes.OUT_OF_BYTES)
 
 
 def is_refusal(code: int) -> bool:
-    """Tell whether the board is beyond what fits the layers' tables, whatever the budget."""
+    """Return whether the board is beyond what fits the layers' tables, whatever the budget."""
     return code in (spaces.BOARD_TOO_LARGE, spaces.ORDER_TOO_WIDE, spaces.KEY_TOO_LONG)

@@ -47,7 +47,7 @@ def progress_bits(board: Board, g: Int) -> Int:
 
 @search_kernel
 def lay_out(board: Board, width: tuple[int, ...]) -> bool:
-    """Give every field its place in keys of len(width) words; return whether they fit.
+    """Lay out fields in keys of len(width) words; return whether they fit.
 
     Needs the cell order's `first` and `last` positions and the layers of the tilings.
     """

@@ -160,7 +160,7 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
                     forest.nodes[node, spaces.LIVE] = 0
     if forest.nodes[0, spaces.LIVE] < 0:
         return spaces.UNTILEABLE
-    # Number the live nodes anew, then move nodes and edges down over the dead ones.
+    # Number the live nodes again, then move nodes and edges down over the dead ones.
     live = 0
     start = 0
     for k in range(layers + 1):

@@ -118,7 +118,7 @@ def _keep(space: Space, node: Int, kept: U64) -> None:
 
 @inlined_kernel
 def bucket_of(space: Space, buckets: Buckets, layer: Int, keys: U64, at: Int) -> Int:
-    """Tell the bucket of a state in this layer."""
+    """Return the bucket of a state in this layer."""
     node = node_of(space.board, keys, at, layer)
     h = np.uint64(buckets.group[node]) * _MIX_A
     for w in range(len(space.width)):

@@ -20,12 +20,12 @@ Demand = Callable[[int], bool]
 
 
 def not_all_equal(true: int) -> bool:
-    """Tell whether a clause holds that wants both a true and a false variable."""
+    """Return whether a clause holds that wants both a true and a false variable."""
     return true in (1, 2)
 
 
 def exactly_one(true: int) -> bool:
-    """Tell whether a clause holds that wants one true variable of three."""
+    """Return whether a clause holds that wants one true variable of three."""
     return true == 1
 
 

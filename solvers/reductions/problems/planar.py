@@ -90,13 +90,13 @@ def span_of(clause: Clause, place: dict[int, int]) -> Clause:
 
 
 def lies_within(inner: Clause, outer: Clause) -> bool:
-    """Tell whether a clause fits between two neighbouring legs of another."""
+    """Return whether a clause fits between two neighbouring legs of another."""
     left, middle, right = outer
     return (left <= inner[0] and inner[2] <= middle) or (middle <= inner[0] and inner[2] <= right)
 
 
 def crosses(one: Clause, other: Clause) -> bool:
-    """Tell whether two clauses cannot be drawn on one side of the line."""
+    """Return whether two clauses cannot be drawn on one side of the line."""
     apart = one[2] <= other[0] or other[2] <= one[0]
     return not (apart or lies_within(one, other) or lies_within(other, one))
 

@@ -73,7 +73,7 @@ class GeneralEngine(RootChildren):
         return bool(self.laid.offsets[p + 1] - self.laid.offsets[p] == len(group.cells))
 
     def statistics(self) -> Statistics:
-        """Say what the search has cost so far."""
+        """Return what the search has cost so far."""
         return self.shared.spent(self.name, 8 * int(self.shared.control[USED_WORDS]))
 
     def _values(self, step: Step) -> list[Value]:

@@ -29,7 +29,7 @@ NEIGHBOURS_MAX = 1 << 23
 
 
 def orders_of(group: Group, laid: Laid, columns: int) -> Iterator[I64]:
-    """Give orders of a group's cells, one after the other as they are asked for.
+    """Yield orders of a group's cells.
 
     So that the border of what is covered stays short in the graph of cells that share pieces;
     column by column; row by row; and breadth first along the graph (Cuthill-McKee).

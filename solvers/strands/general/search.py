@@ -71,7 +71,7 @@ def _flip(p: Int, plan: Plan, covered: U64) -> None:
 
 @search_kernel
 def _has_lost_cell(p: Int, plan: Plan, covered: U64) -> bool:
-    """Tell whether nothing fits any more on some cell that shares a piece with piece p."""
+    """Return whether nothing fits any more on some cell that shares a piece with piece p."""
     for i in range(plan.near_offsets[p], plan.near_offsets[p + 1]):
         w = plan.near_words[i]
         left = plan.nears[i] & ~covered[w]
@@ -109,7 +109,7 @@ def _is_allowed(p: Int, frame: Frame, plan: Plan, bans: I64) -> bool:
 def _settle(
     frame: Frame, plan: Plan, scratch: Scratch, records: Records
 ) -> tuple[bool, np.uint64, np.uint64, Int]:
-    """Tell whether a state's value is known, and the value; else make a record for it."""
+    """Return whether a state's value is known, and the value; else make a record for it."""
     n, left = frame[F_N], frame[F_LEFT]
     if left == 0:
         rule = plan.geometry[plans.RULE]

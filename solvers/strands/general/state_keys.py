@@ -47,7 +47,7 @@ class Scratch(NamedTuple):
 
 @inlined_kernel
 def fits(p: Int, plan: Plan, covered: U64) -> bool:
-    """Tell whether no cell of piece p is covered."""
+    """Return whether no cell of piece p is covered."""
     for i in range(plan.mask_offsets[p], plan.mask_offsets[p + 1]):
         if plan.masks[i] & covered[plan.mask_words[i]]:
             return False

@@ -107,7 +107,7 @@ def _write_step(walk: Walk, at: Int, size: Int, step: WalkStep, out: Walk, start
 
 @kernel
 def _open(walk: Walk, at: Int, size: Int, diagonal: Int, columns: Int) -> bool:
-    """Tell whether neither of the two other cells of a diagonal's block is on a walk."""
+    """Return whether neither of the two other cells of a diagonal's block is on a walk."""
     corner, rising = diagonal >> 1, diagonal & 1
     if rising:
         one, other = corner, corner - columns - 1

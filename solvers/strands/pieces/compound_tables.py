@@ -325,7 +325,7 @@ def hash_codes(codes: U64) -> Codes:
 
 @search_kernel
 def is_known(hi: np.uint64, lo: np.uint64, known: Codes) -> bool:
-    """Tell whether a code is among those of `hash_codes`."""
+    """Return whether a code is among those of `hash_codes`."""
     return bool(_find_code(hi, lo, _mixed_code(hi, lo), known)[1] >= 0)
 
 

@@ -136,7 +136,7 @@ def _needs(components: Components, bounds: I64, listed: I32, more_max: Int) -> I
 
 @search_kernel
 def _overlap(components: Components, one: Int, other: Int) -> bool:
-    """Tell whether two components share a cell, on a board of any size."""
+    """Return whether two components share a cell, on a board of any size."""
     fields, paths = components.fields, components.paths
     for i in range(fields[one, col.LETTERS]):
         for j in range(fields[other, col.LETTERS]):
@@ -328,7 +328,7 @@ def join_components(
             if now != FULL:
                 found = now
                 break
-            # Begin with this component anew: what it has given so far is found to be known.
+            # Begin with this component again: what it has given so far is found to be known.
             found = len(rows.masks)
             rows = compound_tables.longer_rows(rows)
     return found, rows.masks, rows.numbers

@@ -94,7 +94,7 @@ def mask_path(
 
 @kernel
 def spans(sides: Int) -> bool:
-    """Tell whether two opposite sides are among those touched."""
+    """Return whether two opposite sides are among those touched."""
     return (sides & (TOP | BOTTOM)) == (TOP | BOTTOM) or (sides & (LEFT | RIGHT)) == (LEFT | RIGHT)
 
 

@@ -166,7 +166,7 @@ def _sides(pieces: Pieces, grid: Grid) -> tuple[F32, npt.NDArray[np.bool_]]:
 
 
 def _meets(pieces: Pieces, cells: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Tell which pieces have one of the cells."""
+    """Return which pieces have one of the cells."""
     bits = np.append(cells, np.zeros(64, np.bool_))
     windows = np.zeros(len(cells), np.uint64)
     for low in range(len(cells)):

@@ -122,7 +122,7 @@ def _joined(
     """Join components and merge the rows: all that can be among the kept best; None beyond limits.
 
     When memory for rows runs out, `kept` compounds are known that score at least so much; joining
-    begins anew and leaves out what scores less.
+    begins again and leaves out what scores less.
     """
     while True:
         found, masks, numbers = join_components(components, weights, spelled, grid, limits)

@@ -65,7 +65,7 @@ class RoleEngine(ZoneEngine):
 
 
 def can_rank(puzzle: Puzzle) -> bool:
-    """Tell whether a board can be searched under roles: its number of theme words is known."""
+    """Return whether a board can be searched under roles: its number of theme words is known."""
     words = puzzle.theme_words
     return words is not None and (
         1 <= words <= ZONE_WORDS_MAX and puzzle.cell_count <= ZONE_CELLS_MAX

@@ -64,7 +64,7 @@ def clear_pool(pool: Pool) -> None:
 
 @inlined_kernel
 def _is_set(number: Int, count: Int, pool: Pool) -> bool:
-    """Tell whether a set has just the first `count` values of the scratch."""
+    """Return whether a set has just the first `count` values of the scratch."""
     start = pool.offsets[number]
     if pool.offsets[number + 1] - start != count:
         return False
@@ -100,7 +100,7 @@ def intern(count: Int, pool: Pool) -> Int:
 
 @inlined_kernel
 def is_banned(word: Int, ban: Int, pool: Pool) -> bool:
-    """Tell whether a word stands in a set."""
+    """Return whether a word stands in a set."""
     for i in range(pool.offsets[ban], pool.offsets[ban + 1]):
         if pool.sets[i] == np.uint64(word):
             return True
@@ -194,7 +194,7 @@ def _combine_sets(
 
 @search_kernel
 def crosses(closed: np.uint64, several: bool, sets: U64, start: Int, stop: Int, pool: Pool) -> bool:
-    """Tell whether every path of a piece crosses what is closed."""
+    """Return whether every path of a piece crosses what is closed."""
     if not several and stop - start == 1:
         return (sets[start] & closed) != 0
     first, last = np.int64(0), np.int64(1)

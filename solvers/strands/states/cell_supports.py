@@ -80,7 +80,7 @@ def _file(low: I64, cells: U64, offsets: I64, of_cell: I32) -> None:
 
 @inlined_kernel
 def has_lost_cell(first: Int, covered: np.uint64, closed: np.uint64, supports: Supports) -> bool:
-    """Tell whether nothing fits on some free cell of the window that begins at cell `first`.
+    """Return whether nothing fits on some free cell of the window that begins at cell `first`.
 
     `closed` are blocks sure to be closed.
     """

@@ -20,7 +20,7 @@ from nightgrid.solvers.strands.states.table import Table
 
 State = tuple[Any, ...]
 _kept: list[tuple[Table, Pool]] = []
-"""What a search that is over used, for the next: its memory is mapped already."""
+"""Tables of a finished search, for the next one: their memory is mapped already."""
 
 TOO_MANY_SETS = Reason(
     code=ReasonCode.FIXED_TABLE_FULL,
@@ -33,7 +33,7 @@ TOO_MANY_PIECES = Reason(
 
 
 def reason_of(error: BudgetSpentError) -> Reason:
-    """Say why a search of Strands stopped."""
+    """Return why a search of Strands stopped."""
     if error.code == FIXED_TABLE_FULL:
         return TOO_MANY_SETS
     return Reason(code=error.reason_code)
@@ -114,7 +114,7 @@ class Meter:
         control[tables.TICK] = tables.CLOCK_STRIDE - 1
 
     def spent(self, engine: str, table_bytes: int) -> Statistics:
-        """Say what the search has cost so far."""
+        """Return what the search has cost so far."""
         return Statistics(
             states=int(self.control[tables.STATES]),
             nodes=int(self.control[tables.NODES]),
@@ -146,5 +146,5 @@ class Engine(Meter):
         super().__init__(self.table.control, self.table.clock, budget, exists=exists)
 
     def statistics(self) -> Statistics:
-        """Say what the search has cost so far."""
+        """Return what the search has cost so far."""
         return self.spent(self.name, int(self.control[tables.STATES]) * tables.STATE_BYTES)

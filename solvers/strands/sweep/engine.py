@@ -85,7 +85,7 @@ class SweepEngine(RootChildren, Engine):
 def _state(
     first: Any, covered: Any, closed: Any, several: Any, n: Any, flag: Any, ban: Any
 ) -> SweepState:
-    """Give the fields of a state the types for which the kernels are compiled."""
+    """Convert the fields of a state to the types for which the kernels are compiled."""
     return SweepState(
         int(first), np.uint64(covered), np.uint64(closed), bool(several), int(n), int(flag),
         int(ban),

@@ -293,7 +293,7 @@ def first_on(left: np.uint64, words: Words) -> Int:
 
 @kernel
 def largest_zones(cells: U64, full: np.uint64, geometry: I64, edges: U64) -> I64:
-    """Tell how many cells the largest zone has that each piece leaves of the board `full`."""
+    """Return how many cells the largest zone has that each piece leaves of the board `full`."""
     out = np.zeros(len(cells), np.int64)
     for p in range(len(cells)):
         rest = full & ~cells[p]

@@ -50,7 +50,7 @@ def rarest_cell(left: np.uint64, now: Int, size: Int, words: Words, board: ZoneB
 
 @inlined_kernel
 def has_lost_cell(state: ZoneState, slack: Int, words: Words, board: ZoneBoard) -> bool:
-    """Tell whether no word of reduced cost up to `slack` fits on some cell of `left`.
+    """Return whether no word of reduced cost up to `slack` fits on some cell of `left`.
 
     What covered a cell last is tried first (residues, as in AC-3rm), and answers for all its cells.
     """
@@ -169,7 +169,7 @@ def place_word(p: Int, state: ZoneState, search: ZoneSearch) -> tuple[Int, ZoneS
 
 @search_kernel
 def zones_share_words(now: Int, size: Int, count: Int, words: Words, board: ZoneBoard) -> bool:
-    """Tell whether a word of row `now` fits in two of the `count` zones of the frame `now`."""
+    """Return whether a word of row `now` fits in two of the `count` zones of the frame `now`."""
     zones, stamps = board.zones, board.stamps
     base = board.stamp[0]
     board.stamp[0] = base + count

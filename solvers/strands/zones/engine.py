@@ -172,5 +172,5 @@ class ZoneEngine(Engine):
 
 
 def _state(left: Any, closed: Any, several: Any, n: Any, ban: Any, rank: Any) -> ZoneState:
-    """Give the fields of a state the types for which the kernels are compiled."""
+    """Convert the fields of a state to the types for which the kernels are compiled."""
     return ZoneState(np.uint64(left), np.uint64(closed), bool(several), int(n), int(ban), int(rank))

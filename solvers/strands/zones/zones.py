@@ -246,7 +246,7 @@ def _lay_zones(zones: Int, n: Int, depth: Int, board: ZoneBoard) -> None:
 
 @inlined_kernel
 def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, ZoneState]:
-    """Give the zone at hand, or the next one, another number of words; return as `_next_word`."""
+    """Assign another word number to this zone, or the next one; return as `_next_word`."""
     board = search.board
     frames, shares = board.frames, board.shares
     n, ban = whole.n, whole.ban

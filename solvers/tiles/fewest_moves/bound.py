@@ -257,7 +257,7 @@ def _portions(alive: U64, left: I64, t: Int, near: I64) -> Int:
 
 @search_kernel
 def connected(alive: U64, left: I64, now: Int, reach: U64) -> bool:
-    """Tell whether all that is left hangs together with tile `now`; reach: uint64[words]."""
+    """Return whether all that is left hangs together with tile `now`; reach: uint64[words]."""
     tiles, words = alive.shape
     for w in range(words):
         reach[w] = alive[now, w]

@@ -62,7 +62,7 @@ class Fewest:
 
 
 def between(reason: str, at_least: int, at_most: int | None) -> str:
-    """Say why a search ended early, and between what the fewest moves are."""
+    """Explain why a search ended early, and between what the fewest moves are."""
     found = "" if at_most is None else f", {at_most} were found"
     return f"{reason}; at least {at_least} moves{found}"
 
@@ -297,7 +297,7 @@ class _Hunt:
         return least, self.known, seed, search.RESTART
 
     def _plan(self, limit: int, nodes: int) -> int:
-        """Tell whether moves exist that clear the board with so many moves, in any order."""
+        """Return whether moves exist that clear the board with so many moves, in any order."""
         alive, left = self.board.alive, self.board.left
         tiles, pairs = len(left), self.size // 2
         if self.plan_board is None:

@@ -137,7 +137,7 @@ def _settled(alive: U64, left: I64, single: U64, space: I64) -> tuple[Int, Int, 
 
 @search_kernel
 def _fits(board: PlanBoard, limit: Int, one_trail: bool) -> bool:
-    """Tell whether a plan may still have at most `limit` visits, and be one trail if wanted."""
+    """Return whether a plan may still have at most `limit` visits, and be one trail if wanted."""
     alive, left, single, role, mate, space, _ = board
     visits, odd, _ = moves_left(alive, left, -1, role, mate, space)
     if visits > limit or (one_trail and odd > 2):
@@ -161,7 +161,7 @@ def _open_tiles(alive: U64, single: U64) -> bool:
 def can_be_planned(
     board: PlanBoard, features: Int, trial: PlanTry, stack: PlanStack, cost: I64
 ) -> Int:
-    """Tell whether moves exist that clear the board with at most `limit` visits, in any order.
+    """Return whether moves exist that clear the board with at most `limit` visits, in any order.
 
     The board has `features` features; `alive` is as before when the search ends. `cost`: int64[2],
     nodes so far first.

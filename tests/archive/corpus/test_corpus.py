@@ -1,4 +1,4 @@
-"""Corpora: what counts as one, what becomes of its rows, and the same bytes whoever makes it."""
+"""Corpora: what counts as one, what becomes of its rows, and the same bytes on every machine."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ def test_failures_are_counted_in_a_row(
     else:
         endpoint.fails(day(between), transient=False)
     report = fetch(lake, endpoint, first=day(1), last=day(2 * between + 1), now=now)
-    assert len(endpoint.asked) == 2 * between, "the row begins anew behind that answer"
+    assert len(endpoint.asked) == 2 * between, "the row begins again behind that answer"
     assert [f.date for f in report.failed if f.rule == NOT_ASKED] == [day(2 * between + 1)]
 
 

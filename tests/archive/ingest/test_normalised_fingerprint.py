@@ -44,7 +44,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fingerprinted(lake: Lake, source: Path, now: Now) -> Lake:
-    """Give a lake whose fingerprint is current."""
+    """Return a lake whose fingerprint is current."""
     first, read = work(lake, source, now)
     assert read
     again, read = work(lake, source, now)

@@ -46,7 +46,7 @@ class Quiet(ThreadingHTTPServer):
 
 
 class Server(LoopbackServer):
-    """Gives its replies one after the other."""
+    """Replies with its answers one after the other."""
 
     path = "/svc/pips/v1"
     server_class = Quiet

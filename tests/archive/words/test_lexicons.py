@@ -69,7 +69,7 @@ def small_default(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def mapped(array: np.ndarray) -> bool:
-    """Tell whether an array is a view of a file, not of memory of its own."""
+    """Return whether an array is a view of a file, not of memory of its own."""
     base: object = array
     while isinstance(base, np.ndarray) and base.base is not None:
         base = base.base

@@ -26,7 +26,7 @@ DAYS = 5
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Lake:
-    """Give a lake of a few days of Letter Boxed."""
+    """Return a lake of a few days of Letter Boxed."""
     source = tmp_path / "source"
     source.mkdir()
     for path in sorted((SAMPLE.parent / "letterboxed").glob("*.json"))[:DAYS]:
@@ -98,7 +98,7 @@ def test_payloads_that_are_gone_are_named_and_left_to_a_person(lake: Lake) -> No
 
 
 def test_payloads_that_are_back_bring_their_editions_back(lake: Lake) -> None:
-    """Given tables made anew without a payload, When it is back, Then they are as they were."""
+    """Given tables made again without a payload, When it is back, Then they are as they were."""
     before = tables(lake)
     body = next(name for name in lake.list("raw") if name.endswith(".body"))
     held = lake.read_bytes(body)

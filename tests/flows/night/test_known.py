@@ -18,7 +18,7 @@ from tests.flows.nights import results, run_one
 
 @pytest.fixture
 def worked(source, night):
-    """Give the settings of a night that has answered all, twice."""
+    """Return the settings of a night that has answered all, twice."""
     settings = night(source(2))
     run_one(settings)
     assert run_one(settings).already_known == 6

@@ -1,4 +1,4 @@
-"""A new version of a solver is asked anew about every board, and what it says otherwise is told."""
+"""A new version of a solver is asked about every board again; differences are reported."""
 
 from __future__ import annotations
 

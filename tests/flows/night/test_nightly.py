@@ -28,7 +28,7 @@ LEVELS = 3
 
 
 def files(settings) -> dict[str, int]:
-    """Tell when every file of the lake was last written."""
+    """Return when every file of the lake was last written."""
     lake = Path(settings.workers.lake)
     return {str(p): p.stat().st_mtime_ns for p in lake.rglob("*") if p.is_file()}
 

@@ -94,9 +94,9 @@ def test_a_service_that_was_started_anew_takes_back_nothing_that_was_told(opened
     job = begun(page)
     running = page.locator(".running")
     expect(running).to_contain_text("3 of 8")
-    anew = job.running | {"progress": job.progress(1, 6, 100)}
-    job.tell(("state", anew), ("progress", job.progress(2, 8, 200)))
-    job.tell(("state", anew | {"progress": None}), ("progress", job.progress(2, 8, 10_000)))
+    again = job.running | {"progress": job.progress(1, 6, 100)}
+    job.tell(("state", again), ("progress", job.progress(2, 8, 200)))
+    job.tell(("state", again | {"progress": None}), ("progress", job.progress(2, 8, 10_000)))
     expect(running).to_contain_text("10,000")
     expect(running).to_contain_text("3 of 8")
     job.tell(("progress", job.progress(4, 9, 20_000)))

@@ -104,7 +104,7 @@ def official_arrangement(payload: Mapping[str, Any]) -> Arrangement:
 
 
 def is_solution(payload: Mapping[str, Any], arrangement: Arrangement) -> bool:
-    """Tell whether an arrangement solves the board, from the rules and nothing else."""
+    """Return whether an arrangement solves the board, from the rules and nothing else."""
     pips: dict[Cell, int] = {}
     for cell_a, cell_b, pip_a, pip_b in arrangement:
         if abs(cell_a[0] - cell_b[0]) + abs(cell_a[1] - cell_b[1]) != 1:

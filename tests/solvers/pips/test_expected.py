@@ -1,4 +1,4 @@
-"""What a count is expected to take says which boards are large, whatever their size."""
+"""The expected time of a count decides which boards are large, whatever their size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run has given up is worked again when a person asks for it, and is a row a run."""
+"""Jobs that a run gave up are worked again on request, with a row in each run."""
 
 from __future__ import annotations
 

@@ -107,12 +107,12 @@ class ByteWeights:
         return found
 
     def norm(self, number: int) -> F32:
-        """Give the weights of a norm: two a layer, then the last one."""
+        """Return the weights of a norm: two a layer, then the last one."""
         own: F32 = self._norms[number]
         return own
 
     def rest(self) -> None:
-        """Give back the memory of mapped weights; the next text maps them again."""
+        """Release the memory of mapped weights; the next text maps them again."""
         if self._file is not None and hasattr(mmap, "MADV_DONTNEED"):
             self._file.madvise(mmap.MADV_DONTNEED)
 

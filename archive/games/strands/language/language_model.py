@@ -46,7 +46,7 @@ CHUNKS_KEPT = 1 << 16
 
 
 def is_installed() -> bool:
-    """Tell whether the package of the model is there."""
+    """Return whether the package of the model is there."""
     return has_package(PACKAGE)
 
 
@@ -74,11 +74,11 @@ class LanguageModel:
         self._known: dict[str, tuple[int, Memory]] = {}
 
     def rest(self) -> None:
-        """Give back the memory of the weights; the next text maps them again."""
+        """Release the memory of the weights; the next text maps them again."""
         self._weights.rest()
 
     def log_chances(self, before: str, texts: Sequence[Sequence[str]]) -> F64:
-        """Give the log probability of each part of each text, in nats: float64[texts, parts].
+        """Return the log probability of each part of each text, in nats: float64[texts, parts].
 
         A text is given as parts that follow one another, as many in each text, and stands after
         `before`, which is read once a process and must not be empty. What several texts begin with
@@ -107,7 +107,7 @@ class LanguageModel:
         return self._known[before]
 
     def _chances(self, hidden: F32, tree: TokenTree) -> F64:
-        """Give the log probability of each token of a tree after its parent; 0 for the first."""
+        """Return the log probability of each token of a tree after its parent; 0 for the first."""
         parents, at = np.unique(tree.parents[1:], return_inverse=True)
         x, wanted = hidden[parents], tree.ids[1:]
         total = np.full(len(parents), -np.inf)
@@ -165,7 +165,7 @@ class LanguageModel:
         return result
 
     def _turns(self, places: npt.NDArray[np.int64]) -> tuple[F32, F32]:
-        """Give cosine and sine by place and pair of values: float32[places, 1, depth / 2] each."""
+        """Return cosine and sine of each place and pair: float32[places, 1, depth / 2] each."""
         depth = self._sizes.depth
         speeds = self._sizes.turn_base ** (-np.arange(0, depth, 2) / depth)
         angles = (places[:, None] * speeds)[:, None, :]
@@ -234,7 +234,7 @@ class TokenTree:
         )  # fmt: skip
 
     def sees(self) -> npt.NDArray[np.bool_]:
-        """Tell which tokens stand before which, or are the same: bool[tokens, tokens]."""
+        """Return which tokens stand before which, or are the same: bool[tokens, tokens]."""
         seen = np.eye(len(self.ids), dtype=np.bool_)
         for token, parent in enumerate(self.parents.tolist()):
             if parent >= 0:

@@ -78,7 +78,7 @@ def possible_of(
 
 
 def role_chances(ranker: Ranker, board: RankedBoard, cover: RankedCover) -> dict[str, float]:
-    """Give each word of a cover that may be its spangram the probability that it is.
+    """Return each word of a cover that may be its spangram the probability that it is.
 
     The score of the search adds up over words. So it gives the odds of two choices of the spangram:
     of each word what it adds as the spangram less what it adds as a theme word. A compound is no
@@ -132,7 +132,7 @@ def conditioned(board: RankedBoard, known: Known, vocabulary: Vocabulary) -> Ran
 
 
 def _on_cells(pieces: Pieces, known: Known) -> Flags:
-    """Tell which pieces lie on the very cells of each found word and hint, or on none of them."""
+    """Return which pieces lie on the very cells of each found word and hint, or on none of them."""
     keeps = np.ones(len(pieces), np.bool_)
     for at in {*known.cells.values(), *known.hints}:
         keeps &= _lies_on(pieces, at) | ((_masks(pieces) & _mask(at)) == 0)

@@ -53,7 +53,7 @@ class Possible:
         return self.theme_words | {self.spangram}
 
     def role_chances(self) -> dict[str, float]:
-        """Give each word that may be the spangram the probability that it is, if this cover was
+        """Return each word that may be the spangram the probability that it is, if this cover was
         meant.
         """
         may = self.words if self.spans is None else self.spans | {self.spangram}
@@ -64,7 +64,7 @@ class Possible:
         }
 
     def spangrams_given(self, answers: Mapping[str, Answer]) -> dict[str, float]:
-        """Give each spangram with which the game would give all these answers its probability.
+        """Return each spangram with which the game would give all these answers its probability.
 
         They sum to the probability of the answers if this cover was meant.
         """
@@ -89,7 +89,7 @@ class Known:
     """Cells of one word each."""
 
     def agrees(self, cover: Possible) -> bool:
-        """Tell whether a cover agrees with it."""
+        """Return whether a cover agrees with it."""
         return (
             bool(cover.spangrams_given(self.answers))
             and all(cover.cells.get(word, at) == at for word, at in self.cells.items())
@@ -174,7 +174,7 @@ class Play:
         return self.wrong_count // WRONG_A_HINT - len(self.hints)
 
     def chances(self) -> dict[str, float]:
-        """Give each word that was not guessed the probability that it is on the board's list."""
+        """Return the probability of each word not guessed that it is on the board's list."""
         weights = self._weights()
         total = sum(weights)
         chances: dict[str, float] = {}
@@ -185,7 +185,7 @@ class Play:
         return {word: mass / total for word, mass in chances.items()} if total else chances
 
     def spangram_chance(self, word: str) -> float:
-        """Give the probability that a word is the spangram."""
+        """Return the probability that a word is the spangram."""
         total = sum(self._weights())
         given = (
             cover.probability * cover.spangrams_given(self.heard).get(word, 0.0)
@@ -269,7 +269,7 @@ class Play:
 
 
 def _has_word_on(cover: Possible, hint: frozenset[int]) -> bool:
-    """Tell whether a word of a cover lies on the cells of a hint, as far as that is known."""
+    """Return whether a word of a cover lies on the cells of a hint, as far as that is known."""
     return len(cover.cells) < len(cover.words) or hint in cover.cells.values()
 
 

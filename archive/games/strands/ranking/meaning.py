@@ -20,7 +20,7 @@ WORDS_AT_ONCE = 4096
 
 
 def are_models_installed() -> bool:
-    """Tell whether the packages of both models are there."""
+    """Return whether the packages of both models are there."""
     return minilm.is_installed() and language_model.is_installed()
 
 
@@ -50,7 +50,7 @@ class Meanings:
         return lexicon.word(word).lower()
 
     def rest(self) -> None:
-        """Give back the memory of the models' weights."""
+        """Release the memory of the models' weights."""
         self.model.rest()
         self.language.rest()
 

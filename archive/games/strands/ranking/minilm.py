@@ -52,7 +52,7 @@ _IDEOGRAPHS = (
 
 
 def is_installed() -> bool:
-    """Tell whether the package of the model is there."""
+    """Return whether the package of the model is there."""
     return has_package(PACKAGE)
 
 
@@ -94,7 +94,7 @@ class SentenceModel:
         self._layers = [self._layer(i) for i in range(LAYERS)]
 
     def rest(self) -> None:
-        """Give back the memory of the weights; the next text maps them again, in milliseconds."""
+        """Release the memory of the weights; the next text maps them again, in milliseconds."""
         if hasattr(mmap, "MADV_DONTNEED"):
             self._file.madvise(mmap.MADV_DONTNEED)
 

@@ -66,7 +66,7 @@ class Laid:
 def class_of_miss(
     official: Laid, first: Laid | None, listed: Laid | None, open_vocabulary: OpenVocabulary
 ) -> Miss | None:
-    """Say in which class a first cover differs from the official one; None where it does not.
+    """Return the class of a first cover's difference from the official one; None if equal.
 
     `listed` is the listed cover with the official words, None where there is none.
     """
@@ -83,7 +83,7 @@ def class_of_miss(
 
 
 def why_not_listed(official: Laid, vocabulary: Vocabulary) -> Miss:
-    """Say why an official cover is not listed: it cannot be found, or others are better.
+    """Return why an official cover is not listed: it cannot be found, or others are better.
 
     A spangram that can be read as words of the vocabulary may still be left out, where a board has
     more compounds than are searched: that counts as `Miss.NOT_LISTED`.

@@ -31,11 +31,11 @@ class Plda:
         return projected
 
     def together(self, projected: F64) -> float:
-        """Tell how much likelier (in nats) projected vectors are as one theme than apart."""
+        """Return how much likelier (in nats) projected vectors are as one theme than apart."""
         return float(self._joint(projected) - sum(self._joint(row[None]) for row in projected))
 
     def joins(self, projected: F64) -> F64:
-        """Tell of each vector how much likelier it is given the others than alone, in nats."""
+        """Return how much likelier each vector is given the others than alone, in nats."""
         everything = self._joint(projected)
         values = [
             everything - self._joint(np.delete(projected, i, axis=0)) - self._joint(row[None])
@@ -44,7 +44,7 @@ class Plda:
         return np.array(values)
 
     def _joint(self, x: F64) -> float:
-        """Give the log density of vectors of one theme, less a constant a vector."""
+        """Return the log density of vectors of one theme, less a constant a vector."""
         n = len(x)
         if n == 0:
             return 0.0

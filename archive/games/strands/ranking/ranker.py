@@ -144,7 +144,7 @@ class Ranker:
         return board
 
     def _rest(self) -> None:
-        """Give back the memory of the models: finding pieces wants it."""
+        """Release the memory of the models: finding pieces needs it."""
         if self.meanings is not None:
             self.meanings.rest()
 
@@ -251,7 +251,7 @@ class Ranker:
         )
 
     def explain_words(self, board: RankedBoard, cover: RankedCover) -> dict[str, dict[str, float]]:
-        """Say of each word of a cover, in nats, what each term of the search adds."""
+        """Return what each term of the search adds for each word of a cover, in nats."""
         score = self.weights.search if self.meanings else self.weights.search_alone
         explained: dict[str, dict[str, float]] = {}
         for role, (kind, row) in enumerate(cover.scored.pieces):

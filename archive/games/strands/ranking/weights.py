@@ -48,7 +48,7 @@ class Weights:
     theme: npt.NDArray[np.float64]
     """float64[1 + THEME]: nats for one of the score so far, and for a unit of each feature."""
     alone_temperature: float
-    """What scores of `search_alone` are divided by before they are probabilities."""
+    """Divisor of scores of `search_alone` before they become probabilities."""
     wordness: npt.NDArray[np.float32]
     """float32[DIMENSIONS]: likeness to words that boards use."""
     learned: Learned

@@ -43,7 +43,7 @@ def answered(lake: Lake, puzzle_ids: list[str], run: str, count: int = 7) -> Non
 
 @pytest.fixture
 def fingerprinted(lake: Lake, now: Callable[[], dt.datetime]) -> Lake:
-    """Give a lake with gold of two answered boards, and a current fingerprint."""
+    """Return a lake with gold of two answered boards, and a current fingerprint."""
     fetch(lake, FolderSource(SAMPLE), game="strands", now=now)
     normalise(lake, game="strands")
     ids = current_editions(lake, "strands").column("puzzle_id").to_pylist()

@@ -73,7 +73,7 @@ def pips_by_cell(solution: Solution) -> dict[Cell, int]:
 
 
 def holds(region: Region, pips: dict[Cell, int]) -> bool:
-    """Say whether the pips satisfy the region, straight from the rules of the game."""
+    """Return whether the pips satisfy the region, straight from the rules of the game."""
     values = [pips[cell] for cell in region.cells]
     target = -1 if region.target is None else region.target
     return {

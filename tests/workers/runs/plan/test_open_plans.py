@@ -1,4 +1,4 @@
-"""A run that is worked while it is planned: whoever dies, nothing is planned twice or forgotten."""
+"""A run worked while it is planned: whatever is killed, nothing is planned twice or forgotten."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def model(made: tuple[Path, dict[str, np.ndarray]], tmp_path: Path) -> LanguageM
 
 
 def plain(tensors: dict[str, np.ndarray], ids: list[int]) -> np.ndarray:
-    """Give the log probability of every next token after each of a text's tokens, token by token.
+    """Return the log probability of every next token after each of a text's tokens, token by token.
 
     Method: the forward pass of Llama as its paper has it, in 64 bits, on rows of whole numbers.
     """

@@ -94,7 +94,7 @@ def covers_with_roles(draw: st.DrawFn) -> list[Possible]:
 
 
 def answer_of(words: frozenset[str], spangram: str, guess: str) -> Answer:
-    """Give the answer of the game."""
+    """Return the answer of the game."""
     if guess not in words:
         return "not in the list"
     return "spangram" if guess == spangram else "theme word"
