@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import os
 
-from nightgrid.workers.freed_memory import share_arena, trim
+from nightgrid.workers.freed_memory import IS_GLIBC, LIBC, trim
 from nightgrid.workers.logs import get_logger
 
 log = get_logger("nightgrid.http")
 
 ARROW_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 """Arrow reads this variable once, when it is loaded."""
+_ARENA_MAX = -8
+"""glibc's number for how many pools there are (malloc.h)."""
 TRIM_S = 30.0
 """How often freed memory is given back; a request that needs memory may wait for it some ms."""
 
@@ -27,7 +29,8 @@ def share_one_pool() -> None:
     environment names is left, and `malloc` where the C library is not glibc.
     """
     os.environ.setdefault(ARROW_POOL, "system")
-    share_arena()
+    if IS_GLIBC:
+        LIBC.mallopt(_ARENA_MAX, 1)
 
 
 async def give_back_memory() -> None:

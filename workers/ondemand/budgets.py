@@ -10,6 +10,8 @@ from nightgrid.archive.lake.tables import BUDGET_COLUMNS
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.workers.settings import SOLUTION_BYTES, Settings
 
+_TOTALS = ("total_seconds", "total_bytes", "solution_bytes")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobBudget:
@@ -43,31 +45,15 @@ class JobBudget:
     def or_more(self, other: JobBudget) -> JobBudget:
         """Take the larger of each limit."""
         limits = other.part.limits
-        return JobBudget(
-            part=Budget(
-                **{name: max(most, limits[name]) for name, most in self.part.limits.items()}
-            ),
-            total_seconds=max(self.total_seconds, other.total_seconds),
-            total_bytes=max(self.total_bytes, other.total_bytes),
-            solution_bytes=max(self.solution_bytes, other.solution_bytes),
-        )
+        part = {name: max(most, limits[name]) for name, most in self.part.limits.items()}
+        totals = {name: max(getattr(self, name), getattr(other, name)) for name in _TOTALS}
+        return JobBudget(part=Budget(**part), **totals)
 
     def to_json(self) -> dict[str, Any]:
         """Write it as submissions keep it."""
-        totals = {
-            "seconds": self.total_seconds,
-            "bytes": self.total_bytes,
-            "solution_bytes": self.solution_bytes,
-        }
-        return {"budget": self.part.limits, "total": totals}
+        return {"part": self.part.limits, **{name: getattr(self, name) for name in _TOTALS}}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> JobBudget:
         """Read it as `to_json` writes it."""
-        total = value["total"]
-        return cls(
-            part=Budget(**value["budget"]),
-            total_seconds=total["seconds"],
-            total_bytes=total["bytes"],
-            solution_bytes=total["solution_bytes"],
-        )
+        return cls(**{**value, "part": Budget(**value["part"])})

@@ -75,7 +75,7 @@ class Submission:
 
     def to_json(self) -> dict[str, Any]:
         """Write it as the lake keeps it."""
-        about = asdict(self) | self.question.to_json() | self.budget.to_json()
+        about = asdict(self) | self.question.to_json() | {"budget": self.budget.to_json()}
         del about["question"]
         return about
 
@@ -84,7 +84,7 @@ class Submission:
         """Read it as `to_json` writes it."""
         parts: dict[str, Any] = {
             "question": Question.from_json(value),
-            "budget": JobBudget.from_json(value),
+            "budget": JobBudget.from_json(value["budget"]),
         }
         names = {each.name for each in fields(cls)} - parts.keys()
         return cls(**parts, **{name: value[name] for name in names})
@@ -247,13 +247,8 @@ def ended_path(job_id: str) -> str:
 
 def end_job(lake: Lake, wanted: Wanted, end: End, reason: str) -> None:
     """End a job without an answer, until it is submitted again."""
-    value = {
-        "end": end,
-        "reason": reason,
-        "run_id": wanted.run_id,
-        "submission": wanted.last.to_json(),
-    }
-    write_json(lake, ended_path(wanted.job_id), value)
+    about = {"end": end, "reason": reason, "run_id": wanted.run_id}
+    write_json(lake, ended_path(wanted.job_id), {**about, "submission": wanted.last.to_json()})
     delete_submissions(lake, wanted.submissions)
 
 

@@ -8,11 +8,10 @@ from itertools import chain, count
 from typing import Any
 
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_json, write_json
+from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import result_path
 from nightgrid.archive.results.solution_files import files_folder
-from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.canonical import digest
 from nightgrid.workers.runs.listed import drop_files
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
@@ -73,11 +72,7 @@ def drops_states(lake: Lake, run_id: str) -> bool:
 def _cancelled(lake: Lake, run_id: str) -> dict[str, Any] | None:
     """Read CANCELLED.json; None: there is none. A damaged one counts as empty."""
     path = cancelled_path(run_id)
-    try:
-        return read_json(lake, path)
-    except DamagedFileError as error:
-        skip_file(path, error)
-        return {}
+    return (read_hint(lake, path, dict) or {}) if lake.exists(path) else None
 
 
 def delete_discarded(lake: Lake, run_id: str) -> None:

@@ -114,7 +114,7 @@ def test_submissions_and_ends_are_those_of_the_page(lake, settings):
     puzzle = PipsGame().puzzle_from_json(shown["puzzle"])
     assert submission.puzzle_id == PipsGame().puzzle_id(puzzle)
     assert submission.job_id == submission.question.job_id(submission.puzzle_id)
-    assert Budget().limits == shown["budget"]
+    assert Budget().limits == shown["budget"]["part"]
     end_job(lake, read_wanted(lake, job), "refused", "no worker has its words")
     assert set(example("end")) == set(read(lake, ended_path(job)))
     chunk = next(e for e in EXAMPLES if "segment" in e and "event" not in e)
