@@ -10,17 +10,16 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.ingest.editions import clued_boards, editions_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but, subjects_of
-from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
-from nightgrid.archive.state import InputFingerprint
+from nightgrid.archive.state import InputFingerprint, read_state, write_state
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question, question_of
-from nightgrid.workers.runs.finishing.ended import NIGHTLY, ensure_plan
+from nightgrid.workers.runs.finishing.ended import ensure_plan
 from nightgrid.workers.runs.job_keys import Answers, Known, name_jobs
 from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
 from nightgrid.workers.runs.plan.plan_pass import Asking
@@ -28,14 +27,17 @@ from nightgrid.workers.runs.plan.planner import plan_run
 from nightgrid.workers.runs.retry_option import Retry, statuses_of
 
 
-def open_run_path(game: str, ask: Ask) -> str:
-    """Name the note of the run that a night has begun; it is deleted when the run has ended.
+def note_run(lake: Lake, game: str, ask: Ask, run_id: str | None) -> None:
+    """Note the run that a night has begun, in the state of the game; None when it has ended.
 
     A night that finds new puzzles would plan another run and leave the work done for this one
     behind.
     """
-    name = str(ask).rstrip(")").replace("(", "-")
-    return f"{NIGHTLY}/{game}-{name}.json"
+    write_state(lake, game, _begun(ask), {"run_id": run_id}, durable=True)
+
+
+def _begun(ask: Ask) -> str:
+    return f"begun {ask}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +115,7 @@ def plan_ask(
     run_id = plan_run(asking, puzzles, answers, known)
     run = open_run(lake, run_id)
     if run.job_count:
-        write_json(lake, open_run_path(game.name, ask), {"run_id": run_id})
+        note_run(lake, game.name, ask, run_id)
     return PlannedRun(question=question, known=run.answered_count, run=run)
 
 
@@ -136,10 +138,10 @@ def _open_boards(lake: Lake, question: Question, answers: Answers) -> tuple[pa.T
 def _begun_run(night: NightSettings, question: Question) -> Run | None:
     """Find the run that a killed night has left, if it still answers what this night asks."""
     lake = night.lake
-    path = open_run_path(question.game, question.ask)
-    run_id = read_hint(lake, path, lambda note: str(note["run_id"]))
-    if run_id is None:
+    noted = read_state(lake, question.game, _begun(question.ask))
+    if noted is None or noted["run_id"] is None:
         return None
+    run_id = noted["run_id"]
     run = ensure_plan(lake, run_id)
     if run is None or not has_plan(lake, run_id):
         return None

@@ -50,7 +50,7 @@ from nightgrid.flows.cluster import OwnWorkers, work_run
 from nightgrid.flows.night.planning import (
     PlannedRun,
     bound_game,
-    open_run_path,
+    note_run,
     plan_ask,
 )
 from nightgrid.flows.night.report import GameReport
@@ -194,7 +194,7 @@ def solve(
         ask = found.question.ask
         while found.run is not None and found.run.job_count:
             summaries.append(work_run(night, found.run.run_id, workers, watch.on_progress))
-            night.lake.delete(open_run_path(game.game, ask))
+            note_run(night.lake, game.game, ask, None)
             ranked += summaries[-1].job_count if ask.kind == "meant" else 0
             if not found.resumed:
                 break

@@ -142,6 +142,5 @@ def test_a_night_under_way_in_one_game_is_not_taken_up_by_the_other(
         told = read_state(lake, game, NIGHT_REPORT)
         assert told is not None
         assert told["game"] == game
-    assert lake.list("runs/nightly") == []
     rows = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
     assert [row["game"] for row in rows] == ["pips"] * 6 + ["strands"] * DAYS

@@ -85,7 +85,7 @@ def test_result_draws_solutions_on_the_board_of_the_lake(invoke: Invoke, source:
     assert text_of(view("pips").solution(puzzle, solution, scored=True)) in out
 
 
-DEMO_KINDS_MAX = 18
+DEMO_KINDS_MAX = 17
 """Kinds of files that a night of one game leaves: their paths without ids, numbers and dates."""
 
 

@@ -17,7 +17,6 @@ from nightgrid.archive.lake.faults import (
     NewerSchemaError,
     set_aside,
 )
-from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, result_path, stream_where
@@ -27,8 +26,6 @@ from nightgrid.workers.runs.manifest import Run, has_run, open_run, read_done
 from nightgrid.workers.runs.run_files import DamagedResultError, done_path, folder
 from nightgrid.workers.runs.staged import drop_frontiers
 
-NIGHTLY = "runs/nightly"
-"""Folder of notes that name the run of a night."""
 _RUN_ROWS = select(RESULTS, ["run_id", "job_id"])
 
 
@@ -109,9 +106,6 @@ def ensure_plan(lake: Lake, run_id: str) -> Run | None:
 
 def set_run_aside(lake: Lake, run_id: str) -> str:
     """Move all files of a run to `damaged/`, but delete its states; return the new folder."""
-    for note in lake.list(NIGHTLY):
-        if read_hint(lake, note, lambda told: told["run_id"]) == run_id:
-            lake.delete(note)
     drop_frontiers(lake, run_id)
     # The files at the top go first: without them there is no run.
     for path in sorted(lake.list(folder(run_id)), key=lambda path: path.count("/")):
