@@ -29,7 +29,7 @@ from nightgrid.workers.runs.attempts import write_failure
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.listed import listed_part, ranks_json, ranks_of
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.run_files import ChunkRef
+from nightgrid.workers.runs.run_files import ChunkRef, asked_path
 from nightgrid.workers.runs.staged import Carried, stage_part
 from tests.workers.conftest import COUNT, plan
 from tests.workers.ondemand.keeping import submit_without_server
@@ -56,8 +56,11 @@ def run_folder(lake, settings):
     run_id = plan(lake, toy.boards(10))
     (ref,) = open_run(lake, run_id).chunks()
     solve_chunk(lake, ref, settings, "batch-33fd63d1de7e")
-    write_failure(lake, ref, Reason(code=ReasonCode.WORKER_LOST))
+    asked = lake.read_bytes(asked_path(run_id))
     finish_run(lake, run_id)
+    # What the end of a run deletes is on the page as well.
+    lake.write_bytes(asked_path(run_id), asked)
+    write_failure(lake, ref, Reason(code=ReasonCode.WORKER_LOST))
     return f"runs/run={run_id}"
 
 

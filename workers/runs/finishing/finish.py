@@ -29,7 +29,7 @@ from nightgrid.workers.runs.job_keys import Answers, Known, keys_of, read_answer
 from nightgrid.workers.runs.listed import merged_ranks, settle_files, statistics_of
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.retry_option import statuses_of
-from nightgrid.workers.runs.run_files import done_path, segment_path
+from nightgrid.workers.runs.run_files import asked_path, done_path, folder, segment_path
 from nightgrid.workers.runs.staged import CARRIED, drop_frontiers
 
 _UNRECOVERABLE = (Status.POISON, Status.INVALID)
@@ -92,6 +92,9 @@ def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any
         "solution_files": files,
     }
     write_json(lake, done_path(run_id), done)
+    # Nobody reads these of a run that is done.
+    for path in [asked_path(run_id), *lake.list(f"{folder(run_id)}/started")]:
+        lake.delete(path, durable=False)
     return done
 
 
