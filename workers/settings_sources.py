@@ -60,6 +60,8 @@ def config_path() -> Path | None:
     with suppress(PermissionError):
         if path.is_file():
             return path
+        if not named and os.path.lexists(path):
+            raise PermanentError(f"{path} is not a file; expected a file of settings, or none")
     if named:
         raise PermanentError(f"{CONFIG_VARIABLE} is {named!r:.200}; expected a file")
     return None

@@ -79,15 +79,19 @@ def work_night(
             watch.on_work(loaded)
 
         def rest(as_step: AsStep, watch: Watch) -> NightReport:
-            with OwnWorkers(night, loaded) as workers:
-                for work in games:
-                    work.solve(as_step, workers, watch)
-            # Before gold is made: the next night is idle only if results stay as gold saw them.
-            tidy(night.lake, night.workers.runs_kept_days)
-            for work in games:
-                work.finish(as_step)
-                _log_end(work.report)
-                watch.on_report(work.report)
+            solved: list[_GameWork] = []
+            try:
+                with OwnWorkers(night, loaded) as workers:
+                    for work in games:
+                        work.solve(as_step, workers, watch)
+                        solved.append(work)
+            finally:
+                # Before gold is made: the next night is idle if results stay as gold saw them.
+                tidy(night.lake, night.workers.runs_kept_days)
+                for work in solved:
+                    work.finish(as_step)
+                    _log_end(work.report)
+                    watch.on_report(work.report)
             reports = tuple(work.report for work in games)
             report = NightReport(games=reports, wall_seconds=time.monotonic() - begun)
             if loaded:

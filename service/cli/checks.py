@@ -72,7 +72,9 @@ def check_versions(constraints: Path = CONSTRAINTS) -> Iterator[Finding]:
         yield Finding("versions", "ok", "no constraints.txt to compare with")
         return
     pins = {_name(n): pin for n, pin in _PIN.findall(constraints.read_text(encoding="ascii"))}
-    installed = {_name(dist.metadata["Name"]): dist.version for dist in metadata.distributions()}
+    named = ((dist.metadata["Name"], dist.version) for dist in metadata.distributions())
+    # A package that was half removed has no name.
+    installed = {_name(name): version for name, version in named if name}
     # Python itself puts these into an environment.
     both = pins.keys() & installed.keys() - {"pip", "setuptools", "wheel"}
     others = sorted(name for name in both if installed[name] != pins[name])

@@ -64,7 +64,7 @@ def check_picture(path: Path | None) -> None:
     if kind not in (None, SVG_TYPE):
         expected = "expected a name that ends with .svg"
         raise PermanentError(f"--svg {path}: pictures are SVG, not {kind}; {expected}")
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         raise PermanentError(f"--svg {path} is no file that can be written")
 
 

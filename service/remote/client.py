@@ -14,6 +14,7 @@ import httpx
 from nightgrid.archive.sources.proxies import named_proxy
 from nightgrid.service.asking import COMMAND_LINE
 from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.solvers.sentences import without_credentials
 
 KEY_VARIABLE = "NIGHTGRID_API_KEY"
 CONNECT_S = 10.0
@@ -41,7 +42,8 @@ class RemoteClient:
             is_good = False
         if not is_good or parts.username or parts.password:
             raise PermanentError(
-                f"--url is {url!r:.80}; expected http:// or https:// and a host, without a password"
+                f"--url is {without_credentials(url)!r:.80}; expected http:// or https:// and a "
+                "host, without a password"
             )
         self.url = url.rstrip("/")
         headers = {"Accept": "application/json", "User-Agent": COMMAND_LINE}

@@ -67,6 +67,17 @@ def test_a_folder_that_may_not_be_entered_has_no_file(
     assert config_path() is None
 
 
+def test_a_folder_or_a_dangling_link_in_the_place_of_the_file_is_refused(folder: Path) -> None:
+    path = folder / "nightgrid.toml"
+    path.symlink_to(folder / "missing.toml")
+    with pytest.raises(PermanentError, match="is not a file"):
+        config_path()
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(PermanentError, match="is not a file"):
+        config_path()
+
+
 def test_child_processes_have_the_settings_of_their_parent_wherever_they_work(folder: Path) -> None:
     (folder / "nightgrid.toml").write_text("soft_shutdown_seconds = 0.25\nbudget_nodes = 7\n")
     parent = load_settings(batch_processes=3, tuning=Tuning(poll_seconds=0.125))

@@ -42,8 +42,8 @@ from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.runs.attempts import Note, read_note, take_back, write_note
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.run_files import ChunkRef
-from nightgrid.workers.runs.staged import stage_part
-from nightgrid.workers.runs.status import is_cancelled
+from nightgrid.workers.runs.staged import drop_frontiers, stage_part
+from nightgrid.workers.runs.status import drops_states, is_cancelled
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing import span
 
@@ -156,6 +156,9 @@ def _worked(
     else:
         with refusing(), span("kernel", game=game.name, rows=rows.num_rows, staged=True):
             part = carry(lake, ref, run, game, rows, stage)
+        if drops_states(lake, ref.run_id):
+            # Whoever cancelled the run has deleted all states but these.
+            drop_frontiers(lake, ref.run_id, [ref.key])
     if part is None:
         take_back(lake, ref, worker)
         return "done" if lake.exists(ref.result_path) else "returned"

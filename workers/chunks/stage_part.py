@@ -1,12 +1,13 @@
 """Work one part of a staged count: gather its states, advance them by layers, write what is left.
 
-A process keeps the tables of a count for its next part, until it works something else or the count
-ends: preparing a board takes longer than a small part, and the system has to clear new memory page
-by page before it can be used.
+A process keeps the tables of a count for its next part, until it works something else, or for some
+seconds. Preparing a board takes longer than a small part, and the system has to clear new memory
+page by page before it can be used.
 """
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pyarrow as pa
@@ -41,7 +42,9 @@ log = get_logger("nightgrid.worker")
 
 Key = tuple[str, str, str]
 """Lake, run and job: they determine board and budget."""
-_kept: list[tuple[Key, LayeredCount]] = []
+KEPT_SECONDS = 20.0
+"""Longer than the wait for the next stage, as a rule: an idle process must not hold gigabytes."""
+_kept: list[tuple[Key, LayeredCount, threading.Timer]] = []
 """At most one count; it is not here while it is in use."""
 
 
@@ -135,13 +138,18 @@ def _stopped(head: Row, part: StagePart, reached: int, code: ReasonCode) -> Row:
 
 
 def keep_tables(key: Key, count: LayeredCount) -> None:
-    """Keep a count for the next part of its job."""
-    _kept[:] = [(key, count)]
+    """Keep a count for the next part of its job, for KEPT_SECONDS."""
+    timer = threading.Timer(KEPT_SECONDS, drop_tables)
+    timer.daemon = True
+    timer.start()
+    _kept[:] = [(key, count, timer)]
 
 
 def take_tables(key: Key, budget: Budget) -> LayeredCount | None:
     """Take the kept count of a job, reset for its next part; that of another job is dropped."""
     kept, _kept[:] = list(_kept), []
+    for _, _, timer in kept:
+        timer.cancel()
     if not kept or kept[0][0] != key:
         return None
     kept[0][1].renew(budget)

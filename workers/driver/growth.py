@@ -43,6 +43,7 @@ from nightgrid.workers.runs.staged import (
     CARRIED,
     Carried,
     drop_frontiers,
+    frontiers,
     next_stage,
     sources,
     stage_part,
@@ -142,10 +143,12 @@ class GrowingRun:
             ]
             rows.sort(key=lambda sized: -sized[0])
             self._add("stage", origins, [chunk for _, chunk in rows])
-            # The states before those that the new stage takes over are kept, to make these again.
-            old = PartOf(job=job, stage=number - 2)
-            obsolete = [chunk.key for chunk in self.table if chunk.part_of == old]
-            drop_frontiers(self._lake, self.run.run_id, obsolete)
+            # All that lie before the states which the new stage takes over: an outage may have left
+            # some of earlier stages.
+            old = {PartOf(job=job, stage=stage) for stage in range(number - 1)}
+            obsolete = {chunk.key for chunk in self.table if chunk.part_of in old}
+            there = frontiers(self._lake, self.run.run_id)
+            drop_frontiers(self._lake, self.run.run_id, obsolete.intersection(there))
 
     def has_sources(self, chunk: Chunk) -> bool:
         """Return whether the states that a chunk takes over are in the lake, by the table."""

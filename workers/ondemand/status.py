@@ -91,7 +91,7 @@ def _with_progress(lake: Lake, found: JobStatus) -> JobStatus:
         if ref.key in done:
             chunks_done += 1
             foreseen_s += cost_s
-            more, seconds = _spent(lake, ref)
+            more, seconds = _spent(lake, ref, lake.stamp(ref.result_path))
             states, took_s = states + more, took_s + seconds
         else:
             left_s += cost_s
@@ -108,8 +108,8 @@ def _with_progress(lake: Lake, found: JobStatus) -> JobStatus:
 
 
 @lru_cache(COSTS_KEPT)
-def _spent(lake: Lake, ref: ChunkRef) -> tuple[int, float]:
-    """Read the states and kernel seconds of a chunk result, which never changes."""
+def _spent(lake: Lake, ref: ChunkRef, stamp: object) -> tuple[int, float]:  # noqa: ARG001
+    """Read the states and kernel seconds of a chunk result, once for each stamp of it."""
     columns = read_result(lake, ref, ("states", "kernel_ns")).columns
     states, kernel_ns = (sum(column.to_pylist()) for column in columns)
     return states, kernel_ns / 1e9

@@ -172,12 +172,23 @@ def test_a_night_that_fails_midway_is_ended_by_the_next(two: NightSettings) -> N
     assert run_night(two, prefect=False).of("letterboxed").planned == 0
 
 
-def test_a_signal_stops_the_whole_night(two: NightSettings) -> None:
-    def stop(*_: object) -> None:
-        raise StoppedError("asked to stop")
+def test_a_signal_stops_the_whole_night_and_reports_what_was_solved(two: NightSettings) -> None:
+    def stopping(what: str, step: Callable[..., Any]) -> Callable[..., Any]:
+        def run(night: NightSettings, game: NightGame, *given: Any) -> Any:
+            if what == "solve" and game.game == "letterboxed":
+                raise StoppedError("asked to stop")
+            return step(night, game, *given)
 
+        return run
+
+    reported: list[str] = []
+    watch = Watch(on_report=lambda report: reported.append(report.game))
     with pytest.raises(StoppedError):
-        work_night(two, as_step=lambda name, step: stop if name == "solve" else step)
+        work_night(two, watch, as_step=stopping)
+    assert reported == ["pips"]
+    told = read_state(two.lake, "pips", NIGHT_REPORT)
+    assert told is not None
+    assert told["solved"]
 
 
 @pytest.mark.parametrize("name", ["fetch", "normalise", "solve", "aggregate", "report"])
