@@ -36,7 +36,7 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.ondemand.results import result_row
 from nightgrid.workers.ondemand.status import status
-from nightgrid.workers.ondemand.submissions import list_jobs, read_wanted
+from nightgrid.workers.ondemand.submissions import open_jobs, read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job, submit
 from nightgrid.workers.runs.staged import frontier_folder
 
@@ -149,7 +149,7 @@ def without_server(folder: Path) -> Outcome:
         for board in boards:
             with suppress(TransientError):
                 submit(lake, game("pips"), board, COUNT, nowhere)
-        jobs = sorted(list_jobs(lake))
+        jobs = sorted(set(open_jobs(lake).wanted))
         made.join(roles=ALL_ROLES, wait=False)
         wait_for(lambda: all(result_row(lake, job) for job in jobs), "all jobs", WAIT_S)
         names = [submit(lake, game("pips"), board, COUNT, made.settings) for board in boards]

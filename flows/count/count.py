@@ -39,7 +39,7 @@ from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.runs.manifest import Run, has_plan, has_run, open_run, read_done
 from nightgrid.workers.runs.plan.plan_pass import PlanPass
 from nightgrid.workers.runs.plan.planner import estimate_run
-from nightgrid.workers.runs.retry_option import Retry
+from nightgrid.workers.runs.retry_option import Retry, statuses_of
 from nightgrid.workers.runs.status import is_cancelled, read_run_status, resume_run
 from nightgrid.workers.upkeep import tidy
 
@@ -160,7 +160,7 @@ def solve_count(
 
 def _gave_up(done: Mapping[str, Any] | None) -> bool:
     """Return whether a run has ended with jobs that another one may have answered since."""
-    return done is not None and not Retry.ALL.statuses.isdisjoint(done["statuses"])
+    return done is not None and not statuses_of(Retry.ALL).isdisjoint(done["statuses"])
 
 
 def report_count(

@@ -143,8 +143,7 @@ class GrowingRun:
             ]
             rows.sort(key=lambda sized: -sized[0])
             self._add("stage", origins, [chunk for _, chunk in rows])
-            # All that lie before the states which the new stage takes over: an outage may have left
-            # some of earlier stages.
+            # Of all stages before the last one: an outage may have left some.
             old = {PartOf(job=job, stage=stage) for stage in range(number - 1)}
             obsolete = {chunk.key for chunk in self.table if chunk.part_of in old}
             there = frontiers(self._lake, self.run.run_id)

@@ -1,8 +1,7 @@
 """Submissions: the files that say which jobs are wanted, by whom, until when, and at which cost.
 
 runs/ondemand/<d>/<job_id>--<client>-<limits>.json  a client wants this job, within these limits;
-                                                    d: first digit of the job's id, so that a look
-                                                    at one of many jobs lists few files
+                                                    d: first digit of its id: short listings
 runs/ended/<job_id>.json                            how a job ended without an answer
 
 A submission is created once and never changed: a client that wants more creates another one. Among
@@ -158,11 +157,6 @@ def delete_submissions(lake: Lake, submissions: Collection[Submission]) -> None:
     """Delete submissions that have ended."""
     for submission in submissions:
         lake.delete(submission.path)
-
-
-def list_jobs(lake: Lake) -> set[str]:
-    """List the jobs that are wanted, without reading any submission."""
-    return {_job_of(path) for path in lake.list(SUBMISSIONS)}
 
 
 def has_submission(lake: Lake, job_id: str) -> bool:

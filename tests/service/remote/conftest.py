@@ -15,7 +15,7 @@ from nightgrid.service.http.app import create_app
 from nightgrid.service.http.running import listen, make_server, url_of
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.workers.logs import logged_to
-from nightgrid.workers.ondemand.submissions import list_jobs
+from nightgrid.workers.ondemand.submissions import open_jobs
 from nightgrid.workers.settings import Settings
 from tests.service.http.conftest import NO_SERVER, sample_lake
 from tests.workers.ondemand.keeping import keep
@@ -33,7 +33,7 @@ class Served:
 
     def work(self) -> int:
         """Work every job that is wanted, as a worker would; tell how many those were."""
-        jobs = len(list_jobs(self.lake))
+        jobs = len(set(open_jobs(self.lake).wanted))
         keep(self.lake, self.settings)
         return jobs
 

@@ -17,7 +17,7 @@ from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand import submitting
 from nightgrid.workers.ondemand.keeper import Keeper
 from nightgrid.workers.ondemand.results import result_row
-from nightgrid.workers.ondemand.submissions import list_jobs
+from nightgrid.workers.ondemand.submissions import open_jobs
 from nightgrid.workers.settings import Settings
 
 
@@ -37,7 +37,7 @@ def inline_keeper(lake: Lake, settings: Settings) -> Keeper:
 def keep(lake: Lake, settings: Settings, turns: int = 200) -> None:
     """Let a keeper look after all jobs of a lake until none is left."""
     keeper = inline_keeper(lake, settings)
-    while list_jobs(lake):
+    while set(open_jobs(lake).wanted):
         turns -= 1
         assert turns, "the jobs do not end"
         keeper.turn(0.0)

@@ -11,7 +11,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.results import find_row, result_row
 from nightgrid.workers.ondemand.status import status
-from nightgrid.workers.ondemand.submissions import list_jobs, open_jobs, read_wanted
+from nightgrid.workers.ondemand.submissions import open_jobs, read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job, leave_job
 from tests.workers.conftest import COUNT
 from tests.workers.ondemand.keeping import keep, submit_without_server
@@ -34,7 +34,7 @@ def test_an_answer_of_the_lake_costs_no_job(lake, settings, submit):
     assert status(lake, job).state == "done"
     assert result_row(lake, job)["count"] == toy.count_of(1)
     assert submit(PLAIN, COUNT) == job
-    assert list_jobs(lake) == set()
+    assert set(open_jobs(lake).wanted) == set()
 
 
 def test_the_larger_budget_and_the_later_deadline_of_two_clients_count(lake, settings, submit):
