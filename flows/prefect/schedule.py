@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import re
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nightgrid.flows.night.settings import NightSettings
 from nightgrid.flows.prefect import server
@@ -16,6 +19,10 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME
 from nightgrid.workers.exporter import share_metrics
 
+if TYPE_CHECKING:
+    from prefect.runner import Runner
+
+NEVER = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 DEPLOYMENT = "nightly"
 """Name of the schedule for the default game or several games; another game alone adds its name."""
 
@@ -24,7 +31,7 @@ def serve(night: NightSettings, *, cron: str, on_ready: Callable[[str], None] = 
     """Run the flow `nightly` when the schedule says so, one at a time, until SIGINT or SIGTERM.
 
     The schedule outlives the process: started again, it goes on, and a night that was missed runs
-    late. `on_ready` gets a sentence before it is served.
+    late. `on_ready` gets a sentence once it is served.
 
     Raises PermanentError for a schedule that cannot be read, and if no server is named;
     TransientError if the server does not answer.
@@ -33,6 +40,8 @@ def serve(night: NightSettings, *, cron: str, on_ready: Callable[[str], None] = 
     server.set_environment()
     # Nights are processes that inherit where figures lie.
     share_metrics(night.workers)
+    from prefect.runner import Runner
+
     from nightgrid.flows.prefect.flows import night_parameters, nightly_flow
 
     first = next_run(cron)
@@ -46,19 +55,29 @@ def serve(night: NightSettings, *, cron: str, on_ready: Callable[[str], None] = 
     alone = len(games) == 1 and games != [DEFAULT_GAME]
     name = f"{DEPLOYMENT}-{games[0]}" if alone else DEPLOYMENT
 
-    on_ready(
-        f"serving {name} {_when(cron)} into {parameters['lake']}, next run "
-        f"{first:%Y-%m-%d %H:%M} UTC"
-    )
-    nightly_flow.serve(
-        name,
-        cron=cron,
-        parameters=parameters,
-        limit=1,
-        # The default pauses the schedule for good when the process stops.
-        pause_on_shutdown=False,
-        print_starting_message=False,
-    )
+    class Served(Runner):
+        @property  # type: ignore[misc]
+        def last_polled(self) -> dt.datetime:
+            # Prefect's health check ends in a traceback if nothing was polled yet.
+            return super().last_polled or NEVER
+
+    async def run() -> None:
+        # Prefect's default pauses the schedule for good when the process stops.
+        runner = Served(name=name, pause_on_shutdown=False, limit=1)
+        running = asyncio.create_task(_add_and_start(runner))
+        _stop_on_signals(runner, running)
+        with suppress(asyncio.CancelledError):
+            await running
+
+    async def _add_and_start(runner: Runner) -> None:
+        await runner.aadd_flow(nightly_flow, name=name, parameters=parameters, cron=cron)
+        on_ready(
+            f"serving {name} {_when(cron)} into {parameters['lake']}, next run "
+            f"{first:%Y-%m-%d %H:%M} UTC"
+        )
+        await runner.start()
+
+    asyncio.run(run())
 
 
 def next_run(cron: str) -> dt.datetime:
@@ -90,3 +109,24 @@ def _anywhere(night: NightSettings) -> NightSettings:
         for game, path in ((game, Path(game.source)) for game in games)
     )
     return replace(night, workers=workers, games=games)
+
+
+def _stop_on_signals(runner: Runner, running: asyncio.Task[None]) -> None:
+    """Stop a runner at SIGINT or SIGTERM; a night in progress is cancelled.
+
+    Prefect's own handler of SIGTERM waits for a loop of another thread: it hangs, or ends in a
+    traceback, if the signal comes while the runner starts.
+    """
+    loop = asyncio.get_running_loop()
+    stopping: list[asyncio.Task[None]] = []
+
+    def stop() -> None:
+        if stopping or not runner.started:
+            running.cancel()
+        else:
+            stopping.append(loop.create_task(runner.astop()))
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    # start() makes this the handler; the loop gets the signal all the same.
+    runner.handle_sigterm = lambda *_: None  # type: ignore[method-assign]

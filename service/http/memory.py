@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 
 from nightgrid.workers.freed_memory import IS_GLIBC, LIBC, trim
 from nightgrid.workers.logs import get_logger
@@ -22,6 +23,18 @@ TRIM_S = 30.0
 """How often freed memory is given back; a request that needs memory may wait for it some ms."""
 
 
+class _NoPandas:
+    """An import finder that hides pandas.
+
+    Where it is installed, Arrow imports it at its first conversion: 40 MB that nothing here uses.
+    """
+
+    def find_spec(self, name: str, *_: object) -> None:
+        """Refuse pandas; find nothing else."""
+        if name == "pandas":
+            raise ModuleNotFoundError("pandas is kept out of this process", name=name)
+
+
 def share_one_pool() -> None:
     """Let Arrow take its memory from `malloc`, and `malloc` have one pool.
 
@@ -29,6 +42,7 @@ def share_one_pool() -> None:
     environment names is left, and `malloc` where the C library is not glibc.
     """
     os.environ.setdefault(ARROW_POOL, "system")
+    sys.meta_path.insert(0, _NoPandas())
     if IS_GLIBC:
         LIBC.mallopt(_ARENA_MAX, 1)
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -78,7 +77,7 @@ def test_a_schedule_runs_its_night_and_outlives_the_process(
         line = serving.stderr.readline()
         assert line.startswith(f"serving nightly at 03:15 UTC into {settings.workers.lake}, next")
         assert line.endswith(" 03:15 UTC\n")
-        (deployment,) = wait_for(lambda: nightly(prefect), serving)
+        (deployment,) = [one for one in ask(prefect, "deployments") if one["name"] == "nightly"]
         run_now(prefect, deployment["id"])
         wait_for(lambda: "COMPLETED" in states(prefect, settings.workers.lake), serving)
     finally:
@@ -90,7 +89,7 @@ def test_a_schedule_runs_its_night_and_outlives_the_process(
     assert len(results(settings)) == 3
     page = settings.lake.read_bytes(REPORT_PATH).decode()
     assert page.count('<figure class="plate">') == 3
-    (deployment,) = nightly(prefect)
+    (deployment,) = [one for one in ask(prefect, "deployments") if one["name"] == "nightly"]
     (schedule,) = deployment["schedules"]
     assert schedule["schedule"]["cron"] == "15 3 * * *"
     assert schedule["active"]
@@ -136,10 +135,6 @@ def test_a_work_pool_runs_the_night_of_the_bundled_deployment(
         end(worker, signal.SIGINT)
         wait_for(lambda: is_gone(worker.pid))
     assert len(results(settings)) == 3
-
-
-def nightly(env: dict[str, str]) -> list[dict[str, Any]]:
-    return [one for one in ask(env, "deployments") if one["name"] == "nightly"]
 
 
 def is_gone(group: int) -> bool:

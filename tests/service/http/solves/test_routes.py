@@ -56,13 +56,16 @@ def test_a_service_that_begins_anew_knows_what_was_asked(
 def test_a_client_that_waits_gets_the_answer(
     client: TestClient, work: Work, board: dict[str, Any]
 ) -> None:
-    def work_soon() -> None:
-        while not work():
-            time.sleep(0.02)
+    answered = threading.Event()
 
-    worker = threading.Thread(target=work_soon)
+    def work_on() -> None:
+        while not answered.wait(0.02):
+            work()
+
+    worker = threading.Thread(target=work_on)
     worker.start()
     found = client.post("/v1/solves", json=board, headers={"Prefer": "wait=30"})
+    answered.set()
     worker.join()
     assert found.status_code == 200
     assert found.json()["answer"]["status"] == "solved"
