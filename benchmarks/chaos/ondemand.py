@@ -149,7 +149,7 @@ def without_server(folder: Path) -> Outcome:
         for board in boards:
             with suppress(TransientError):
                 submit(lake, game("pips"), board, COUNT, nowhere)
-        jobs = sorted(set(open_jobs(lake).wanted))
+        jobs = sorted(open_jobs(lake).wanted)
         made.join(roles=ALL_ROLES, wait=False)
         wait_for(lambda: all(result_row(lake, job) for job in jobs), "all jobs", WAIT_S)
         names = [submit(lake, game("pips"), board, COUNT, made.settings) for board in boards]

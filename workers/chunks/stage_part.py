@@ -90,9 +90,8 @@ def carry(
         ask = run.question.ask
         row = outcome_row(game, ask, head, game.merge(puzzle, ask, [whole]))
     row |= {name: getattr(count.statistics, name) for name in COST_COLUMNS}
-    keep_tables(key, count)
-    if row["status"] not in (CARRIED, SPLIT):
-        drop_tables()
+    if row["status"] in (CARRIED, SPLIT):
+        keep_tables(key, count)
     return pa.Table.from_pylist([row], PARTS)
 
 
@@ -148,16 +147,17 @@ def keep_tables(key: Key, count: LayeredCount) -> None:
 def take_tables(key: Key, budget: Budget) -> LayeredCount | None:
     """Take the kept count of a job, reset for its next part; that of another job is dropped."""
     kept, _kept[:] = list(_kept), []
-    for _, _, timer in kept:
+    for owner, count, timer in kept:
         timer.cancel()
-    if not kept or kept[0][0] != key:
-        return None
-    kept[0][1].renew(budget)
-    return kept[0][1]
+        if owner == key:
+            count.renew(budget)
+            return count
+    return None
 
 
 def drop_tables() -> None:
     """Drop a kept count, and return freed memory to the system."""
-    if _kept:
+    for _, _, timer in list(_kept):
+        timer.cancel()
         _kept.clear()
         trim()

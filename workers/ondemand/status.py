@@ -12,7 +12,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.ondemand.results import find_row
 from nightgrid.workers.ondemand.submissions import Wanted, check_job_id, read_ended, read_wanted
 from nightgrid.workers.runs.manifest import has_run, open_run, read_done
-from nightgrid.workers.runs.run_files import ChunkRef, done_chunks, folder, read_result
+from nightgrid.workers.runs.run_files import ChunkRef, folder, read_result
 from nightgrid.workers.runs.status import is_cancelled
 
 JobState = Literal["done", "queued", "working", "cancelled", "expired", "refused", "unknown"]
@@ -83,15 +83,15 @@ def status_of(lake: Lake, wanted: Wanted) -> JobStatus:
 def _with_progress(lake: Lake, found: JobStatus) -> JobStatus:
     """Add what the chunks of a run have taken, and what the others are expected to take."""
     run = open_run(lake, str(found.run_id))
-    done, refs = done_chunks(lake, run.run_id), run.chunks()
+    done, refs = lake.stamps(f"{folder(run.run_id)}/parts"), run.chunks()
     states, took_s, foreseen_s, left_s, chunks_done = 0, 0.0, 0.0, 0.0, 0
     for ref in refs:
         costs_s = run.segments[ref.segment].chunk_cost_s
         cost_s = costs_s[ref.chunk] if costs_s else 0.0
-        if ref.key in done:
+        if ref.result_path in done:
             chunks_done += 1
             foreseen_s += cost_s
-            more, seconds = _spent(lake, ref, lake.stamp(ref.result_path))
+            more, seconds = _spent(lake, ref, done[ref.result_path])
             states, took_s = states + more, took_s + seconds
         else:
             left_s += cost_s

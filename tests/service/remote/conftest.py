@@ -33,7 +33,7 @@ class Served:
 
     def work(self) -> int:
         """Work every job that is wanted, as a worker would; tell how many those were."""
-        jobs = len(set(open_jobs(self.lake).wanted))
+        jobs = len(open_jobs(self.lake).wanted)
         keep(self.lake, self.settings)
         return jobs
 

@@ -37,7 +37,7 @@ def inline_keeper(lake: Lake, settings: Settings) -> Keeper:
 def keep(lake: Lake, settings: Settings, turns: int = 200) -> None:
     """Let a keeper look after all jobs of a lake until none is left."""
     keeper = inline_keeper(lake, settings)
-    while set(open_jobs(lake).wanted):
+    while open_jobs(lake).wanted:
         turns -= 1
         assert turns, "the jobs do not end"
         keeper.turn(0.0)

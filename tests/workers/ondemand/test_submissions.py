@@ -34,7 +34,7 @@ def test_an_answer_of_the_lake_costs_no_job(lake, settings, submit):
     assert status(lake, job).state == "done"
     assert result_row(lake, job)["count"] == toy.count_of(1)
     assert submit(PLAIN, COUNT) == job
-    assert set(open_jobs(lake).wanted) == set()
+    assert not open_jobs(lake).wanted
 
 
 def test_the_larger_budget_and_the_later_deadline_of_two_clients_count(lake, settings, submit):
@@ -99,7 +99,7 @@ def test_a_damaged_submission_costs_itself_alone(lake, settings, submit):
     path = read_wanted(lake, lost).last.path
     for data in (b"{", b"[]", b'{"job_id": 7}', lake.read_bytes(path).replace(b"job_id", b"no_id")):
         lake.write_bytes(path.replace(".json", "0.json"), data)
-        assert set(open_jobs(lake).wanted) == {job, lost}
+        assert open_jobs(lake).wanted.keys() == {job, lost}
         assert len(open_jobs(lake).damaged) == 1
     lake.delete(path)
     keep(lake, settings)

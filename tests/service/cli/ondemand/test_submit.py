@@ -210,7 +210,7 @@ def test_cancel_takes_ids_and_names_and_says_what_it_did(invoke: Invoke, write: 
     code, out, err = invoke("cancel", job)
     assert (code, err) == (0, "")
     assert out == f"{job}  cancelled; nightgrid submit asks it again\n"
-    assert set(open_jobs(lake).wanted) == set()
+    assert not open_jobs(lake).wanted
     assert invoke("cancel", job)[1] == f"{job}  cancelled: nothing to cancel\n"
 
     invoke("submit", write(PAIR))

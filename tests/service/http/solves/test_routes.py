@@ -28,7 +28,7 @@ def test_a_new_question_is_accepted_and_answered_when_it_was_worked(
     assert (solve["state"], solve["game"], solve["ask"]) == ("queued", "pips", "all")
     assert accepted.headers["location"] == solve["links"]["self"] == f"/v1/solves/{solve['id']}"
     assert accepted.headers["retry-after"]
-    assert set(open_jobs(lake).wanted) == {solve["id"]}, "it is in the lake"
+    assert open_jobs(lake).wanted.keys() == {solve["id"]}, "it is in the lake"
     assert work() == 1
     done = client.get(solve["links"]["self"]).json()
     assert done["state"] == "done"
@@ -77,7 +77,7 @@ def test_the_same_question_from_two_clients_is_one_job_that_both_must_leave(
     keys = [{"Idempotency-Key": name} for name in ("one", "two")]
     first, second = (client.post("/v1/solves", json=board, headers=key).json() for key in keys)
     assert first["id"] == second["id"]
-    assert len(set(open_jobs(lake).wanted)) == 1
+    assert len(open_jobs(lake).wanted) == 1
     at = first["links"]["self"]
     again = client.post("/v1/solves", json=board, headers=keys[0])
     assert again.status_code == 202, "the same key once more is no other interest"
@@ -89,7 +89,7 @@ def test_the_same_question_from_two_clients_is_one_job_that_both_must_leave(
         assert still["state"] == "queued", "what another client wants stays"
         assert "1 other" in still["reason"]
     assert client.delete(at, headers=keys[1]).json()["state"] == "cancelled"
-    assert set(open_jobs(lake).wanted) == set()
+    assert not open_jobs(lake).wanted
     assert client.get(at).json()["state"] == "cancelled"
     assert client.post("/v1/solves", json=board).status_code == 202, "it may be asked again"
     assert client.get(at).json()["state"] == "queued"
